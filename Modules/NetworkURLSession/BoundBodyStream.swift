@@ -2,7 +2,7 @@
 import Foundation
 import NetworkCore
 
-/// Reads an ``HTTPBody`` as a stream, for URLSession on Apple platforms: through a bound pair whose other half a task
+/// Reads an `HTTPBody` as a stream, for URLSession on Apple platforms: through a bound pair whose other half a task
 /// writes on a queue, because a write blocks while the pair's buffer is full.
 enum BoundBodyStream {
     private static let bufferSize = 64 * 1_024

@@ -119,7 +119,7 @@ public final class URLSessionTransport: HTTPTransport {
     /// - Parameters:
     ///   - trust: The servers to trust.
     ///   - configure: Changes the configuration of each session before it is used.
-    /// - Throws: ``HTTPTransportError`` with code `tlsFailed` on Linux, unless `trust` is that of the system: `URLSession`
+    /// - Throws: `HTTPTransportError` with code `tlsFailed` on Linux, unless `trust` is that of the system: `URLSession`
     ///   there has no way to check a server.
     public convenience init(
         trust: ServerTrust, configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
@@ -169,7 +169,7 @@ public final class URLSessionTransport: HTTPTransport {
     ///
     /// - Parameter request: The request.
     /// - Returns: The response. Its completion has no trailers: URLSession does not show them.
-    /// - Throws: ``HTTPTransportError``: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
+    /// - Throws: `HTTPTransportError`: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be
     ///   read, `invalidRequest` when it has trailers. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {

@@ -18,7 +18,7 @@ enum URLSessionUpload: Sendable {
     ///   - body: The body.
     ///   - timeLimit: The longest time to read a sequence. `nil`: no limit.
     ///   - deadlines: The deadlines of the transport.
-    /// - Throws: ``HTTPTransportError`` with code `encodingFailed` or `timedOut`; `CancellationError`.
+    /// - Throws: `HTTPTransportError` with code `encodingFailed` or `timedOut`; `CancellationError`.
     init(_ body: HTTPBody, within timeLimit: Duration?, _ deadlines: DeadlineQueue) async throws {
         if body.isEmpty {
             self = .none
