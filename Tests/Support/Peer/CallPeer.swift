@@ -1,10 +1,10 @@
 import AuthTesting
 import Foundation
 import NetworkCore
+import NetworkURLSession
 
 #if AsyncHTTPClient
 import NetworkAsyncHTTPClient
-import NetworkURLSession
 #endif
 
 /// Sends one request, in a process that a test stops meanwhile.

@@ -1,10 +1,10 @@
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkURLSession
 
 #if AsyncHTTPClient
 import NetworkAsyncHTTPClient
-import NetworkURLSession
 #endif
 
 /// Shows what still runs in a process while a response keeps the one thread of URLSession on Linux busy.
