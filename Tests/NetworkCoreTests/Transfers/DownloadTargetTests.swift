@@ -11,7 +11,6 @@ import Darwin
 import Glibc
 #else
 import Musl
-import TestSupport
 #endif
 
 /// A download replaces a regular file and nothing else.

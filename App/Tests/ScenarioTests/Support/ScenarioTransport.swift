@@ -1,9 +1,9 @@
 import NetworkCore
+import NetworkURLSession
 import Testing
 
 #if os(Linux)
 import NetworkAsyncHTTPClient
-import NetworkURLSession
 #endif
 
 /// The transports that the scenarios run over.
