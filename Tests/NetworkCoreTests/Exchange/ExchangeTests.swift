@@ -30,14 +30,33 @@ struct ExchangeTests {
         func end(_ error: (any Error)?) { calls.record(error.map { "end \(type(of: $0))" } ?? "end") }
     }
 
-    private func exchange(idle: Int = 500, toHead: Int? = nil, unreadLimit: Int = 1_000) throws -> Exchange {
+    /// Calls the hook of its task whenever it is read.
+    private struct HookedTimeSource: TimeSource {
+        @TaskLocal static var hook: (@Sendable () -> Void)?
+
+        let clock: ManualTimeSource
+
+        var date: Date { clock.date }
+
+        var uptime: Duration {
+            if let hook = Self.hook { Self.$hook.withValue(nil) { hook() } }
+            return clock.uptime
+        }
+
+        func sleep(until deadline: Duration) async throws { try await clock.sleep(until: deadline) }
+    }
+
+    private func exchange(
+        over clock: (any TimeSource)? = nil, idle: Int = 500, toHead: Int? = nil, unreadLimit: Int = 1_000
+    ) throws -> Exchange {
         let request = HTTPTransportRequest(
             head: HTTPRequestHead(url: baseURL), idleTimeout: .seconds(idle), timeToHead: toHead.map { .seconds($0) }
         ) { [events, queued] event in
             events.record(event.kind)
             if event.kind == .queued { queued.open() }
         }
-        return Exchange(request, deadlines: DeadlineQueue(clock: clock, grace: .zero), unreadLimit: unreadLimit)
+        let deadlines = DeadlineQueue(clock: clock ?? self.clock, grace: .zero)
+        return Exchange(request, deadlines: deadlines, unreadLimit: unreadLimit)
     }
 
     private func response(of exchange: Exchange) -> Task<HTTPTransportResponse, any Error> {
@@ -86,9 +105,23 @@ struct ExchangeTests {
         await queued.pass()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
+        let served = Recorder<String>()
+        #expect(!lane.acquire(for: driver) { served.record("next") })
         lane.release()
-        #expect(lane.acquire(for: clock) {})
+        #expect(served.values == ["next"])
         #expect(driver.calls.values == ["end CancellationError"])
+    }
+
+    @Test func `an exchange that ends as it gets its place leaves it to the next one`() async throws {
+        #expect(lane.acquire(for: clock) {})
+        let exchange = try exchange(over: HookedTimeSource(clock: clock))
+        let task = response(of: exchange)
+        await queued.pass()
+        // Between the turn and the start, the exchange reads the clock.
+        HookedTimeSource.$hook.withValue({ exchange.cancel(CancellationError()) }) { lane.release() }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(driver.calls.values == ["end CancellationError"])
+        #expect(lane.acquire(for: clock) {})
     }
 
     @Test func `an exchange that was cancelled before it started sends nothing`() async throws {
