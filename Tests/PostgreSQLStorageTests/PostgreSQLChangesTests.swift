@@ -47,7 +47,7 @@ struct PostgreSQLChangesTests {
     @Test func `when the listening connection is cut, changes are still reported`() async throws {
         let server = try await PostgreSQLServer.shared
         let name = UUID().uuidString
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.changePolling = .milliseconds(50)
         let store = PostgreSQLTokenStore(
             connection: "\(server.connection) application_name=\(name)",
@@ -86,7 +86,7 @@ struct PostgreSQLChangesTests {
         let server = try await PostgreSQLServer()
         try await server.store().prepare()
         let pooler = try await PgBouncer(before: server)
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.changePolling = .milliseconds(50)
         let polling = pooler.store("account", limits: limits)
         var reports = polling.changes.makeAsyncIterator()

@@ -9,13 +9,6 @@ import Testing
 
 @Suite("The PostgreSQL store keeps the contracts", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLContractTests {
-    /// Many updates of one row at once take as long as the disk takes.
-    private static let patient: PostgreSQLLimits = {
-        var limits = PostgreSQLLimits()
-        limits.call = .seconds(600)
-        return limits
-    }()
-
     @Test func `the PostgreSQL store is a token store`() async throws {
         let server = try await PostgreSQLServer.shared
         try await TokenStoreContract.check(
@@ -34,15 +27,15 @@ struct PostgreSQLContractTests {
     @Test func `the PostgreSQL store can be shared`() async throws {
         let server = try await PostgreSQLServer.shared
         try await SharedTokenStoreContract.check(
-            reopen: { server.store($0.account, cipher: ScramblingCipher(), limits: Self.patient) },
+            reopen: { server.store($0.account, cipher: ScramblingCipher()) },
             corrupt: { try await server.fill($0.account) },
             contents: { try await server.contents(of: $0.account) },
-            makeEmptyStore: { server.store(cipher: ScramblingCipher(), limits: Self.patient) }
+            makeEmptyStore: { server.store(cipher: ScramblingCipher()) }
         )
     }
 
     @Test func `accounts that share connections keep the contract of shared stores`() async throws {
-        let first = try await PostgreSQLServer.shared.store(limits: Self.patient)
+        let first = try await PostgreSQLServer.shared.store()
         try await SharedTokenStoreContract.check(
             reopen: { first.store(for: $0.account) },
             makeEmptyStore: { first.store(for: UUID().uuidString) }
@@ -55,7 +48,7 @@ struct PostgreSQLContractTests {
         let server = try await PostgreSQLServer()
         try await server.store().prepare()
         let pooler = try await PgBouncer(before: server)
-        var limits = Self.patient
+        var limits = PostgreSQLLimits.patient
         limits.changePolling = .milliseconds(20)
         let quick = limits
         try await SharedTokenStoreContract.check(

@@ -13,7 +13,7 @@ struct PostgreSQLLapsedCallTests {
     @Test(arguments: [ProcessIdentity.current, ProcessIdentity(host: "other-host", process: "4711-other")])
     func `no other engine spends the refresh token until the call has ended`(process: ProcessIdentity) async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.claim = .seconds(3_600)
         limits.heartbeat = .seconds(1_800)
         let mine = server.store(limits: limits)

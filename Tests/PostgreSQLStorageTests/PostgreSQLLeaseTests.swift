@@ -41,7 +41,7 @@ struct PostgreSQLLeaseTests {
 
     @Test func `a lease holds no connection, and neither does a waiter`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.connections = 1
         let name = UUID().uuidString
         let first = PostgreSQLTokenStore(
@@ -68,7 +68,7 @@ struct PostgreSQLLeaseTests {
 
     @Test func `the next holder of a lapsed claim knows that its owner may still be waiting`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.claim = .milliseconds(300)
         // The holder's clock stands still: it renews nothing.
         let mine = server.store(limits: limits, clock: ManualTimeSource()).owned(by: other)
@@ -96,7 +96,7 @@ struct PostgreSQLLeaseTests {
 
     @Test func `a lease is lost when its claim has lapsed, until it is renewed`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.heartbeat = .seconds(60)
         let clock = ManualTimeSource()
         let lease = try await server.store(limits: limits, clock: clock).lease(waitingAtMost: .zero)
@@ -112,7 +112,7 @@ struct PostgreSQLLeaseTests {
 
     @Test func `a holder finds at its next renewal that its lease was taken`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.claim = .milliseconds(300)
         limits.heartbeat = .milliseconds(100)
         let clock = ManualTimeSource()
@@ -129,7 +129,7 @@ struct PostgreSQLLeaseTests {
 
     @Test func `a lapsed claim is renewed if its owner returns before another process takes it`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.claim = .milliseconds(200)
         let clock = ManualTimeSource()
         let mine = server.store(limits: limits, clock: clock).owned(by: other)
@@ -154,7 +154,7 @@ struct PostgreSQLLeaseTests {
 
     @Test func `a lease that is held is renewed`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.heartbeat = .milliseconds(20)
         let store = server.store(limits: limits)
         let lease = try await store.lease(waitingAtMost: .zero)
@@ -228,7 +228,7 @@ struct PostgreSQLLeaseTests {
 
     @Test func `a waiter is notified of the release`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.leasePolling = Backoff(base: .seconds(3_600), limit: .seconds(3_600), floor: .seconds(3_600))
         limits.claim = .seconds(3_600)
         let holder = server.store(limits: limits).owned(by: other)
@@ -245,7 +245,7 @@ struct PostgreSQLLeaseTests {
 
     @Test func `a waiter learns of a release while nothing was listening`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         // Neither the claim's lapse nor a pause of the waiter comes first.
         limits.claim = .seconds(1_000_000)
         limits.leasePolling = Backoff(base: limits.claim, limit: limits.claim, floor: limits.claim)
@@ -271,7 +271,7 @@ struct PostgreSQLLeaseTests {
 
     @Test func `without notifications a waiter tries again after pauses`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         let pause = Duration.milliseconds(20)
         limits.leasePolling = Backoff(base: pause, limit: pause, floor: pause)
         var options = PostgreSQLOptions()

@@ -13,19 +13,11 @@ import Testing
     .needsPostgreSQL, .timeLimit(.minutes(10))
 )
 struct PostgreSQLRestartTests {
-    /// Limits that no held cipher reaches, on a busy machine either.
-    private static var unhurried: PostgreSQLLimits {
-        var limits = PostgreSQLLimits()
-        limits.call = .seconds(3_600)
-        limits.cipher = .seconds(3_600)
-        return limits
-    }
-
     private let other = ProcessIdentity(host: "other-host", process: "4711-other")
 
     @Test func `after a restart of the server the holder keeps the lease, even with a short claim`() async throws {
         let server = try await PostgreSQLServer()
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.claim = .seconds(600)
         let mine = server.store("account", limits: limits)
         try await mine.prepare()
@@ -47,7 +39,7 @@ struct PostgreSQLRestartTests {
 
     @Test func `the claim of a holder that does not return after a restart lapses`() async throws {
         let server = try await PostgreSQLServer()
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.claim = .milliseconds(500)
         let mine = server.store("account", limits: limits, clock: ManualTimeSource()).owned(by: other)
         try await mine.prepare()
@@ -71,7 +63,7 @@ struct PostgreSQLRestartTests {
             connection: "\(server.connection) application_name=\(name)",
             account: name,
             cipher: cipher,
-            limits: Self.unhurried
+            limits: .patient
         )
         let calls = Locked(0)
         let update = Task {
@@ -96,7 +88,7 @@ struct PostgreSQLRestartTests {
             connection: "\(server.connection) application_name=\(name)",
             account: name,
             cipher: cipher,
-            limits: Self.unhurried
+            limits: .patient
         )
         let update = Task { await storeFailure { try await store.update { _ in .active(.fleet(1)) } } }
         await cipher.sealing.arrivals(atLeast: 1)
@@ -110,7 +102,7 @@ struct PostgreSQLRestartTests {
     @Test func `a server that restarts during an update has the session afterwards`() async throws {
         let server = try await PostgreSQLServer()
         let cipher = GatedCipher()
-        let store = server.store("account", cipher: cipher, limits: Self.unhurried)
+        let store = server.store("account", cipher: cipher, limits: .patient)
         try await store.prepare()
         let update = Task { try await store.save(.fleet(1)) }
         await cipher.sealing.arrivals(atLeast: 1)

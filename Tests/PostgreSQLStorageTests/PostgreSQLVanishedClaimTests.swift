@@ -43,7 +43,7 @@ struct PostgreSQLVanishedClaimTests {
     @Test(arguments: Change.allCases)
     func `G8, G13: no other engine spends the refresh token until the call has ended`(change: Change) async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.claim = .seconds(3_600)
         limits.heartbeat = .seconds(1_800)
         let mine = server.store(limits: limits)
@@ -107,7 +107,7 @@ struct PostgreSQLVanishedClaimTests {
 
     @Test func `a row that others have written is free when a claim would have lapsed`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         limits.claim = .milliseconds(300)
         let store = server.store(limits: limits)
         for change in [Change.claimVanished, .claimLostItsDates] {
@@ -154,7 +154,7 @@ struct PostgreSQLVanishedClaimTests {
     @Test(arguments: ["", ", last_writer = NULL"])
     func `a claim without dates, whose owner is gone, is free after the life of a claim`(more: String) async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
+        var limits = PostgreSQLLimits.patient
         (limits.claim, limits.heartbeat) = (.milliseconds(500), .milliseconds(100))
         let store = server.store(limits: limits)
         try await store.save(.fleet(1))

@@ -56,7 +56,7 @@ final class PgBouncer: Sendable {
         _ account: String = UUID().uuidString,
         cipher: any TokenCipher = UnencryptedTokenCipher(),
         options: PostgreSQLOptions = PostgreSQLOptions(),
-        limits: PostgreSQLLimits = PostgreSQLLimits()
+        limits: PostgreSQLLimits = .patient
     ) -> PostgreSQLTokenStore {
         PostgreSQLTokenStore(
             connection: connection,

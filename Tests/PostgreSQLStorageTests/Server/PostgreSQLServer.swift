@@ -58,7 +58,7 @@ final class PostgreSQLServer: Sendable {
         table: PostgreSQLTable = .standard,
         cipher: any TokenCipher = UnencryptedTokenCipher(),
         options: PostgreSQLOptions = PostgreSQLOptions(),
-        limits: PostgreSQLLimits = PostgreSQLLimits(),
+        limits: PostgreSQLLimits = .patient,
         clock: any TimeSource = SystemTimeSource()
     ) -> PostgreSQLTokenStore {
         PostgreSQLTokenStore(
@@ -86,7 +86,7 @@ final class PostgreSQLServer: Sendable {
     func run(_ text: String, _ values: [PostgreSQLValue] = []) async throws -> PostgreSQLRows {
         try await queue.run { [connection] () throws(PostgreSQLFailure) in
             let place = ConnectionString(connection)
-            let open = try PostgreSQLConnection.open(place, limits: PostgreSQLLimits())
+            let open = try PostgreSQLConnection.open(place, limits: .patient)
             return try open.execute(PostgreSQLStatement(text: text, values: values))
         }
     }
@@ -139,6 +139,17 @@ final class PostgreSQLServer: Sendable {
         stop
         cd / && rm -rf "$folder"
         """
+}
+
+extension PostgreSQLLimits {
+    /// No wait ends because the machine of a test is slow.
+    static let patient: Self = {
+        var limits = Self()
+        (limits.call, limits.connect, limits.statement, limits.cipher) = (
+            .seconds(3_600), .seconds(3_600), .seconds(3_600), .seconds(3_600)
+        )
+        return limits
+    }()
 }
 
 extension Trait where Self == ConditionTrait {
