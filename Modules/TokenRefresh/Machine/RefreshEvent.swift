@@ -1,0 +1,80 @@
+import AuthInterface
+import Foundation
+
+/// An input of the machine.
+enum RefreshEvent: Sendable {
+    case requested(CallerRequest, WaiterID)
+    case waiterCancelled(WaiterID)
+    case signIn(TokenRefreshResult, SessionID, WaiterID)
+    case signOut(SignOutReason, WaiterID)
+    case serverDateNoted(Date)
+
+    /// A shared store reports that it may have changed.
+    case storeChanged
+    /// The system is about to suspend the process.
+    case suspensionNear
+
+    /// The store was read. `ownerMayCall`: whether the owner of a stored intent may still be calling (rule 4).
+    case read(ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool)
+    /// `identity`: the name of the lease, for the intents that are recorded under it.
+    case leased(AttemptID, identity: String? = nil)
+    case leaseFailed(AttemptID, TokenStoreError)
+    /// Another process has the lease for which an attempt waits.
+    case leaseHeld(LeaseHolder)
+    /// Another process may have the lease.
+    case leaseLost(AttemptID)
+    case wrote(version: Int, WriteOutcome)
+    case responded(AttemptID, base: TokenBundle, Result<TokenRefreshResult, TokenRefreshError>)
+    case timerFired(RefreshTimer)
+}
+
+/// A request of a caller.
+enum CallerRequest: Hashable, Sendable {
+    /// A token for a request that starts.
+    case token
+    /// A token in place of a refused one.
+    case replacement(TokenRefusal)
+    /// A refresh, independent of the expiry.
+    case refresh
+    /// The state, once the store has been read.
+    case restore
+    /// The end of all work under way.
+    case settle
+}
+
+/// Why the store is read.
+enum ReadPurpose: Hashable, Sendable {
+    /// The first read.
+    case load
+    /// Under the lease, before a call; or after the server's rejection.
+    case attempt(AttemptID)
+    /// Another process may have changed it.
+    case check
+}
+
+/// How a write to the store ended.
+enum WriteOutcome: Hashable, Sendable {
+    /// The content is stored. `replaced` is the bundle before it.
+    case written(replaced: TokenBundle?)
+    /// The store holds content that the write must not replace, and is unchanged.
+    case superseded(by: StoredSession)
+    case failed(TokenStoreError)
+}
+
+/// A timer of the machine. One that fires for something that has ended is ignored.
+enum RefreshTimer: Hashable, Sendable {
+    /// The waiters of an attempt fail as unavailable.
+    case deadline(AttemptID)
+    /// The waiters of an attempt that have waited since before it started fail as unavailable.
+    case waiterDeadline
+    /// A call is cancelled.
+    case callLimit(AttemptID)
+    /// A call that did not end when it was cancelled is abandoned.
+    case abandonment(AttemptID)
+    case cooldown(SessionID)
+    case writeDeadline(version: Int)
+    case storeRetry
+    case reload
+    case loadDeadline
+    case checkDeadline
+}
