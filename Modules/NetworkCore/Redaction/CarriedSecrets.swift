@@ -84,7 +84,7 @@ extension CarriedSecrets {
 }
 
 /// What a call has to send, whatever its last request has of it: a redirect can drop the body and fields.
-struct CallMessage: Sendable {
+package struct CallMessage: Sendable {
     /// The endpoint's.
     let head: HTTPRequestHead
     let body: HTTPBody

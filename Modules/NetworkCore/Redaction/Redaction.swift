@@ -81,7 +81,7 @@ package struct Redaction: Sendable {
 
     /// What may be shown of the value of a header field of a response: as of a request; where secrets of the call are not known,
     /// only dates, lengths and what looks like a name.
-    func responseFieldValue(_ value: String, named name: String) -> String {
+    package func responseFieldValue(_ value: String, named name: String) -> String {
         guard !isComplete, !Self.isSensitive(name) else { return fieldValue(value, named: name) }
         let isLength = ["content-length", "age"].contains(name.lowercased()) && UInt64(value) != nil
         return isLength || HTTPDate(value) != nil ? value : identifier(value)
@@ -106,7 +106,7 @@ package struct Redaction: Sendable {
     ///   - url: The URL.
     ///   - message: The call's own message, where it is known.
     /// - Returns: The URL as text.
-    func url(_ url: URL, of message: CallMessage?) -> String {
+    package func url(_ url: URL, of message: CallMessage?) -> String {
         guard let message, message.isRedirected, !isComplete else { return self.url(url) }
         let origin = Origin(url).flatMap { $0 == Origin(message.head.url) ? $0.description : nil }
         return "\(origin ?? Self.placeholder)/\(Self.placeholder)"

@@ -47,7 +47,7 @@ extension Redaction {
     ///   - length: The length of the whole body in bytes.
     ///   - contentType: The media type.
     /// - Returns: The text: `text/html, 512 bytes, #5f0c1234abcd9876`.
-    func fingerprint(of data: Data, length: Int, contentType: String?) -> String {
+    package func fingerprint(of data: Data, length: Int, contentType: String?) -> String {
         let type = contentType.flatMap { MediaType($0) }.map { identifier($0.text) + ", " } ?? ""
         return "\(type)\(Fingerprint(data, length: length))"
     }
