@@ -33,6 +33,16 @@ let modules: [Target] = [
         dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
         path: "Modules/NetworkCaching"
     ),
+    .target(
+        name: "NetworkTransfers",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/NetworkTransfers"
+    ),
+    .target(
+        name: "NetworkRecording",
+        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        path: "Modules/NetworkRecording"
+    ),
     // Empty unless the trait is on.
     .target(
         name: "NetworkAsyncHTTPClient",
@@ -54,7 +64,7 @@ let modules: [Target] = [
     ),
     .target(
         name: "DataAPI",
-        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        dependencies: ["NetworkCore", "NetworkTransfers", "AuthInterface", "ConcurrencyPrimitives"],
         path: "Modules/DataAPI"
     ),
     .target(
@@ -104,12 +114,12 @@ let modules: [Target] = [
     // Test doubles without a test framework: it must never import one.
     .target(
         name: "NetworkDoubles",
-        dependencies: ["NetworkCore", "ConcurrencyPrimitives"],
+        dependencies: ["NetworkCore", "NetworkRecording", "ConcurrencyPrimitives"],
         path: "Modules/NetworkDoubles"
     ),
     .target(
         name: "NetworkTesting",
-        dependencies: ["NetworkDoubles", "NetworkCore", "AuthTesting", "ConcurrencyPrimitives"],
+        dependencies: ["NetworkDoubles", "NetworkCore", "NetworkRecording", "AuthTesting", "ConcurrencyPrimitives"],
         path: "Modules/NetworkTesting"
     ),
 ]
@@ -166,8 +176,8 @@ let tests: [Target] = [
     .testTarget(
         name: "NetworkCoreTests",
         dependencies: [
-            "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
-            "NetworkTesting", "TestSupport",
+            "NetworkCore", "NetworkRecording", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
+            "AuthTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
         ],
         path: "Tests/NetworkCoreTests"
     ),
@@ -188,10 +198,26 @@ let tests: [Target] = [
         path: "Tests/NetworkCachingTests"
     ),
     .testTarget(
+        name: "NetworkTransfersTests",
+        dependencies: [
+            "NetworkTransfers", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
+            "AuthTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
+        ],
+        path: "Tests/NetworkTransfersTests"
+    ),
+    .testTarget(
+        name: "NetworkRecordingTests",
+        dependencies: [
+            "NetworkRecording", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
+            "AuthTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
+        ],
+        path: "Tests/NetworkRecordingTests"
+    ),
+    .testTarget(
         name: "NetworkAsyncHTTPClientTests",
         dependencies: [
-            "NetworkAsyncHTTPClient", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
-            "AuthTesting",
+            "NetworkAsyncHTTPClient", "NetworkTransfers", "NetworkCore", "NetworkURLSession", "AuthInterface",
+            "ConcurrencyPrimitives", "AuthTesting",
             "NetworkTesting", "TestSupport", "Peer",
             .product(
                 name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
@@ -205,6 +231,11 @@ let tests: [Target] = [
         ],
         path: "Tests/NetworkAsyncHTTPClientTests"
     ),
+    // A value to send and to receive, for the tests of NetworkCore and of the modules around it.
+    .target(
+        name: "NetworkTestSupport", dependencies: ["NetworkCore", "TestSupport"],
+        path: "Tests/Support/NetworkTestSupport"
+    ),
     // Cases and fixtures for the tests of refresh handlers.
     .target(
         name: "HandlerTesting", dependencies: ["NetworkCore", "NetworkTesting", "AuthTesting"],
@@ -213,7 +244,8 @@ let tests: [Target] = [
     .testTarget(
         name: "DataAPITests",
         dependencies: [
-            "DataAPI", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "DataAPI", "NetworkTransfers", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
+            "AuthTesting",
             "NetworkTesting",
             "HandlerTesting",
         ],
@@ -259,7 +291,7 @@ let tests: [Target] = [
     ),
     .testTarget(
         name: "NetworkDoublesTests",
-        dependencies: ["NetworkDoubles", "NetworkCore", "ConcurrencyPrimitives"],
+        dependencies: ["NetworkDoubles", "NetworkRecording", "NetworkCore", "ConcurrencyPrimitives"],
         path: "Tests/NetworkDoublesTests"
     ),
     .testTarget(

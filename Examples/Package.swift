@@ -31,6 +31,7 @@ let package = Package(
             dependencies: [
                 "ObservabilityBridge",
                 .product(name: "NetworkCore", package: "Latchkey"),
+                .product(name: "NetworkRecording", package: "Latchkey"),
                 .product(name: "NetworkTesting", package: "Latchkey"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "InMemoryLogging", package: "swift-log"),

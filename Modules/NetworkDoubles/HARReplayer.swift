@@ -1,6 +1,7 @@
 import ConcurrencyPrimitives
 public import Foundation
 public import NetworkCore
+public import NetworkRecording
 
 /// A transport that serves the responses of a HAR file, recorded by a browser or by `HARRecorder`.
 ///

@@ -1,6 +1,6 @@
 public import Foundation
-public import NetworkCore
 public import NetworkDoubles
+public import NetworkRecording
 import Testing
 
 extension StubIssue {

@@ -3,6 +3,7 @@ import AuthInterface
 import AuthenticationServices
 import DataAPI
 import Foundation
+
 @testable import OAuth2Flows
 @testable import SignInWithApple
 @testable import Storage

@@ -9,6 +9,7 @@ let latchkey: [Target.Dependency] = [
     .product(name: "AuthInterface", package: "Latchkey"),
     .product(name: "TokenRefresh", package: "Latchkey"),
     .product(name: "NetworkCore", package: "Latchkey"),
+    .product(name: "NetworkTransfers", package: "Latchkey"),
     .product(name: "NetworkURLSession", package: "Latchkey"),
     .product(name: "NetworkAsyncHTTPClient", package: "Latchkey"),
     .product(name: "DataAPI", package: "Latchkey"),

@@ -2,6 +2,7 @@ import AuthInterface
 import DataAPI
 import NetworkCore
 import NetworkTesting
+import NetworkTransfers
 import Testing
 
 @Suite struct ArticleServiceTests {

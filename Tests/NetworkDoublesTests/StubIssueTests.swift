@@ -2,6 +2,7 @@ import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 import NetworkDoubles
+import NetworkRecording
 import Testing
 
 /// The doubles report through a closure, so that any test framework can fail a test.

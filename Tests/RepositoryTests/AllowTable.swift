@@ -8,7 +8,8 @@
 ///                      │      ┌──────┴───┬─────────────┬──────────────┐
 ///       PostgreSQLStorage  DataAPI  OAuth2Flows  NetworkCombine  NetworkDoubles
 ///            NetworkURLSession     NetworkCaching                NetworkTesting
-///            NetworkAsyncHTTPClient                              (and AuthTesting)
+///            NetworkAsyncHTTPClient  NetworkTransfers            (and AuthTesting)
+///                                  NetworkRecording
 ///
 ///     Composition imports them all; articles imports Composition, the interfaces and the services.
 ///     ArticlesUI imports AuthInterface and DataAPI: its screens know neither the network nor the stores. ArticlesApp
@@ -25,16 +26,20 @@ enum AllowTable {
         "NetworkCore": ["ConcurrencyPrimitives", "AuthInterface"],
         "NetworkURLSession": ["ConcurrencyPrimitives", "NetworkCore"],
         "NetworkCaching": ["ConcurrencyPrimitives", "AuthInterface", "NetworkCore"],
+        "NetworkTransfers": ["ConcurrencyPrimitives", "AuthInterface", "NetworkCore"],
+        "NetworkRecording": ["ConcurrencyPrimitives", "AuthInterface", "NetworkCore"],
         "NetworkAsyncHTTPClient": ["ConcurrencyPrimitives", "NetworkCore"],
-        "DataAPI": ["ConcurrencyPrimitives", "NetworkCore", "AuthInterface"],
+        "DataAPI": ["ConcurrencyPrimitives", "NetworkCore", "NetworkTransfers", "AuthInterface"],
         "OAuth2Flows": ["ConcurrencyPrimitives", "NetworkCore", "AuthInterface"],
         "Storage": ["ConcurrencyPrimitives", "AuthInterface"],
         "PostgreSQLStorage": ["ConcurrencyPrimitives", "AuthInterface", "Storage", "CPostgreSQL"],
         "Imaging": ["CTurboJPEG", "CPNG"],
         "NetworkCombine": ["NetworkCore", "AuthInterface"],
         "AuthTesting": ["ConcurrencyPrimitives", "AuthInterface"],
-        "NetworkDoubles": ["ConcurrencyPrimitives", "NetworkCore"],
-        "NetworkTesting": ["ConcurrencyPrimitives", "NetworkCore", "AuthTesting", "NetworkDoubles"],
+        "NetworkDoubles": ["ConcurrencyPrimitives", "NetworkCore", "NetworkRecording"],
+        "NetworkTesting": [
+            "ConcurrencyPrimitives", "NetworkCore", "NetworkRecording", "AuthTesting", "NetworkDoubles",
+        ],
         "MultipartForms": [],
         "DevBackend": ["MultipartForms"],
         "Composition": [
@@ -45,7 +50,8 @@ enum AllowTable {
         "ArticlesApp": ["ArticlesUI", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging"],
         "ArticlesWeb": ["ArticlesUI", "DataAPI", "MultipartForms"],
         "articles": [
-            "ConcurrencyPrimitives", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "OAuth2Flows", "Imaging",
+            "ConcurrencyPrimitives", "Composition", "AuthInterface", "NetworkTransfers", "NetworkRecording",
+            "NetworkCore", "DataAPI", "OAuth2Flows", "Imaging",
             "DevBackend", "ArticlesUI", "ArticlesApp", "ArticlesWeb",
         ],
     ]
@@ -54,6 +60,7 @@ enum AllowTable {
     /// and test doubles in place of the module's neighbours. The manifest lists the same ones.
     static let tests: [String: Set<String>] = [
         "TestSupport": ["ConcurrencyPrimitives", "AuthInterface"],
+        "NetworkTestSupport": ["NetworkCore", "TestSupport"],
         "HandlerTesting": ["NetworkCore", "NetworkTesting", "AuthTesting"],
         "Peer": [
             "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "Storage", "PostgreSQLStorage", "AuthTesting",
@@ -67,8 +74,9 @@ enum AllowTable {
             "Peer",
         ],
         "NetworkCoreTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkURLSession", "AuthTesting",
-            "NetworkTesting", "TestSupport",
+            "ConcurrencyPrimitives", "AuthInterface", "NetworkRecording", "NetworkCore", "NetworkURLSession",
+            "AuthTesting",
+            "NetworkTesting", "NetworkTestSupport", "TestSupport",
         ],
         "NetworkURLSessionTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkURLSession", "AuthTesting",
@@ -78,12 +86,22 @@ enum AllowTable {
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkCaching", "NetworkURLSession",
             "AuthTesting", "NetworkTesting", "TestSupport",
         ],
+        "NetworkTransfersTests": [
+            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTransfers", "NetworkURLSession",
+            "AuthTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
+        ],
+        "NetworkRecordingTests": [
+            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkRecording", "NetworkURLSession",
+            "AuthTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
+        ],
         "NetworkAsyncHTTPClientTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkURLSession", "NetworkAsyncHTTPClient",
+            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTransfers", "NetworkURLSession",
+            "NetworkAsyncHTTPClient",
             "AuthTesting", "NetworkTesting", "TestSupport", "Peer",
         ],
         "DataAPITests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkURLSession", "DataAPI", "AuthTesting",
+            "ConcurrencyPrimitives", "AuthInterface", "NetworkTransfers", "NetworkCore", "NetworkURLSession", "DataAPI",
+            "AuthTesting",
             "NetworkTesting", "HandlerTesting",
         ],
         "OAuth2FlowsTests": [
@@ -104,7 +122,7 @@ enum AllowTable {
             "TestSupport",
         ],
         "AuthTestingTests": ["ConcurrencyPrimitives", "AuthInterface", "AuthTesting"],
-        "NetworkDoublesTests": ["ConcurrencyPrimitives", "NetworkCore", "NetworkDoubles"],
+        "NetworkDoublesTests": ["ConcurrencyPrimitives", "NetworkCore", "NetworkRecording", "NetworkDoubles"],
         "NetworkTestingTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTesting", "TestSupport", "Peer",
         ],
@@ -121,7 +139,7 @@ enum AllowTable {
         ],
         "ScenarioTests": [
             "DevBackend", "articles", "Endurance", "ProgramTesting", "ConcurrencyPrimitives", "AuthInterface",
-            "AuthTesting", "TokenRefresh", "NetworkCore", "NetworkCaching", "NetworkURLSession",
+            "AuthTesting", "TokenRefresh", "NetworkTransfers", "NetworkCore", "NetworkCaching", "NetworkURLSession",
             "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage",
         ],
         "CompositionTests": [
@@ -139,7 +157,8 @@ enum AllowTable {
         ],
         "FirstSample": ["TokenRefresh", "NetworkCore", "NetworkAsyncHTTPClient", "DataAPI", "Storage"],
         "ArticlesTests": [
-            "articles", "FirstSample", "ProgramTesting", "Composition", "DevBackend", "AuthInterface", "NetworkCore",
+            "articles", "FirstSample", "ProgramTesting", "Composition", "DevBackend", "AuthInterface",
+            "NetworkRecording", "NetworkCore",
             "Storage", "Imaging",
         ],
         "DevBackendTests": ["DevBackend", "BackendProcess", "ProgramTesting"],
@@ -157,9 +176,11 @@ enum AllowTable {
         "ConcurrencyPrimitives": ["Foundation"],
         "AuthInterface": ["Foundation"],
         "TokenRefresh": ["Foundation"],
-        "NetworkCore": ["Foundation", "os", "Darwin", "Glibc", "Musl"],
+        "NetworkCore": ["Foundation", "Darwin", "Glibc", "Musl"],
         "NetworkURLSession": ["Foundation", "FoundationNetworking", "Security", "Dispatch"],
         "NetworkCaching": ["Foundation", "Darwin", "Glibc", "Musl"],
+        "NetworkTransfers": ["Foundation"],
+        "NetworkRecording": ["Foundation", "os", "Darwin", "Glibc", "Musl"],
         "NetworkAsyncHTTPClient": [
             "Foundation", "AsyncHTTPClient", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "NIOSSL",
             "NIOHTTPCompression",
@@ -183,7 +204,7 @@ enum AllowTable {
         "FoundationNetworking": ["NetworkURLSession/FoundationNetworking.swift"],
         "Security": ["Storage/Keychain/", "NetworkURLSession/"],
         "notify": ["Storage/Keychain/"],
-        "os": ["NetworkCore/Observation/"],
+        "os": ["NetworkRecording/LoggingObserver.swift"],
         "ImageIO": ["Imaging/Codecs/"],
         "CPostgreSQL": ["PostgreSQLStorage/Connection/"],
     ]

@@ -1,6 +1,7 @@
 import DevBackend
 import Foundation
 import NetworkCore
+import NetworkRecording
 import ProgramTesting
 import Testing
 

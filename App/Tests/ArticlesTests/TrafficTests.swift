@@ -2,6 +2,7 @@ import AuthInterface
 import DevBackend
 import Foundation
 import NetworkCore
+import NetworkRecording
 import ProgramTesting
 import Testing
 

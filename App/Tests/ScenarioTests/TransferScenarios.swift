@@ -4,6 +4,7 @@ import DevBackend
 import Foundation
 import NetworkCaching
 import NetworkCore
+import NetworkTransfers
 import ProgramTesting
 import Storage
 import Testing

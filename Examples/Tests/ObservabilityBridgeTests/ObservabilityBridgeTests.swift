@@ -5,6 +5,7 @@ import InMemoryTracing
 import Logging
 import MetricsTestKit
 import NetworkCore
+import NetworkRecording
 import NetworkTesting
 import ObservabilityBridge
 import Testing

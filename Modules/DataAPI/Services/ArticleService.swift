@@ -1,4 +1,5 @@
 public import NetworkCore
+public import NetworkTransfers
 
 /// Reads and writes articles.
 public struct ArticleService: Sendable {

@@ -26,7 +26,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
     public let method: HTTPMethod
 
     /// The path below the base URL, or a URL of its own.
-    public internal(set) var path: EndpointPath
+    public package(set) var path: EndpointPath
 
     /// The query items.
     public var query: QueryItems

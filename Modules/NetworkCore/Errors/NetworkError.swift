@@ -18,20 +18,20 @@ public struct NetworkError: Error, Sendable {
     public let code: Code
 
     /// The last request of the call.
-    public internal(set) var request: RequestSummary?
+    public package(set) var request: RequestSummary?
 
     /// The head of the response. `nil`: there was none.
-    public internal(set) var response: HTTPResponseHead?
+    public package(set) var response: HTTPResponseHead?
 
     /// The server's error, without the secrets of the call. `nil`: there was none, or it could not be read.
-    public internal(set) var envelope: ErrorEnvelope?
+    public package(set) var envelope: ErrorEnvelope?
 
     /// What happened, for a developer, without a secret.
-    public internal(set) var reason: String?
+    public package(set) var reason: String?
 
     /// The body of the response, as the server sent it: at most ``maximumBodyLength`` bytes of one that was refused or
     /// could not be read. No description shows it; see ``decode(_:)``.
-    public internal(set) var body: Data?
+    public package(set) var body: Data?
 
     /// The length of the whole body in bytes.
     var bodyLength = 0
@@ -46,20 +46,20 @@ public struct NetworkError: Error, Sendable {
     var isOfCall = false
 
     /// What the call waited for when its time was up (G25). `nil`: it failed for another reason, or it is not known.
-    public internal(set) var waitedFor: Wait?
+    public package(set) var waitedFor: Wait?
 
     /// The pause that the server asked for (`Retry-After`, RFC 9110 §10.2.3), from the response on.
     public let retryAfter: Duration?
 
     /// The number of the attempt that failed, from 1. 0: no attempt was made.
-    public internal(set) var attempt: Int
+    public package(set) var attempt: Int
 
     /// The time from the start of the call to its failure.
-    public internal(set) var elapsed: Duration?
+    public package(set) var elapsed: Duration?
 
     /// The error underneath: an `AuthenticationError`, ``HTTPTransportError``, ``DecodingFailure``, or the error that
     /// an interceptor threw.
-    public internal(set) var cause: (any Error)?
+    public package(set) var cause: (any Error)?
 
     /// Creates an error.
     ///
@@ -113,7 +113,7 @@ extension NetworkError {
     /// Converts any error.
     ///
     /// - Throws: `CancellationError`, if that is the error.
-    init(describing error: any Error, otherwise code: Code = .transportFailed) throws {
+    package init(describing error: any Error, otherwise code: Code = .transportFailed) throws {
         switch error {
         case let error as NetworkError: self = error
         case let error as CancellationError: throw error

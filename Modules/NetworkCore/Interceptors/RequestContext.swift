@@ -43,7 +43,7 @@ public struct RequestContext: Sendable {
     package var tokens: [String] = []
 
     /// What the call has to send, whose secrets no recording of a request shows. `nil`: not known beside the request.
-    var message: CallMessage?
+    package var message: CallMessage?
 
     /// Creates a context, for tests of interceptors.
     ///

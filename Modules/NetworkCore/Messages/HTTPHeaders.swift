@@ -198,7 +198,7 @@ extension String {
     package var isFieldName: Bool { !isEmpty && utf8.allSatisfy(\.isTokenByte) }
 
     /// Whether the text can be a field's value: no control characters but the tab (RFC 9110 §5.5).
-    var isFieldValue: Bool {
+    package var isFieldValue: Bool {
         utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
     }
 

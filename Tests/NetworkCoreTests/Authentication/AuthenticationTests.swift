@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkTesting
 import TestSupport
 import Testing
@@ -80,7 +81,8 @@ struct AuthenticationTests {
         for _ in 0..<3 { transport.add(.any ~> article) }
         try await _ = client().send(Endpoint<Article>.get(.url(other)))
         let origins = Set([Origin(other)].compactMap(\.self))
-        try await _ = client(policy: AuthenticationPolicy(origins: origins)).send(Endpoint<Article>.get(.url(other)))
+        try await _ = client(policy: AuthenticationPolicy(origins: origins)).send(
+            Endpoint<Article>.get(.url(other)))
         try await _ = client(policy: AuthenticationPolicy(origins: origins)).send(.article(7))
         #expect(carried() == [nil, "Bearer access-0", nil])
     }

@@ -1,5 +1,6 @@
 import AuthTesting
 import Foundation
+import NetworkTestSupport
 import NetworkURLSession
 import TestSupport
 import Testing

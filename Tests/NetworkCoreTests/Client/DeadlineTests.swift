@@ -2,6 +2,8 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import NetworkRecording
+import NetworkTestSupport
 import NetworkTesting
 import NetworkURLSession
 import TestSupport

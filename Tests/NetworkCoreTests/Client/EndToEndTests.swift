@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkURLSession
 import TestSupport
 import Testing

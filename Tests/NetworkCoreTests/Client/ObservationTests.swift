@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkTesting
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import AuthTesting
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkTesting
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import NetworkTestSupport
 import NetworkTesting
 import TestSupport
 import Testing
@@ -91,21 +92,5 @@ struct ShortFormTests {
         let network = NetworkClient(baseURL: baseURL, transport: refused).authenticated(by: ScriptedTokenProvider())
         try await network.send(Endpoint<Void>.get("x").withoutRetries())
         #expect(refused.requests.count == 2)
-    }
-
-    @Test func `a path is read as an event stream and as JSON lines`() async throws {
-        let transport = StubTransport(
-            .any ~> .status(200, headers: ["Content-Type": "text/event-stream"], body: Data("data: 1\n\n".utf8)),
-            .any ~> .status(204),
-            .any ~> .status(200, headers: ["Content-Type": "application/x-ndjson"], body: Data("{\"noteId\":1}\n".utf8))
-        )
-        let client = NetworkClient(baseURL: baseURL, transport: transport)
-        var data: [String] = []
-        let options = EventStreamOptions(backoff: Backoff(base: .zero, limit: .zero, floor: .zero))
-        for try await event in client.events("feed", query: ["since": 2], options: options) { data.append(event.data) }
-        var notes: [Note] = []
-        for try await note in client.lines("export", of: Note.self) { notes.append(note) }
-        #expect(data == ["1"] && notes == [Note(noteId: 1)])
-        #expect(transport.requests.first?.url?.absoluteString.hasSuffix("feed?since=2") == true)
     }
 }

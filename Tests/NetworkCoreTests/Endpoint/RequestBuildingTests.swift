@@ -1,4 +1,5 @@
 import Foundation
+import NetworkTestSupport
 import NetworkURLSession
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import Foundation
+import NetworkTestSupport
 import NetworkTesting
 import NetworkURLSession
 import TestSupport

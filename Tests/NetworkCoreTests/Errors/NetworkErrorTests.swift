@@ -1,6 +1,7 @@
 import AuthInterface
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkTesting
 import NetworkURLSession
 import TestSupport

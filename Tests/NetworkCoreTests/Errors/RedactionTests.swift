@@ -1,5 +1,6 @@
 import AuthInterface
 import Foundation
+import NetworkTestSupport
 import NetworkTesting
 import NetworkURLSession
 import TestSupport

@@ -1,5 +1,7 @@
 import AuthInterface
 import Foundation
+import NetworkRecording
+import NetworkTestSupport
 import NetworkTesting
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkTesting
 import NetworkURLSession
 import TestSupport

@@ -3,6 +3,7 @@ import Composition
 import DataAPI
 import Foundation
 import NetworkCore
+import NetworkTransfers
 
 struct PhotoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Composition
 import Foundation
 import NetworkCore
+import NetworkTransfers
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkRecording
 
 /// The list of calls, with their details.
 extension ReportPage {

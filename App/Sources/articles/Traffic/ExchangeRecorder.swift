@@ -1,6 +1,7 @@
 import Foundation
 import NIOConcurrencyHelpers
 import NetworkCore
+import NetworkRecording
 
 /// Records the exchanges of all calls, with the call and the attempt that each belongs to.
 final class ExchangeRecorder: Sendable {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import NIOConcurrencyHelpers
 import NetworkCore
+import NetworkRecording
 
 /// The flags that show or record the requests of a command. None of them shows a secret.
 struct TrafficOptions: ParsableArguments {

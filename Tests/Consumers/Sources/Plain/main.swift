@@ -95,6 +95,8 @@ let retrying = NetworkClient(
     baseURL: api.configuration.baseURL, transport: AsyncHTTPClientTransport(),
     interceptors: [AppVersion(), RetryPolicy.standard])
 
+import NetworkTransfers
+
 var form = MultipartForm()
 form.append("name", "Ada")
 form.append("image", file: URL(fileURLWithPath: "ada.jpg"), contentType: "image/jpeg")

@@ -1,0 +1,133 @@
+import ConcurrencyPrimitives
+
+/// The least that a transfer has to move, in place of a total deadline (G25): a number of bytes in each window of time.
+///
+/// A large file over a slow network takes as long as it takes, and a peer that sends or reads a byte from time to time does
+/// not hold a call indefinitely.
+public struct MinimumRate: Sendable, Hashable {
+    /// 4 KiB in 60 seconds.
+    public static let standard = MinimumRate(bytes: 4 * 1_024, in: .seconds(60))
+
+    /// The least number of bytes in a window.
+    public var bytes: Int64
+
+    /// The length of a window.
+    public var window: Duration
+
+    /// Creates a rate.
+    ///
+    /// - Parameters:
+    ///   - bytes: The least number of bytes in a window.
+    ///   - window: The length of a window. A single wait counts as half of it at most, so that the sleep of a device is not
+    ///     taken for a slow peer.
+    public init(bytes: Int64, in window: Duration) {
+        self.bytes = bytes
+        self.window = window
+    }
+
+    /// The error of a transfer that is slower.
+    package func error(waitingFor wait: NetworkError.Wait) -> NetworkError {
+        let reason = "\(wait) moved less than \(bytes) bytes in \(window.inWords)"
+        return NetworkError(.timedOut, reason: reason, waitedFor: wait)
+    }
+}
+
+/// Compares what arrives with a minimum rate.
+package struct RateMeter {
+    let rate: MinimumRate
+    private var waited: Duration = .zero
+    private var bytes: Int64 = 0
+
+    package init(_ rate: MinimumRate) { self.rate = rate }
+
+    /// Counts bytes.
+    ///
+    /// - Parameters:
+    ///   - count: The number of bytes that have arrived.
+    ///   - wait: How long they were waited for.
+    /// - Returns: Whether the transfer is fast enough so far.
+    package mutating func note(_ count: Int, after wait: Duration) -> Bool {
+        waited += min(wait, rate.window / 2)
+        bytes += Int64(count)
+        guard waited >= rate.window else { return true }
+        defer { (waited, bytes) = (.zero, 0) }
+        return bytes >= rate.bytes
+    }
+}
+
+/// Says until when an upload may go on: its start and the head of the response have a time limit each, and what is between
+/// them a minimum rate.
+final class UploadWatch: Sendable {
+    private enum Phase {
+        /// No byte was sent.
+        case waiting(until: Duration)
+        case sending(windowEnd: Duration, sentBefore: Int64)
+        case sent(until: Duration)
+    }
+
+    private struct State {
+        var phase: Phase
+        var sent: Int64 = 0
+    }
+
+    /// How much later than its end a window is looked at, after which it says nothing: the device has slept.
+    private static let look: Duration = .seconds(1)
+
+    private let rate: MinimumRate
+    private let timeLimit: Duration?
+    private let clock: any TimeSource
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - rate: The least that has to be sent.
+    ///   - timeLimit: The longest wait for a connection, and for the head of the response. `nil`: no limit.
+    ///   - clock: The clock of the limits.
+    init(_ rate: MinimumRate, timeLimit: Duration?, clock: any TimeSource) {
+        (self.rate, self.timeLimit, self.clock) = (rate, timeLimit, clock)
+        state = Locked(State(phase: .waiting(until: Self.end(of: timeLimit, from: clock.uptime))))
+    }
+
+    private static func end(of timeLimit: Duration?, from now: Duration) -> Duration {
+        // Without a limit, the idle timeout ends these waits.
+        now + (timeLimit ?? .seconds(365 * 24 * 60 * 60))
+    }
+
+    func note(_ progress: TransferProgress) {
+        let now = clock.uptime
+        state.withLock { state in
+            state.sent = progress.completed
+            if let total = progress.total, progress.completed >= total {
+                state.phase = .sent(until: Self.end(of: timeLimit, from: now))
+            } else if case .waiting = state.phase {
+                state.phase = .sending(windowEnd: now + rate.window, sentBefore: 0)
+            }
+        }
+    }
+
+    /// When to look next. `nil`: the upload has taken too long.
+    func nextLook(at now: Duration) -> Duration? {
+        state.withLock { state in
+            switch state.phase {
+            case .waiting(let end), .sent(let end): return now < end ? end : nil
+            case .sending(let end, _) where now < end: return end
+            case .sending(let end, let before):
+                guard state.sent - before >= rate.bytes || now > end + Self.look else { return nil }
+                state.phase = .sending(windowEnd: now + rate.window, sentBefore: state.sent)
+                return now + rate.window
+            }
+        }
+    }
+
+    /// The error of an upload that has taken too long.
+    var error: NetworkError {
+        let waited = timeLimit?.inWords ?? "too long"
+        switch state.withLock({ $0.phase }) {
+        case .waiting:
+            return NetworkError(.timedOut, reason: "waited \(waited) to send the body", waitedFor: .connection)
+        case .sending: return rate.error(waitingFor: .requestBody)
+        case .sent:
+            let wait = NetworkError.Wait.responseHead
+            return NetworkError(.timedOut, reason: "waited for \(wait) for \(waited)", waitedFor: wait)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+public import AuthInterface
+import Foundation
+
+/// The `Content-Disposition` field of a response (RFC 6266): whether it is a download, and under which name.
+public struct ContentDisposition: Sendable, Hashable {
+    /// The longest file name, in bytes of UTF-8: what common file systems allow.
+    public static let maximumFileNameLength = 255
+
+    /// The type in lower case: `inline`, `attachment`, `form-data`.
+    public let type: String
+
+    /// The parameters, with names in lower case. `filename*` is decoded (RFC 8187); an invalid one is left out.
+    public let parameters: [String: String]
+
+    /// Reads a field's value. Fails when there is no type.
+    ///
+    /// Of a parameter that occurs twice, the first one counts. What comes after an invalid parameter is left out.
+    ///
+    /// - Complexity: O(*n*) in the length of the value.
+    ///
+    /// - Parameter field: The value of the field.
+    public init?(_ field: String) {
+        var scanner = FieldScanner(field)
+        guard let type = scanner.token() else { return nil }
+        self.type = type.lowercased()
+        var parameters: [String: String] = [:]
+        while scanner.skip(UInt8(ascii: ";")) {
+            guard let name = scanner.token()?.lowercased() else { continue }
+            guard scanner.skip(UInt8(ascii: "=")), let value = scanner.tokenOrQuotedString() else { break }
+            guard parameters[name] == nil else { continue }
+            if name.hasSuffix("*") {
+                if let decoded = ExtendedValue.decode(value) { parameters[name] = decoded }
+            } else {
+                parameters[name] = value
+            }
+        }
+        self.parameters = parameters
+    }
+
+    /// The file name that the server proposes, in the form that is safe to use: `filename*`, or else `filename`.
+    ///
+    /// It is one component of a path, without folders, control characters and characters that change the direction of
+    /// text, does not begin with a dot, and has at most ``maximumFileNameLength`` bytes. `nil`: there is none, or
+    /// nothing of it is safe.
+    public var fileName: String? {
+        parameters["filename*"].flatMap(Self.safeFileName) ?? parameters["filename"].flatMap(Self.safeFileName)
+    }
+
+    /// Makes one component of a path of a name that a server wrote.
+    ///
+    /// - Parameter name: The name.
+    /// - Returns: The component. `nil`: nothing of it is safe.
+    package static func safeFileName(_ name: String) -> String? {
+        let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
+        let visible = last.filter { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+            default: true
+            }
+        }
+        let isEdge = { (scalar: Unicode.Scalar) in scalar == "." || scalar.properties.isWhitespace }
+        let end = visible.lastIndex { !isEdge($0) }.map { visible.index(after: $0) } ?? visible.startIndex
+        let trimmed = visible[..<end].drop(while: isEdge).map { $0 == ":" ? "_" : $0 }
+        return trimmed.isEmpty ? nil : shortened(String(String.UnicodeScalarView(trimmed)))
+    }
+
+    private static func shortened(_ name: String) -> String {
+        guard name.utf8.count > maximumFileNameLength else { return name }
+        let dot = name.lastIndex(of: ".")
+        let suffix = dot.map { String(name[$0...]) } ?? ""
+        let isExtension = !suffix.isEmpty && suffix.utf8.count <= 32
+        let stem = isExtension ? String(name[..<(dot ?? name.endIndex)]) : name
+        let room = maximumFileNameLength - (isExtension ? suffix.utf8.count : 0)
+        var kept = String.UnicodeScalarView()
+        var length = 0
+        for scalar in stem.unicodeScalars {
+            length += UTF8.width(scalar)
+            guard length <= room else { break }
+            kept.append(scalar)
+        }
+        return String(kept) + (isExtension ? suffix : "")
+    }
+}
+
+extension ContentDisposition: RedactedDescription {
+    /// The type and the names of the parameters; never a value (G17).
+    public var description: String { ([type] + parameters.keys.sorted()).joined(separator: "; ") }
+}
+
+extension HTTPResponseHead {
+    /// The `Content-Disposition` field. `nil`: there is none, or it cannot be read.
+    public var contentDisposition: ContentDisposition? {
+        headers.values(of: "Content-Disposition").first.flatMap { ContentDisposition($0) }
+    }
+}
+
+/// Reads the value of a parameter whose name ends with `*`: `UTF-8''na%C3%AFve` (RFC 8187 §3.2).
+package enum ExtendedValue {
+    /// Decodes a value.
+    ///
+    /// - Returns: The text. `nil`: the value is invalid, or of another character set than UTF-8 and ISO-8859-1.
+    package static func decode(_ value: String) -> String? {
+        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        var bytes: [UInt8] = []
+        var rest = parts[2].utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst()?.hexadecimalValue, let low = rest.popFirst()?.hexadecimalValue else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        switch parts[0].lowercased() {
+        case "utf-8": return String(validating: bytes, as: UTF8.self)
+        case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        default: return nil
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var hexadecimalValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,153 @@
+public import Foundation
+public import NetworkCore
+
+/// The items of a list that a server sends in pages. A page is fetched when its first item is read.
+///
+/// ```swift
+/// let articles = PagedSequence { cursor in
+///     let page = try await network.send(.articles(after: cursor))
+///     return (page.items, next: page.nextCursor)
+/// }
+/// for try await article in articles { … }
+/// ```
+///
+/// Each iteration starts with the first page.
+public struct PagedSequence<Item: Sendable, Cursor: Hashable & Sendable>: AsyncSequence, Sendable {
+    /// An item.
+    public typealias Element = Item
+
+    /// Fetches the page at a cursor; `nil` is the first page. It returns the items, and the cursor of the next page;
+    /// `nil` after the last one.
+    public typealias Fetch = @Sendable (Cursor?) async throws -> (items: [Item], next: Cursor?)
+
+    /// The default of the most pages of one iteration.
+    public static var defaultMaximumPages: Int { 100_000 }
+
+    private let maximumPages: Int
+    private let makeFetch: @Sendable () -> Fetch
+
+    /// Creates a list.
+    ///
+    /// - Parameters:
+    ///   - maximumPages: The most pages of one iteration. One more is an error.
+    ///   - fetch: Fetches a page.
+    public init(maximumPages: Int = Self.defaultMaximumPages, fetch: @escaping Fetch) {
+        self.init(maximumPages: maximumPages) { fetch }
+    }
+
+    /// Creates a list whose iterations each have a fetch of their own.
+    init(maximumPages: Int, makeFetch: @escaping @Sendable () -> Fetch) {
+        self.maximumPages = maximumPages
+        self.makeFetch = makeFetch
+    }
+
+    /// Starts an iteration. It fetches no page.
+    ///
+    /// - Returns: The iterator.
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(fetch: makeFetch(), maximumPages: maximumPages)
+    }
+
+    /// Iterates over the items.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private enum Position {
+            case start
+            case next(Cursor)
+            case end
+        }
+
+        private let fetch: Fetch
+        private let maximumPages: Int
+        private var items: ArraySlice<Item> = []
+        private var position = Position.start
+        private var seen: Set<Cursor> = []
+
+        fileprivate init(fetch: @escaping Fetch, maximumPages: Int) {
+            self.fetch = fetch
+            self.maximumPages = maximumPages
+        }
+
+        /// Returns the next item, and fetches the next page first if it must. After an error, the next call fetches the
+        /// same page again.
+        ///
+        /// - Returns: The item, or `nil` at the end of the list.
+        /// - Throws: The errors of the fetch; `NetworkError` with code `decodingFailed` when the next page has been
+        ///   fetched before, or there are more pages than the limit, after the items of the pages before it.
+        public mutating func next() async throws -> Item? {
+            while items.isEmpty {
+                let cursor: Cursor?
+                switch position {
+                case .start: cursor = nil
+                case .next(let next):
+                    try check(next)
+                    cursor = next
+                case .end: return nil
+                }
+                let page = try await fetch(cursor)
+                if let cursor { seen.insert(cursor) }
+                items = page.items[...]
+                position = page.next.map(Position.next) ?? .end
+            }
+            return items.popFirst()
+        }
+
+        /// Refuses a page that must not be fetched. `seen` has the pages after the first.
+        private func check(_ next: Cursor) throws {
+            guard !seen.contains(next) else {
+                throw NetworkError(.decodingFailed, reason: "the pages form a loop")
+            }
+            guard seen.count + 1 < maximumPages else {
+                throw NetworkError(.decodingFailed, reason: "there are more than \(maximumPages) pages")
+            }
+        }
+    }
+}
+
+extension NetworkService {
+    /// Reads a list whose responses name the next page in a `Link` field of relation `next` (RFC 8288).
+    ///
+    /// All pages are of the origin that was requested first, also where a page is redirected to another one, and of the
+    /// session of the first page (G23).
+    ///
+    /// - Parameters:
+    ///   - endpoint: The call for the first page.
+    ///   - maximumPages: The most pages of one iteration. One more is an error.
+    ///   - options: The options of each request.
+    /// - Returns: The items. Reading them throws `NetworkError`, with code `redirectRefused` when the next page is of
+    ///   another origin.
+    public func pages<Item>(
+        _ endpoint: Endpoint<[Item]>,
+        maximumPages: Int = PagedSequence<Item, URL>.defaultMaximumPages,
+        options: RequestOptions = RequestOptions()
+    ) -> PagedSequence<Item, URL> {
+        PagedSequence(maximumPages: maximumPages) { () -> PagedSequence<Item, URL>.Fetch in
+            var options = options
+            options.continuity = options.continuity ?? SessionContinuity()
+            return { [options] url in
+                var (endpoint, options) = (endpoint, options)
+                if let url { (endpoint.path, endpoint.query) = (.url(url), [:]) }
+                let sent = SentHead()
+                options.interceptors.append(sent)
+                let (items, head) = try await send(endpoint.map { ($0, $1) }, options: options)
+                return (items, next: try head.nextPage(after: sent.head?.url ?? url ?? head.url))
+            }
+        }
+    }
+}
+
+extension HTTPResponseHead {
+    /// The URL of the next page.
+    ///
+    /// The origin of the response does not count: a redirect may have led to it without the fields of the endpoint.
+    ///
+    /// - Parameter requested: The URL to which this page's request was sent.
+    /// - Returns: The URL. `nil`: this is the last page.
+    /// - Throws: `NetworkError` with code `redirectRefused`: fields of the endpoint must not reach another origin.
+    fileprivate func nextPage(after requested: URL?) throws -> URL? {
+        guard let next = link("next") else { return nil }
+        guard let own = requested.flatMap({ Origin($0) }), Origin(next) == own else {
+            throw NetworkError(.redirectRefused, reason: "the next page is of another origin", response: self)
+        }
+        return next
+    }
+}

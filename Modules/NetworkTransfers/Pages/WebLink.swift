@@ -1,0 +1,85 @@
+public import AuthInterface
+public import Foundation
+public import NetworkCore
+
+/// A link of a `Link` field (RFC 8288): `</articles?page=2>; rel="next"`.
+public struct WebLink: Sendable, Hashable {
+    /// The most links that are read of one response.
+    public static let maximumCount = 1_000
+
+    /// The target as the server wrote it: a URL, or a reference relative to that of the response.
+    public let target: String
+
+    /// The relation types, in lower case: `["next"]`.
+    public let relations: [String]
+
+    /// The other parameters, with names in lower case. One that ends with `*` is decoded (RFC 8187).
+    public let parameters: [String: String]
+
+    /// Reads the value of a field, which may hold several links. An invalid link is left out.
+    ///
+    /// - Complexity: O(*n*) in the length of the value.
+    ///
+    /// - Parameter field: The value.
+    /// - Returns: The links in order.
+    public static func links(in field: String) -> [WebLink] {
+        var links: [WebLink] = []
+        var scanner = FieldScanner(field)
+        while !scanner.isAtEnd, links.count < maximumCount {
+            if scanner.skip(UInt8(ascii: ",")) { continue }
+            guard scanner.skip(UInt8(ascii: "<")) else {
+                scanner.skipItem()
+                continue
+            }
+            guard let target = scanner.text(before: UInt8(ascii: ">")) else { break }
+            links.append(WebLink(target: target.withoutSurroundingWhiteSpace, parametersIn: &scanner))
+            if !scanner.skip(UInt8(ascii: ",")) { scanner.skipItem() }
+        }
+        return links
+    }
+
+    private init(target: String, parametersIn scanner: inout FieldScanner) {
+        self.target = target
+        var relations: [String]?
+        var parameters: [String: String] = [:]
+        while scanner.skip(UInt8(ascii: ";")) {
+            guard let name = scanner.token()?.lowercased() else { continue }
+            var value: String? = ""
+            if scanner.skip(UInt8(ascii: "=")) { value = scanner.tokenOrQuotedString() }
+            guard let value else { break }
+            if name == "rel" {
+                relations = relations ?? value.lowercased().split(separator: " ").map(String.init)
+            } else if parameters[name] == nil {
+                parameters[name] = name.hasSuffix("*") ? ExtendedValue.decode(value) : value
+            }
+        }
+        self.relations = relations ?? []
+        self.parameters = parameters
+    }
+}
+
+extension WebLink: RedactedDescription {
+    /// The relation types; never the target, which may hold a secret (G17).
+    public var description: String { "link: \(relations.joined(separator: " "))" }
+}
+
+extension HTTPResponseHead {
+    /// The links of the `Link` fields, in order.
+    public var links: [WebLink] {
+        Array(headers.values(of: "Link").flatMap { WebLink.links(in: $0) }.prefix(WebLink.maximumCount))
+    }
+
+    /// The target of the first link of a relation type, resolved against the URL of the response.
+    ///
+    /// A link with another context (`anchor`) does not count.
+    ///
+    /// - Parameter relation: The relation type: `next`.
+    /// - Returns: The URL. `nil`: there is no such link, or it is no URL.
+    public func link(_ relation: String) -> URL? {
+        let link = links.first { link in
+            link.parameters["anchor"] == nil && link.relations.contains { $0.equalsIgnoringASCIICase(relation) }
+        }
+        guard let link else { return nil }
+        return URL(string: link.target, relativeTo: url).flatMap { $0.scheme == nil ? nil : $0.absoluteURL }
+    }
+}

@@ -1,0 +1,188 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+public import NetworkCore
+
+extension NetworkService {
+    /// Reads an event stream (WHATWG HTML §9.2), and reconnects when its connection is lost.
+    ///
+    /// ```swift
+    /// for try await event in network.events("feed") { show(event.data) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - endpoint: The call. Its response is not decoded.
+    ///   - options: The limits, and how the stream reconnects.
+    /// - Returns: The events. Each iteration opens a stream of its own.
+    public func events<Response>(
+        _ endpoint: Endpoint<Response>,
+        options: EventStreamOptions = EventStreamOptions()
+    ) -> ServerSentEvents {
+        var endpoint = endpoint
+        endpoint.headers["Accept"] = endpoint.headers["Accept"] ?? "text/event-stream"
+        endpoint.headers["Cache-Control"] = endpoint.headers["Cache-Control"] ?? "no-store"
+        endpoint.acceptedStatuses = .any(of: [.status(200), .status(204)])
+        endpoint.timeout = endpoint.timeout ?? options.idleTimeout
+        return ServerSentEvents(reconnects: endpoint.isIdempotent, options: options) { [endpoint] id, continuity in
+            var endpoint = endpoint
+            // An id with control characters cannot be a field value. The stream then starts without it.
+            if !id.isEmpty, id.isFieldValue { endpoint.headers["Last-Event-ID"] = id }
+            var request = options.request
+            request.continuity = request.continuity ?? continuity
+            return try await stream(endpoint, options: request)
+        }
+    }
+}
+
+extension NetworkService {
+    /// Reads the event stream at a path: ``events(_:options:)`` of a `GET`.
+    ///
+    /// - Parameters:
+    ///   - path: The path below the base URL, or a URL of its own.
+    ///   - query: The query items.
+    ///   - options: The limits, and how the stream reconnects.
+    /// - Returns: The events. Each iteration opens a stream of its own.
+    public func events(
+        _ path: EndpointPath,
+        query: QueryItems = [:],
+        options: EventStreamOptions = EventStreamOptions()
+    ) -> ServerSentEvents {
+        events(Endpoint<Data>.get(path, query: query), options: options)
+    }
+}
+
+/// The events of a stream. `NetworkService.events(_:options:)` makes it.
+///
+/// **Reconnection.** When a connection ends or fails, the stream pauses and connects again with the id of the last event
+/// in `Last-Event-ID`, so that the server sends what came after it. A refused token is replaced on the way, and the
+/// request with the new token carries the same id. Reconnections stay with the session of the first connection (G23).
+///
+/// **End.** Status 204 ends the stream. It throws after `maximumFailures` connections in a row without a byte, and at
+/// once for a failure that another connection cannot fix: a status other than 408, 429 and 5xx, a media type other than
+/// `text/event-stream`, a session that has ended. A request that is not idempotent, such as a `POST` without a key, is
+/// sent once: the end of its response is the end of the stream.
+public struct ServerSentEvents: AsyncSequence, Sendable {
+    /// An event.
+    public typealias Element = ServerSentEvent
+
+    typealias Connect = @Sendable (_ id: String, _ continuity: SessionContinuity) async throws -> HTTPTransportResponse
+
+    let reconnects: Bool
+    let options: EventStreamOptions
+    let connect: Connect
+
+    /// Starts an iteration. It sends nothing.
+    ///
+    /// - Returns: The iterator.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+
+    /// Reads the events. Releasing it closes the connection.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let source: ServerSentEvents
+        private let continuity = SessionContinuity()
+        private var parser: ServerSentEventParser
+        private var pieces: HTTPBody.AsyncIterator?
+        private var events: ArraySlice<ServerSentEvent> = []
+        private var failures = 0
+        private var retry: Duration?
+        private var hasEnded = false
+
+        fileprivate init(_ source: ServerSentEvents) {
+            self.source = source
+            parser = Self.parser(after: source.options.lastEventID, source.options)
+        }
+
+        /// Waits for the next event.
+        ///
+        /// - Returns: The event, or `nil` at the end of the stream.
+        /// - Throws: `NetworkError`; `CancellationError` at once when the task is cancelled.
+        public mutating func next() async throws -> ServerSentEvent? {
+            while true {
+                if let event = events.popFirst() { return event }
+                guard !hasEnded else { return nil }
+                do {
+                    try await readOn()
+                } catch {
+                    try await pause(after: error)
+                }
+            }
+        }
+
+        /// Connects, or reads one piece.
+        private mutating func readOn() async throws {
+            guard pieces != nil else {
+                let response = try await source.connect(parser.lastEventID, continuity)
+                if response.head.status == 204 { return end() }
+                try response.head.requireEventStream()
+                parser = Self.parser(after: parser.lastEventID, source.options)
+                pieces = response.body.makeAsyncIterator()
+                return
+            }
+            if let failure = parser.failure { throw failure }
+            guard let piece = try await pieces?.next() else {
+                guard source.reconnects else { return end() }
+                throw NetworkError(.connectionFailed, reason: "the event stream ended")
+            }
+            guard !piece.isEmpty else { return }
+            failures = 0
+            events = try parser.read(piece)[...]
+            retry = parser.retry ?? retry
+        }
+
+        private mutating func end() {
+            hasEnded = true
+            pieces = nil
+        }
+
+        /// Waits before the next connection, or throws.
+        private mutating func pause(after error: any Error) async throws {
+            let wasOpen = pieces != nil
+            pieces = nil
+            let failure: NetworkError
+            do {
+                failure = try NetworkError(describing: error)
+            } catch {
+                end()
+                throw error
+            }
+            // A server without events that sends no comments is no failure.
+            failures = wasOpen && failure.code == .timedOut ? 1 : failures + 1
+            let options = source.options
+            guard source.reconnects, failure.permitsReconnection, failures <= options.maximumFailures else {
+                end()
+                throw failure
+            }
+            let pause = options.pause(afterFailures: failures, asked: [retry, failure.retryAfter])
+            do {
+                try await options.clock.sleep(until: options.clock.uptime + pause)
+            } catch {
+                end()
+                throw error
+            }
+        }
+
+        private static func parser(after id: String, _ options: EventStreamOptions) -> ServerSentEventParser {
+            ServerSentEventParser(lastEventID: id, limit: options.maximumEventSize)
+        }
+    }
+}
+
+extension HTTPResponseHead {
+    fileprivate func requireEventStream() throws {
+        guard let type = headers.values(of: "Content-Type").first, MediaType(type) == MediaType("text/event-stream")
+        else {
+            throw NetworkError(.decodingFailed, reason: "the response is not an event stream", response: self)
+        }
+    }
+}
+
+extension NetworkError {
+    /// Whether another connection may succeed.
+    fileprivate var permitsReconnection: Bool {
+        switch code {
+        case .connectionFailed, .timedOut, .transportFailed, .refreshUnavailable, .storeUnavailable: true
+        case .unacceptableStatus: status.map { $0 >= 500 || $0 == 408 || $0 == 429 } ?? false
+        default: false
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import NetworkCore
+import NetworkRecording
+import NetworkURLSession
+import TestSupport
+import Testing
+
+/// What the samples name is the transport of another module, which is not built with this one.
+private typealias AsyncHTTPClientTransport = URLSessionTransport
+
+/// The sample of the module's article, as it is printed, with what a reader has around it.
+private struct ArticleSamples {
+    let url: URL
+
+    func show(_ shown: Any?) {}
+
+    func observing() {
+        let recorder = HARRecorder(AsyncHTTPClientTransport())
+        let client = NetworkClient(
+            baseURL: url,
+            transport: recorder,
+            interceptors: [TraceInterceptor(requestIDField: "X-Request-ID")],
+            observers: [LoggingObserver()]
+        )
+        show(client)
+    }
+}
+
+@Suite struct ArticleSampleTests {
+    @Test func `each Swift sample of the module's articles is compiled`() throws {
+        let samples = try DocumentedSamples(of: "NetworkRecording", compiledIn: #filePath)
+        #expect(samples.count >= 1)
+        #expect(samples.missing == [])
+    }
+}

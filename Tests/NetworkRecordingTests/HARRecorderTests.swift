@@ -1,0 +1,164 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import NetworkCore
+import NetworkRecording
+import NetworkTestSupport
+import NetworkTesting
+import NetworkURLSession
+import TestSupport
+import Testing
+
+@Suite("HAR", .timeLimit(.minutes(10)))
+struct HARRecorderTests {
+    let secret = "s3cr3t-refresh-token-value"
+
+    func record(_ body: (NetworkClient) async throws -> Void) async throws -> HTTPArchive {
+        let server = try LoopbackServer { [secret] request in
+            switch request.target {
+            case "/close": .close
+            case "/half": .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8))
+            case "/photo": .respond(200, headers: ["Content-Type": "image/png"], body: Data([0x89, 0x50]))
+            default: .json(#"{"success":true,"data":{"id":7,"title":"quoting \#(secret)"},"accessToken":"abc"}"#)
+            }
+        }
+        defer { server.stop() }
+        let recorder = HARRecorder(URLSessionTransport())
+        try await body(NetworkClient(baseURL: server.url, transport: recorder))
+        return recorder.archive
+    }
+
+    @Test func `an exchange is recorded in the form of HAR, without secrets`() async throws {
+        let archive = try await record { client in
+            let body = RequestBody.json(["refreshToken": secret, "name": "Ada"])
+            let endpoint = Endpoint<Article>.post("articles", query: ["limit": 2, "signature": secret], body: body)
+            _ = try await client.send(endpoint.header("Authorization", "Bearer \(secret)").header("X-Note", secret))
+        }
+        let data = try archive.encoded()
+        let text = String(decoding: data, as: UTF8.self)
+        #expect(!text.contains(secret) && !text.contains("abc"))
+        let entry = try #require(archive.log.entries.first)
+        #expect(entry.request.method == "POST" && entry.response.status == 200)
+        #expect(entry.request.postData?.text.contains("Ada") == true)
+        #expect(entry.response.content.text?.contains("quoting") == true)
+        #expect(entry.request.queryString.map(\.name) == ["limit", "signature"])
+        let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let log = try #require(object["log"] as? [String: Any])
+        #expect(log["version"] as? String == "1.2" && log["creator"] is [String: Any])
+        let first = try #require((log["entries"] as? [[String: Any]])?.first)
+        for name in ["startedDateTime", "time", "request", "response", "cache", "timings"] {
+            #expect(first[name] != nil)
+        }
+        let request = try #require(first["request"] as? [String: Any])
+        for name in ["method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize", "bodySize"] {
+            #expect(request[name] != nil)
+        }
+        let response = try #require(first["response"] as? [String: Any])
+        for name in ["status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL"] {
+            #expect(response[name] != nil)
+        }
+        #expect(try HTTPArchive(data) == archive)
+    }
+
+    @Test func `a secret of the path or of a form with parts is in no recording, and its call can be replayed`()
+        async throws
+    {
+        let marked = Endpoint<Article>.get("links/\(secret: secret)/use")
+        let archive = try await record { client in
+            _ = try await client.send(marked)
+            var form = MultipartForm()
+            form.append("password", secret)
+            form.append("name", "Ada")
+            _ = try await client.send(Endpoint<Article>.post("login", body: .multipart(form)))
+        }
+        let data = try archive.encoded()
+        #expect(archive.log.entries.count == 2)
+        #expect(!String(decoding: data, as: UTF8.self).contains(secret))
+        #expect(archive.log.entries[0].response.content.text?.contains("quoting redacted") == true)
+        let client = NetworkClient(baseURL: baseURL, transport: HARReplayer(try HTTPArchive(data)))
+        let again = Endpoint<Article>.get(.url(url("https://api.example.com/links/redacted/use")))
+        #expect(try await client.send(again).id == 7)
+    }
+
+    @Test func `a secret of the path is not in the command of cURL`() async throws {
+        let commands = Recorder<String>()
+        let client = NetworkClient(baseURL: baseURL, transport: CommandTransport(commands: commands))
+        _ = try await client.send(.request(.get, "links/\(secret: "k7")/use"))
+        #expect(commands.values.count == 1)
+        #expect(commands.values.first?.contains("links/redacted/use") == true)
+    }
+
+    @Test func `a token in a field whose name says nothing is in no recording`() async throws {
+        let token = String(repeating: "0123456789abcdef", count: 4)
+        let commands = Recorder<String>()
+        let recorder = HARRecorder(CommandTransport(commands: commands))
+        let policy = AuthenticationPolicy(placement: .fields(accessToken: "X-User-Key"))
+        let provider = ScriptedTokenProvider(
+            SessionToken(value: token, session: SessionID(rawValue: "session-a"), generation: 0))
+        let client = NetworkClient(baseURL: baseURL, transport: recorder).authenticated(by: provider, policy: policy)
+        try await client.send(Endpoint<Void>.get("x"))
+        let text = String(decoding: try recorder.archive.encoded(), as: UTF8.self)
+        #expect(text.contains("X-User-Key") && !text.contains(token))
+        #expect(commands.values.allSatisfy { $0.contains("X-User-Key: redacted") } && commands.values.count == 1)
+    }
+
+    @Test func `what failed is recorded with its reason, and what is no text without a body`() async throws {
+        let archive = try await record { client in
+            for path in ["close", "half", "photo"] { _ = try? await client.send(Endpoint<Data>.get("\(path)")) }
+        }
+        #expect(archive.log.entries.map(\.response.status) == [0, 200, 200])
+        #expect(archive.log.entries.map { $0.comment != nil } == [true, true, false])
+        #expect(archive.log.entries.last?.response.content.text == nil)
+        #expect(archive.log.entries.last?.response.content.size == 2)
+    }
+
+    @Test func `the newest exchanges are kept`() async throws {
+        let recorder = HARRecorder(StubTransport((Stub(.any, .status(204))).repeated()), maximumEntries: 3)
+        let client = NetworkClient(baseURL: baseURL, transport: recorder)
+        for number in 0..<5 { try await client.send(Endpoint<Void>.get("\(number)")) }
+        #expect(recorder.archive.log.entries.map(\.request.url).map { $0.suffix(1) } == ["2", "3", "4"])
+    }
+
+    @Test func `a replayer serves what was recorded`() async throws {
+        let archive = try await record { client in
+            _ = try await client.send(Endpoint<Article>.get("articles/7", query: ["token": secret]))
+            _ = try? await client.send(Endpoint<Void>.get("close"))
+        }
+        let replayer = HARReplayer(try HTTPArchive(archive.encoded()))
+        let client = NetworkClient(baseURL: baseURL, transport: replayer)
+        let endpoint = Endpoint<Article>.get("articles/7", query: ["token": "another"])
+        let absolute = Endpoint<Article>.get(.url(url("https://x.example.com/articles/7?token=1")))
+        #expect(try await client.send(absolute).id == 7)
+        #expect(try await client.send(absolute).id == 7)
+        #expect(replayer.leftoverCount == 1)
+        await withKnownIssue("there is no entry") {
+            _ = try await client.send(endpoint)
+        }
+    }
+
+    @Test func `a browser's file is replayed`() async throws {
+        let file = """
+            {"log":{"version":"1.2","creator":{"name":"WebInspector","version":"537.36"},"pages":[],"entries":[
+            {"_connectionId":"1","startedDateTime":"2026-01-01T00:00:00.000Z","time":1.5,"cache":{"beforeRequest":null},
+            "request":{"method":"GET","url":"https://api.example.com/api/v1/articles/7","httpVersion":"http/2.0",
+            "headers":[{"name":":method","value":"GET"}],"queryString":[],"cookies":[],"headersSize":-1,"bodySize":0},
+            "response":{"status":200,"statusText":"","httpVersion":"http/2.0","headers":[{"name":"content-type",
+            "value":"application/json"},{"name":"content-encoding","value":"br"}],"cookies":[],"content":{"size":38,
+            "mimeType":"application/json","text":"eyJzdWNjZXNzIjp0cnVlLCJkYXRhIjp7ImlkIjo3LCJ0aXRsZSI6IngifX0=",
+            "encoding":"base64"},"redirectURL":"","headersSize":-1,"bodySize":-1,"_transferSize":1},
+            "timings":{"blocked":1,"dns":-1,"ssl":-1,"connect":-1,"send":0.1,"wait":1,"receive":0.2,"_x":1}}]}}
+            """
+        let client = NetworkClient(baseURL: baseURL, transport: HARReplayer(try HTTPArchive(Data(file.utf8))))
+        #expect(try await client.send(.article(7)).id == 7)
+    }
+}
+
+/// Records the command of cURL for each request.
+private struct CommandTransport: HTTPTransport {
+    let commands: Recorder<String>
+
+    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        commands.record(request.curlText)
+        return HTTPTransportResponse(head: HTTPResponseHead(status: 200))
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import NetworkCore
+import NetworkTestSupport
+import NetworkTransfers
+import TestSupport
+import Testing
+
+/// The samples of the module's articles, each as its article prints it, with what a reader has around it.
+private struct ArticleSamples {
+    let network: any NetworkService
+    let url: URL
+    let folder: URL
+    let photo: URL
+    let key: String
+
+    struct Photo: Decodable, Sendable {}
+
+    func show(_ shown: Any?) {}
+
+    func streams() async throws {
+        let articles = Endpoint<[Article]>.get("articles")
+        for try await event in network.events("feed") { show(event.data) }  // server-sent events
+        for try await article in network.lines("export", of: Article.self) { show(article) }  // one JSON value a line
+        for try await article in network.pages(articles) { show(article) }  // Link: <…>; rel="next"
+        let stream = try await network.stream(Endpoint<Data>.get("files/\(key)"))  // the bytes
+        show(stream)
+    }
+
+    func transfers() async throws {
+        let file = try await network.download("files/\(key)", to: url) { show($0.fraction) }
+        let report = try await network.download("reports/7", into: folder)  // named by the server
+
+        let upload = Endpoint<Photo>.post("photos", body: .file(photo, contentType: "image/jpeg"))
+        for try await update in network.uploading(upload) {
+            switch update {
+            case .progress(let progress): show(progress.fraction)
+            case .finished(let photo): show(photo)
+            }
+        }
+        show([file, report])
+    }
+}
+
+@Suite struct ArticleSampleTests {
+    @Test func `each Swift sample of the module's articles is compiled`() throws {
+        let samples = try DocumentedSamples(of: "NetworkTransfers", compiledIn: #filePath)
+        #expect(samples.count >= 2)
+        #expect(samples.missing == [])
+    }
+}

@@ -1,0 +1,393 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkURLSession
+import TestSupport
+import Testing
+
+@testable import NetworkCore
+@testable import NetworkTesting
+@testable import NetworkTransfers
+
+/// What a download requests after a response that is not the whole file, and what it keeps for a later call.
+@Suite("Resumed downloads", .timeLimit(.minutes(10)))
+struct DownloadResumptionTests {
+    typealias Action = LoopbackServer.Action
+
+    let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) })
+    let folder: TemporaryFile
+    let endpoint = Endpoint<Void>.get("file.bin")
+    let options = DownloadOptions(backoff: Backoff(base: .zero, limit: .seconds(1), floor: .zero))
+
+    init() throws {
+        folder = try TemporaryFile(Data("old".utf8), named: "target.bin")
+    }
+
+    var target: URL { folder.url }
+    var neighbours: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path).sorted()
+        }
+    }
+    var keeping: DownloadOptions {
+        var options = options
+        options.resumption = .acrossCalls
+        options.maximumResumptions = 0
+        return options
+    }
+
+    static let kept = [".target.bin.partial", ".target.bin.partial.json", "target.bin"]
+
+    func client(_ server: LoopbackServer) -> NetworkClient {
+        NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+    }
+
+    /// A response whose length is not announced, cut in its second chunk.
+    static func cutChunks(_ first: Data, fields: String) -> Action {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\(fields)\r\n\r\n"
+        let size = String(first.count, radix: 16) + "\r\n"
+        return .raw(Data((head + size).utf8) + first + Data("\r\nff\r\n".utf8))
+    }
+
+    /// Leaves the first 40,000 bytes beside the target.
+    func leavePartialFile() async throws {
+        let server = try LoopbackServer { [content] _ in
+            DownloadTests.part(content, cutAfter: 40_000, fields: ["ETag": "\"v1\""])
+        }
+        defer { server.stop() }
+        await #expect(throws: NetworkError.self) {
+            try await client(server).download(endpoint, to: target, options: keeping)
+        }
+        #expect(try neighbours == Self.kept)
+    }
+
+    #if os(Linux)
+    @Test func `a response that arrives faster than it is written goes on in smaller parts`() async throws {
+        let content = Data((0..<32).flatMap { number in Data(repeating: UInt8(number), count: 1_024 * 1_024) })
+        let server = try TransportPeer { connection in
+            while let request = connection.readRequest() {
+                let bounds = request["Range"].map { $0.dropFirst(6).split(separator: "-").compactMap { Int($0) } }
+                let (first, last) = (bounds?.first ?? 0, bounds.map { min($0.last ?? 0, content.count - 1) })
+                let range = last.map { ["Content-Range: bytes \(first)-\($0)/\(content.count)"] } ?? []
+                let fields = ["ETag: \"v1\""] + range
+                let part = content[first...(last ?? content.count - 1)]
+                guard connection.respond(last == nil ? "200 OK" : "206 Part", fields: fields, body: part) else {
+                    return
+                }
+            }
+        }
+        defer { server.stop() }
+        let transport = LateReading(base: URLSessionTransport(unreadLimit: 1_024 * 1_024))
+        let file = try await NetworkClient(baseURL: server.url, transport: transport).download(
+            endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(file.size == Int64(content.count) && file.resumptions >= 1)
+        let ranges = server.requests.dropFirst().map { $0["Range"] ?? "none" }
+        #expect(!ranges.isEmpty && ranges.allSatisfy { $0.split(separator: "-").count == 2 }, "\(ranges)")
+    }
+    #endif
+
+    @Test func `parts that end before the total are followed by requests for the rest`() async throws {
+        let server = try LoopbackServer { [content] request in
+            guard request["Range"] != nil else {
+                return Self.cutChunks(content.prefix(40_000), fields: "ETag: \"v1\"")
+            }
+            let first = DownloadTests.first(of: request)
+            let last = min(first + 9_999, content.count - 1)
+            return .respond(
+                206, headers: ["Content-Range": "bytes \(first)-\(last)/\(content.count)", "ETag": "\"v1\""],
+                body: content[first...last])
+        }
+        defer { server.stop() }
+        var options = options
+        options.maximumResumptions = 1
+        let file = try await client(server).download(endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(file.size == 100_000 && file.resumptions == 1)
+        #expect(server.requests.count == 7)
+    }
+
+    @Test(arguments: [(10, "connectionFailed"), (30, "invalidResponse")])
+    func `a part with another number of bytes than its range is an error`(count: Int, code: String) async throws {
+        let server = try LoopbackServer { [content] request in
+            guard request["Range"] != nil else {
+                return Self.cutChunks(content.prefix(40_000), fields: "ETag: \"v1\"")
+            }
+            return .respond(
+                206, headers: ["Content-Range": "bytes 40000-40019/100000", "ETag": "\"v1\""],
+                body: content[40_000..<(40_000 + count)])
+        }
+        defer { server.stop() }
+        var options = options
+        options.maximumResumptions = 1
+        let error = try await #require(throws: NetworkError.self) {
+            try await client(server).download(endpoint, to: target, options: options)
+        }
+        #expect(error.code.rawValue == code)
+        #expect(try Data(contentsOf: target) == Data("old".utf8))
+    }
+
+    @Test(arguments: [200, 416])
+    func `a request that is no GET is not sent again`(status: Int) async throws {
+        let server = try LoopbackServer { [content] request in
+            status == 416 && request["Range"] != nil
+                ? .respond(416) : DownloadTests.part(content, cutAfter: 40_000, fields: ["ETag": "\"v1\""])
+        }
+        defer { server.stop() }
+        let endpoint = Endpoint<Void>.post("file.bin", body: .data(Data("query".utf8)))
+        for options in [options, keeping] {
+            await #expect(throws: NetworkError.self) {
+                try await client(server).download(endpoint, to: target, options: options)
+            }
+        }
+        #expect(server.requests.map(\.method) == ["POST", "POST"])
+        #expect(server.requests.allSatisfy { $0["Range"] == nil })
+        #expect(try neighbours == ["target.bin"])
+    }
+
+    @Test(arguments: [500, 502, 503, 504, 408, 425, 429])
+    func `a file that is kept survives a failure that is no refusal`(status: Int) async throws {
+        try await leavePartialFile()
+        let kept = folder.url.deletingLastPathComponent().appendingPathComponent(Self.kept[0])
+        let server = try LoopbackServer { _ in .respond(status) }
+        defer { server.stop() }
+        await #expect(throws: NetworkError.self) {
+            try await client(server).download(endpoint, to: target, options: keeping)
+        }
+        #expect(try neighbours == Self.kept)
+        #expect(try Data(contentsOf: kept) == content.prefix(40_000))
+    }
+
+    @Test(arguments: [
+        (AuthenticationError.Code.refreshUnavailable, true), (.storeUnavailable, true), (.notSignedIn, false),
+        (.sessionEnded, false),
+    ])
+    func `a file that is kept survives a missing token, unless the session has ended`(
+        code: AuthenticationError.Code, isKept: Bool
+    ) async throws {
+        try await leavePartialFile()
+        let server = try LoopbackServer { _ in .respond(200) }
+        defer { server.stop() }
+        let provider = ScriptedTokenProvider()
+        provider.set(.failure(AuthenticationError(code)))
+        let network = client(server).authenticated(by: provider)
+        await #expect(throws: NetworkError.self) {
+            try await network.download(endpoint, to: target, options: keeping)
+        }
+        #expect(try neighbours == (isKept ? Self.kept : ["target.bin"]))
+    }
+
+    @Test(arguments: [403, 404, 410])
+    func `a file that is kept is removed by a refusal`(status: Int) async throws {
+        try await leavePartialFile()
+        let server = try LoopbackServer { _ in .respond(status) }
+        defer { server.stop() }
+        await #expect(throws: NetworkError.self) {
+            try await client(server).download(endpoint, to: target, options: keeping)
+        }
+        #expect(try neighbours == ["target.bin"])
+    }
+
+    @Test func `a file over the limit is not kept`() async throws {
+        let server = try LoopbackServer { [content] _ in
+            Self.cutChunks(content, fields: "ETag: \"v1\"")
+        }
+        defer { server.stop() }
+        var options = keeping
+        options.maximumSize = 99_999
+        let error = try await #require(throws: NetworkError.self) {
+            try await client(server).download(endpoint, to: target, options: options)
+        }
+        #expect(error.code == .responseTooLarge)
+        #expect(try neighbours == ["target.bin"])
+    }
+
+    @Test func `the identity of a request has no secret of its URL, and tells requests apart all the same`() {
+        func identity(_ query: String) -> String { HTTPRequestHead(url: url("https://x.net/a?\(query)")).identity }
+        #expect(!identity("signature=canary").contains("canary"))
+        #expect(identity("signature=canary") == identity("signature=canary"))
+        #expect(identity("signature=canary") != identity("signature=canarz"))
+    }
+
+    @Test func `a file that is kept is continued by the same request only`() async throws {
+        let server = try LoopbackServer { [content] request in
+            DownloadTests.part(
+                content, from: DownloadTests.first(of: request), cutAfter: request["X-Cut"] == "1" ? 40_000 : nil,
+                fields: ["ETag": "\"v1\""])
+        }
+        let other = try LoopbackServer { [content] request in
+            DownloadTests.part(
+                content, from: DownloadTests.first(of: request), fields: ["ETag": "\"v1\""])
+        }
+        defer {
+            server.stop()
+            other.stop()
+        }
+        let cut = endpoint.header("X-Cut", "1")
+        let different: [(LoopbackServer, Endpoint<Void>)] = [
+            (other, endpoint), (server, endpoint.header("Accept", "image/png")),
+            (server, endpoint.header("Accept-Language", "de")), (server, .get("file.bin", query: ["size": 2])),
+        ]
+        for (origin, endpoint) in different {
+            await #expect(throws: NetworkError.self) {
+                try await client(server).download(cut, to: target, options: keeping)
+            }
+            #expect(try neighbours == Self.kept)
+            try await client(origin).download(endpoint, to: target, options: keeping)
+            #expect(origin.requests.last?["Range"] == nil && origin.requests.last?["If-Range"] == nil)
+            #expect(try Data(contentsOf: target) == content)
+        }
+    }
+
+    /// Gives each request another URL, as the signature of a storage server does.
+    struct Signing: RequestInterceptor {
+        let count = Locked(0)
+
+        func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            var request = request
+            request.url = url("\(request.url.absoluteString)?signature=\(number)")
+            return request
+        }
+    }
+
+    @Test func `a lost connection is resumed by a request whose URL is signed anew`() async throws {
+        let server = try LoopbackServer { [content] request in
+            let first = DownloadTests.first(of: request)
+            return DownloadTests.part(
+                content, from: first, cutAfter: first > 0 ? nil : 40_000, fields: ["ETag": "\"v1\""])
+        }
+        defer { server.stop() }
+        var options = options
+        options.request.interceptors = [Signing()]
+        try await client(server).download(endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(server.requests.map(\.target) == ["/file.bin?signature=1", "/file.bin?signature=2"])
+        #expect(server.requests.last?["Range"] == "bytes=40000-")
+    }
+
+    @Test func `a resource that was modified is not continued`() async throws {
+        let server = try LoopbackServer { [content] request in
+            let first = DownloadTests.first(of: request)
+            let fields = [
+                "Last-Modified": "Sun, 06 Nov 1994 08:49:\(first > 0 ? 38 : 37) GMT",
+                "Date": "Mon, 07 Nov 1994 08:49:37 GMT",
+            ]
+            return DownloadTests.part(content, from: first, cutAfter: first > 0 ? nil : 40_000, fields: fields)
+        }
+        defer { server.stop() }
+        let error = try await #require(throws: NetworkError.self) {
+            try await client(server).download(endpoint, to: target, options: options)
+        }
+        #expect(error.code == .invalidResponse && server.requests.count == 2)
+    }
+
+    /// Cancels a call when it has the last byte.
+    func cancelWhenWhole(_ network: some NetworkService) async throws {
+        await #expect(throws: CancellationError.self) {
+            // In a task of its own, which ends with the call.
+            try await Task {
+                try await network.download(endpoint, to: target, options: keeping) { progress in
+                    if progress.fraction == 1 { withUnsafeCurrentTask { $0?.cancel() } }
+                }
+            }.value
+        }
+        #expect(try neighbours == Self.kept)
+    }
+
+    @Test func `a file that was whole when the call was cancelled is used by the next call`() async throws {
+        let server = try LoopbackServer { [content] request in
+            request["Range"] == nil
+                ? .respond(200, headers: ["ETag": "\"v1\""], body: content)
+                : .respond(416, headers: ["Content-Range": "bytes */\(content.count)"])
+        }
+        defer { server.stop() }
+        try await cancelWhenWhole(client(server))
+        let file = try await client(server).download(endpoint, to: target, options: keeping)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(file.size == 100_000 && server.requests.count == 2)
+        #expect(try neighbours == ["target.bin"])
+    }
+
+    @Test(arguments: [
+        ["Content-Range": "bytes */100000", "ETag": "\"v2\""], ["Content-Range": "bytes */99999"],
+        ["Content-Range": "bytes */"], ["Content-Range": "bytes 0-9/100000"], [:],
+    ])
+    func `a 416 that does not prove that the file is whole starts again`(fields: [String: String]) async throws {
+        let newer = Data(content.reversed())
+        let isNewer = Locked(false)
+        let server = try LoopbackServer { [content] request in
+            if request["Range"] != nil { return .respond(416, headers: fields) }
+            return .respond(200, headers: ["ETag": "\"v1\""], body: isNewer.withLock { $0 } ? newer : content)
+        }
+        defer { server.stop() }
+        try await cancelWhenWhole(client(server))
+        isNewer.withLock { $0 = true }
+        try await client(server).download(endpoint, to: target, options: keeping)
+        #expect(try Data(contentsOf: target) == newer)
+    }
+
+    @Test func `a download that is redirected to another origin is resumed there`() async throws {
+        let storage = try LoopbackServer { [content] request in
+            let first = DownloadTests.first(of: request)
+            return DownloadTests.part(
+                content, from: first, cutAfter: first > 0 ? nil : 40_000, fields: ["ETag": "\"v1\""])
+        }
+        let server = try LoopbackServer { _ in .respond(302, headers: ["Location": "\(storage.url)/stored"]) }
+        defer {
+            server.stop()
+            storage.stop()
+        }
+        try await client(server).download(endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(storage.requests.map { $0["Range"] } == [nil, "bytes=40000-"])
+    }
+
+    @Test func `a folder that is no file URL is an error before anything is sent`() async throws {
+        let server = try LoopbackServer { _ in .respond(200) }
+        defer { server.stop() }
+        let folder = try #require(URL(string: "https://example.com\(target.deletingLastPathComponent().path)"))
+        let error = try await #require(throws: NetworkError.self) {
+            try await client(server).download(endpoint, into: folder)
+        }
+        #expect(error.code == .fileFailed && server.requests.isEmpty)
+    }
+
+    @Test func `a partial file that takes its place before it is locked is not written`() throws {
+        let partial = target.deletingLastPathComponent().appendingPathComponent(".target.bin.partial")
+        try Data("whole".utf8).write(to: partial)
+        var locks = 0
+        let file = try ReplacementFile(partial, keeping: true) { _ in
+            locks += 1
+            return locks > 1 || rename(partial.path, target.path) == 0
+        }
+        #expect(locks == 2 && file.length == 0)
+        try file.append(Data("new".utf8))
+        #expect(try Data(contentsOf: target) == Data("whole".utf8))
+        #expect(try Data(contentsOf: partial) == Data("new".utf8))
+    }
+}
+
+#if os(Linux)
+/// A slow reader: nothing of the first response is read before its exchange has ended.
+private struct LateReading: HTTPTransport {
+    let base: URLSessionTransport
+    private let isFirst = Locked(true)
+
+    init(base: URLSessionTransport) { self.base = base }
+
+    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        let response = try await base.perform(request)
+        let waits = isFirst.withLock { isFirst in
+            defer { isFirst = false }
+            return isFirst
+        }
+        if waits { _ = try? await response.completion() }
+        return response
+    }
+}
+#endif

@@ -1,0 +1,312 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkURLSession
+import TestSupport
+import Testing
+
+@testable import NetworkCore
+@testable import NetworkTransfers
+
+@Suite("Downloads", .timeLimit(.minutes(10)))
+struct DownloadTests {
+    typealias Request = LoopbackServer.Request
+    typealias Action = LoopbackServer.Action
+
+    let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) })
+    let folder: TemporaryFile
+    let endpoint = Endpoint<Void>.get("file.bin")
+    let options = DownloadOptions(backoff: Backoff(base: .zero, limit: .seconds(1), floor: .zero))
+
+    init() throws {
+        folder = try TemporaryFile(Data("old".utf8), named: "target.bin")
+    }
+
+    var target: URL { folder.url }
+    var neighbours: [String] {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path).sorted()
+        }
+    }
+
+    /// A response whose connection closes after a number of bytes.
+    static func part(
+        _ content: Data, from first: Int = 0, cutAfter count: Int? = nil, status: Int? = nil, fields: [String: String]
+    ) -> Action {
+        let rest = content.dropFirst(first)
+        var head = "HTTP/1.1 \(status ?? (first > 0 ? 206 : 200)) OK\r\nContent-Length: \(rest.count)\r\n"
+        var fields = fields
+        if first > 0, fields["Content-Range"] == nil {
+            fields["Content-Range"] = "bytes \(first)-\(content.count - 1)/\(content.count)"
+        }
+        for (name, value) in fields where !value.isEmpty { head += "\(name): \(value)\r\n" }
+        return .raw(Data((head + "\r\n").utf8) + rest.prefix(count ?? .max))
+    }
+
+    static func first(of request: Request) -> Int {
+        request["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+    }
+
+    func client(_ server: LoopbackServer) -> NetworkClient {
+        NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+    }
+
+    @Test func `a file replaces its target when it is whole, with progress`() async throws {
+        let server = try LoopbackServer { _ in .respond(200, body: content) }
+        defer { server.stop() }
+        let progress = Recorder<TransferProgress>()
+        let file = try await client(server).download(endpoint, to: target) { progress.record($0) }
+        #expect(try Data(contentsOf: target) == content)
+        #expect(file.size == Int64(content.count) && file.resumptions == 0)
+        #expect(progress.values.first == TransferProgress(completed: 0, total: 100_000))
+        #expect(progress.values.last?.fraction == 1)
+        #expect(try neighbours == ["target.bin"])
+        let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        #expect(server.requests.first?["Accept-Encoding"] == "identity")
+    }
+
+    @Test(arguments: [["ETag": "\"v1\""], ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"]])
+    func `a lost connection is resumed where it ended`(validator: [String: String]) async throws {
+        let fields = validator.merging(["Date": "Mon, 07 Nov 1994 08:49:37 GMT"]) { $1 }
+        let server = try LoopbackServer { [content] request in
+            let first = Self.first(of: request)
+            return Self.part(content, from: first, cutAfter: first < 80_000 ? 40_000 : nil, fields: fields)
+        }
+        defer { server.stop() }
+        let file = try await client(server).download(endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(file.resumptions == 2)
+        #expect(server.requests.map { $0["Range"] } == [nil, "bytes=40000-", "bytes=80000-"])
+        #expect(server.requests.last?["If-Range"] == validator.values.first)
+    }
+
+    @Test(arguments: [[:], ["ETag": "W/\"v1\""], ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"]])
+    func `without a strong validator a lost connection is an error, and the target stays`(
+        fields: [String: String]
+    ) async throws {
+        let server = try LoopbackServer { [content] _ in
+            Self.part(
+                content, cutAfter: 40_000, fields: fields.merging(["Date": "Sun, 06 Nov 1994 08:49:37 GMT"]) { $1 })
+        }
+        defer { server.stop() }
+        await #expect(throws: NetworkError.self) {
+            try await client(server).download(endpoint, to: target, options: options)
+        }
+        #expect(server.requests.count == 1)
+        #expect(try Data(contentsOf: target) == Data("old".utf8))
+        #expect(try neighbours == ["target.bin"])
+    }
+
+    @Test func `a resource that has changed is received from its start`() async throws {
+        let newer = Data(content.reversed())
+        let server = try LoopbackServer { [content] request in
+            request["Range"] == nil
+                ? Self.part(content, cutAfter: 40_000, fields: ["ETag": "\"v1\""])
+                : Self.part(newer, fields: ["ETag": "\"v2\""])
+        }
+        defer { server.stop() }
+        try await client(server).download(endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == newer)
+    }
+
+    @Test(
+        arguments: [
+            ["Content-Range": "bytes 39999-99999/100000"], ["Content-Range": "bytes 40000-99999/100001"],
+            ["Content-Range": "bytes */100000"], ["Content-Range": "nonsense"],
+            ["Content-Type": "multipart/byteranges; boundary=x", "Content-Range": "none"], ["ETag": "\"v2\""],
+            ["Content-Encoding": "br"],
+        ])
+    func `a part that was not requested is an error`(fields: [String: String]) async throws {
+        let server = try LoopbackServer { [content] request in
+            request["Range"] == nil
+                ? Self.part(content, cutAfter: 40_000, fields: ["ETag": "\"v1\""])
+                : Self.part(content, from: 40_000, fields: fields)
+        }
+        defer { server.stop() }
+        let error = try await #require(throws: NetworkError.self) {
+            try await client(server).download(endpoint, to: target, options: options)
+        }
+        #expect(error.code == .invalidResponse)
+        #expect(try Data(contentsOf: target) == Data("old".utf8))
+        #expect(try neighbours == ["target.bin"])
+    }
+
+    @Test func `a part that nothing asked for is an error`() async throws {
+        let server = try LoopbackServer { [content] _ in
+            Self.part(content, from: 0, status: 206, fields: ["Content-Range": "bytes 0-99999/100000"])
+        }
+        defer { server.stop() }
+        let error = try await #require(throws: NetworkError.self) {
+            try await client(server).download(endpoint, to: target)
+        }
+        #expect(error.code == .invalidResponse)
+    }
+
+    @Test func `416 starts again`() async throws {
+        let served = Locked(0)
+        let server = try LoopbackServer { [content] request in
+            if request["Range"] != nil { return .respond(416, headers: ["Content-Range": "bytes */10"]) }
+            let isFirst = served.withLock { served in
+                served += 1
+                return served == 1
+            }
+            return Self.part(content, cutAfter: isFirst ? 40_000 : nil, fields: ["ETag": "\"v1\""])
+        }
+        defer { server.stop() }
+        try await client(server).download(endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == content)
+    }
+
+    @Test func `a file that is kept is continued by the next call, of the same session only`() async throws {
+        let server = try LoopbackServer { [content] request in
+            let isCut = request["X-Cut"] == "1"
+            return Self.part(
+                content, from: Self.first(of: request), cutAfter: isCut ? 40_000 : nil, fields: ["ETag": "\"v1\""])
+        }
+        defer { server.stop() }
+        var options = options
+        options.resumption = .acrossCalls
+        options.maximumResumptions = 0
+        let provider = ScriptedTokenProvider()
+        let network = client(server).authenticated(by: provider)
+        let cut = endpoint.header("X-Cut", "1")
+        await #expect(throws: NetworkError.self) { try await network.download(cut, to: target, options: options) }
+        #expect(try neighbours == [".target.bin.partial", ".target.bin.partial.json", "target.bin"])
+        let file = try await network.download(endpoint, to: target, options: options)
+        #expect(file.resumptions == 1 && file.size == 100_000)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(try neighbours == ["target.bin"])
+        #expect(server.requests.map { $0["Range"] } == [nil, "bytes=40000-"])
+
+        await #expect(throws: NetworkError.self) { try await network.download(cut, to: target, options: options) }
+        provider.set(.success(.ofAnotherSession))
+        try await network.download(endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(server.requests.map { $0["Range"] }.suffix(3) == [nil, "bytes=40000-", nil])
+    }
+
+    @Test(arguments: [
+        Data("{}".utf8), Data("[".utf8), Data(#"{"request":"GET","validator":"\"v1\"","length":9}"#.utf8),
+    ])
+    func `a partial file that its record does not describe is not used`(record: Data) async throws {
+        let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
+        defer { server.stop() }
+        let folder = target.deletingLastPathComponent()
+        try Data("junk".utf8).write(to: folder.appendingPathComponent(".target.bin.partial"))
+        try record.write(to: folder.appendingPathComponent(".target.bin.partial.json"))
+        var options = options
+        options.resumption = .acrossCalls
+        try await client(server).download(endpoint, to: target, options: options)
+        #expect(server.requests.map { $0["Range"] } == [nil])
+        #expect(try Data(contentsOf: target) == content)
+    }
+
+    @Test func `a partial file that has another name too is not written`() async throws {
+        let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
+        defer { server.stop() }
+        let folder = target.deletingLastPathComponent()
+        let other = folder.appendingPathComponent("other.bin")
+        try Data("mine".utf8).write(to: other)
+        try FileManager.default.linkItem(at: other, to: folder.appendingPathComponent(".target.bin.partial"))
+        var options = options
+        options.resumption = .acrossCalls
+        try await client(server).download(endpoint, to: target, options: options)
+        #expect(try Data(contentsOf: target) == content)
+        #expect(try Data(contentsOf: other) == Data("mine".utf8))
+    }
+
+    @Test func `a file over the limit is an error, announced or not`() async throws {
+        let server = try LoopbackServer { [content] request in
+            request.target == "/file.bin"
+                ? .respond(200, body: content) : .raw(Data("HTTP/1.1 200 OK\r\n\r\n".utf8) + content)
+        }
+        defer { server.stop() }
+        var options = options
+        options.maximumSize = 99_999
+        for path in ["file.bin", "unannounced"] {
+            let error = try await #require(throws: NetworkError.self) {
+                try await client(server).download(Endpoint<Void>.get("\(path)"), to: target, options: options)
+            }
+            #expect(error.code == .responseTooLarge)
+        }
+        #expect(try neighbours == ["target.bin"])
+    }
+
+    @Test func `a refusal is the server's error, and leaves nothing`() async throws {
+        let server = try LoopbackServer { _ in .json(#"{"success":false,"code":"NOT_FOUND"}"#, status: 404) }
+        defer { server.stop() }
+        let error = try await #require(throws: NetworkError.self) {
+            try await client(server).download(endpoint, to: target)
+        }
+        #expect(error.status == 404 && error.envelope?.code == "NOT_FOUND")
+        #expect(try neighbours == ["target.bin"])
+    }
+
+    @Test func `a folder and a place that cannot be written are errors before anything is sent`() async throws {
+        let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
+        defer { server.stop() }
+        let folder = target.deletingLastPathComponent()
+        for place in [folder, folder.appendingPathComponent("missing/file.bin")] {
+            let error = try await #require(throws: NetworkError.self) {
+                try await client(server).download(endpoint, to: place)
+            }
+            #expect(error.code == .fileFailed && !"\(error)".contains(folder.lastPathComponent))
+        }
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func `a download into a folder takes the server's name, and replaces nothing`() async throws {
+        let server = try LoopbackServer { request in
+            let field = #"attachment; filename="../../target.bin""#
+            return .respond(
+                200, headers: request.target == "/x" ? ["Content-Disposition": field] : [:], body: Data("new".utf8))
+        }
+        defer { server.stop() }
+        let folder = target.deletingLastPathComponent()
+        let named = try await client(server).download(Endpoint<Void>.get("x"), into: folder)
+        let unnamed = try await client(server).download(Endpoint<Void>.get("a/report.pdf"), into: folder)
+        #expect(named.url.lastPathComponent == "target 2.bin" && unnamed.url.lastPathComponent == "report.pdf")
+        #expect(try neighbours == ["report.pdf", "target 2.bin", "target.bin"])
+        #expect(try Data(contentsOf: target) == Data("old".utf8))
+    }
+
+    @Test func `a second file of the longest name fits into the folder too`() throws {
+        let folder = target.deletingLastPathComponent()
+        for name in ["a." + String(repeating: "b", count: 253), "é." + String(repeating: "é", count: 126)] {
+            for _ in 0..<2 {
+                let url = try ReplacementFile.reserve(name, in: folder)
+                #expect(url.lastPathComponent.utf8.count <= ContentDisposition.maximumFileNameLength)
+                #expect(url.lastPathComponent.first == name.first)
+            }
+        }
+    }
+
+    @Test func `a file that cannot take its name leaves none in the folder`() throws {
+        let folder = target.deletingLastPathComponent()
+        var file = try PartialFile(of: folder.appendingPathComponent("download"), keepsFile: false)
+        try file.append(Data("new".utf8))
+        // Its bytes are gone, as on a disk that was unmounted.
+        for name in try neighbours where name.hasSuffix(".partial") {
+            try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+        }
+        let error = try #require(throws: NetworkError.self) { _ = try file.commit(into: folder, as: "report.pdf") }
+        #expect(error.code == .fileFailed)
+        #expect(try neighbours == ["target.bin"])
+    }
+
+    @Test func `a cancelled download leaves nothing`() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf"
+        let server = try LoopbackServer { _ in .rawThenHold(Data(head.utf8)) }
+        defer { server.stop() }
+        let (started, start) = AsyncStream<Void>.makeStream()
+        let task = Task {
+            try await client(server).download(endpoint, to: target) { if $0.completed > 0 { start.yield() } }
+        }
+        for await _ in started { break }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try neighbours == ["target.bin"])
+    }
+}

@@ -1,0 +1,63 @@
+import AuthTesting
+import Foundation
+import NetworkCore
+import NetworkTestSupport
+import NetworkTesting
+import NetworkTransfers
+import NetworkURLSession
+import TestSupport
+import Testing
+
+@Suite("Transfers as sequences", .timeLimit(.minutes(10)))
+struct TransferTests {
+    @Test func `a download's progress ends with its file`() async throws {
+        let content = Data(repeating: 7, count: 300_000)
+        let server = try LoopbackServer { _ in .respond(200, body: content) }
+        defer { server.stop() }
+        let file = try TemporaryFile(Data())
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var finished: DownloadedFile?
+        for try await update in client.downloading(Endpoint<Void>.get("x"), to: file.url) {
+            #expect(finished == nil)
+            switch update {
+            case .progress(let progress): #expect(progress.total == 300_000)
+            case .finished(let file): finished = file
+            }
+        }
+        #expect(finished?.size == 300_000)
+        #expect(try Data(contentsOf: file.url) == content)
+    }
+
+    @Test func `an upload's progress ends with the value of the response`() async throws {
+        let server = try LoopbackServer { request in
+            .json(#"{"success":true,"data":{"id":\#(request.body.count),"title":"x"}}"#)
+        }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        let endpoint = Endpoint<Article>.post(
+            "x", body: .data(Data(repeating: 7, count: 300_000), contentType: "a/b"))
+        var finished: Article?
+        for try await update in client.uploading(endpoint) {
+            if case .finished(let article) = update { finished = article }
+        }
+        #expect(finished?.id == 300_000)
+        #expect(try await client.uploading(endpoint).value.id == 300_000)
+    }
+
+    @Test func `a failure ends the sequence, and a cancelled reader cancels the transfer`() async throws {
+        let server = try LoopbackServer { $0.target == "/hold" ? .hold : .respond(404) }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        await #expect(throws: NetworkError.self) {
+            for try await _ in client.uploading(Endpoint<Void>.post("x")) {}
+        }
+        let (started, start) = AsyncStream<Void>.makeStream()
+        let reader = Task {
+            start.yield()
+            for try await _ in client.uploading(Endpoint<Void>.post("hold")) {}
+        }
+        for await _ in started { break }
+        reader.cancel()
+        await #expect(throws: CancellationError.self) { try await reader.value }
+    }
+}

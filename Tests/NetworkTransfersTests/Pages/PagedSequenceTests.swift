@@ -1,0 +1,145 @@
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+import NetworkTransfers
+import NetworkURLSession
+import TestSupport
+import Testing
+
+@Suite("Lists in pages", .timeLimit(.minutes(10)))
+struct PagedSequenceTests {
+    func read<Item, Cursor>(_ pages: PagedSequence<Item, Cursor>) async throws -> [Item] {
+        var items: [Item] = []
+        for try await item in pages { items.append(item) }
+        return items
+    }
+
+    static func page(_ items: String, next: String?) -> LoopbackServer.Action {
+        let link = next.map { ["Link": "<\($0)>; rel=\"next\""] } ?? [:]
+        return .json(#"{"success":true,"data":\#(items)}"#, headers: link)
+    }
+
+    @Test func `pages are followed by their links, each fetched when it is needed`() async throws {
+        let server = try LoopbackServer { request in
+            switch request.target {
+            case "/items?limit=2": Self.page("[1,2]", next: "/items?page=2")
+            case "/items?page=2": Self.page("[]", next: "?page=3")
+            case "/items?page=3": Self.page("[3]", next: nil)
+            default: .respond(404)
+            }
+        }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        let endpoint = Endpoint<[Int]>.get("items", query: ["limit": 2]).header("X-Key", "k")
+        var iterator = client.pages(endpoint).makeAsyncIterator()
+        #expect(try await iterator.next() == 1)
+        #expect(server.requests.count == 1)
+        #expect(try await read(client.pages(endpoint)) == [1, 2, 3])
+        #expect(server.requests.allSatisfy { $0["X-Key"] == "k" })
+    }
+
+    @Test func `a next page of another origin is refused`() async throws {
+        let other = try LoopbackServer { _ in Self.page("[3]", next: nil) }
+        defer { other.stop() }
+        let server = try LoopbackServer { _ in Self.page("[1]", next: "\(other.url)/items") }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        let error = try await #require(throws: NetworkError.self) {
+            try await read(client.pages(Endpoint<[Int]>.get("items")))
+        }
+        #expect(error.code == .redirectRefused && other.requests.isEmpty)
+    }
+
+    @Test func `a redirected page does not lead the endpoint's fields to the origin that it names`() async throws {
+        let other = try LoopbackServer { _ in Self.page("[1]", next: "/items?page=2") }
+        defer { other.stop() }
+        let server = try LoopbackServer { request in
+            request.target == "/linked"
+                ? Self.page("[0]", next: "/items")
+                : .respond(302, headers: ["Location": "\(other.url)/items"])
+        }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        let network: [any NetworkService] = [client, client.authenticated(by: ScriptedTokenProvider())]
+        for network in network {
+            for path in ["items", "linked"] {
+                let endpoint = Endpoint<[Int]>.get("\(path)").header("X-Key", "k")
+                let error = try await #require(throws: NetworkError.self) {
+                    try await read(network.pages(endpoint))
+                }
+                #expect(error.code == .redirectRefused)
+            }
+        }
+        #expect(other.requests.count == 4)
+        #expect(other.requests.allSatisfy { $0["X-Key"] == nil })
+    }
+
+    @Test func `a redirected page may name the origin that was requested`() async throws {
+        let base = Locked<URL?>(nil)
+        let other = try LoopbackServer { _ in
+            Self.page("[1]", next: base.withLock { $0 }.map { "\($0)/items?page=2" })
+        }
+        defer { other.stop() }
+        let server = try LoopbackServer { request in
+            request.target == "/items"
+                ? .respond(302, headers: ["Location": "\(other.url)/items"]) : Self.page("[2]", next: nil)
+        }
+        defer { server.stop() }
+        base.withLock { $0 = server.url }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        #expect(try await read(client.pages(Endpoint<[Int]>.get("items"))) == [1, 2])
+    }
+
+    @Test func `all pages are of one session`() async throws {
+        let provider = ScriptedTokenProvider()
+        let server = try LoopbackServer { _ in
+            provider.set(.success(.ofAnotherSession))
+            return Self.page("[1]", next: "?page=2")
+        }
+        defer { server.stop() }
+        let network = NetworkClient(baseURL: server.url, transport: URLSessionTransport()).authenticated(by: provider)
+        let error = try await #require(throws: NetworkError.self) {
+            try await read(network.pages(Endpoint<[Int]>.get("items")))
+        }
+        #expect(error.code == .sessionEnded && server.requests.count == 1)
+    }
+
+    @Test func `pages that form a loop, or do not end, are an error`() async throws {
+        let loop = PagedSequence<Int, Int> { cursor in ([], next: ((cursor ?? 0) + 1) % 3) }
+        await #expect(throws: NetworkError.self) { try await read(loop) }
+        let endless = PagedSequence<Int, Int>(maximumPages: 3) { cursor in ([1], next: (cursor ?? 0) + 1) }
+        await #expect(throws: NetworkError.self) { try await read(endless) }
+        let three = PagedSequence<Int, Int>(maximumPages: 3) { cursor in
+            ([cursor ?? 0], next: cursor == 2 ? nil : (cursor ?? 0) + 1)
+        }
+        #expect(try await read(three) == [0, 1, 2])
+    }
+
+    @Test func `the items of the last page that is allowed are delivered before the error`() async throws {
+        let pages = PagedSequence<Int, Int>(maximumPages: 1) { cursor in ([1, 2], next: (cursor ?? 0) + 1) }
+        let loop = PagedSequence<Int, Int> { _ in ([1, 2], next: 7) }
+        for (pages, items) in [(pages, [1, 2]), (loop, [1, 2, 1, 2])] {
+            var iterator = pages.makeAsyncIterator()
+            for item in items { #expect(try await iterator.next() == item) }
+            for _ in 0..<2 {
+                let error = await #expect(throws: NetworkError.self) { try await iterator.next() }
+                #expect(error?.code == .decodingFailed)
+            }
+        }
+    }
+
+    @Test func `after an error the same page is fetched again`() async throws {
+        let cursors = Recorder<Int?>()
+        let pages = PagedSequence<Int, Int> { cursor in
+            cursors.record(cursor)
+            if cursors.values.count == 2 { throw NetworkError(.timedOut) }
+            return ([cursor ?? 0], next: cursor == 1 ? nil : 1)
+        }
+        var iterator = pages.makeAsyncIterator()
+        #expect(try await iterator.next() == 0)
+        await #expect(throws: NetworkError.self) { try await iterator.next() }
+        #expect(try await iterator.next() == 1)
+        #expect(try await iterator.next() == nil && cursors.values == [nil, 1, 1])
+    }
+}

@@ -1,0 +1,117 @@
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkTestSupport
+import NetworkTesting
+import NetworkURLSession
+import TestSupport
+import Testing
+
+@testable import NetworkCore
+@testable import NetworkTransfers
+
+@Suite("JSON lines", .timeLimit(.minutes(10)))
+struct JSONLinesTests {
+    let export = Endpoint<Article>.get("export")
+
+    func read(_ text: String, limit: Int = 1_000, type: String = "application/x-ndjson") async throws -> [Article] {
+        let server = try LoopbackServer { _ in .respond(200, headers: ["Content-Type": type], body: Data(text.utf8)) }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var articles: [Article] = []
+        for try await article in client.lines(export, maximumLineLength: limit) { articles.append(article) }
+        return articles
+    }
+
+    @Test func `a path is read as an event stream and as JSON lines`() async throws {
+        let transport = StubTransport(
+            .any ~> .status(200, headers: ["Content-Type": "text/event-stream"], body: Data("data: 1\n\n".utf8)),
+            .any ~> .status(204),
+            .any
+                ~> .status(
+                    200, headers: ["Content-Type": "application/x-ndjson"],
+                    body: Data("{\"id\":1,\"title\":\"x\"}\n".utf8))
+        )
+        let client = NetworkClient(baseURL: baseURL, transport: transport)
+        var data: [String] = []
+        let options = EventStreamOptions(backoff: Backoff(base: .zero, limit: .zero, floor: .zero))
+        for try await event in client.events("feed", query: ["since": 2], options: options) { data.append(event.data) }
+        var articles: [Article] = []
+        for try await article in client.lines("export", of: Article.self) { articles.append(article) }
+        #expect(data == ["1"] && articles == [Article(id: 1, title: "x")])
+        #expect(transport.requests.first?.url?.absoluteString.hasSuffix("feed?since=2") == true)
+    }
+
+    @Test func `each line is a value; empty lines and the end of the last one do not matter`() async throws {
+        let text =
+            "\u{FEFF}{\"id\":1,\"title\":\"a\"}\r\n\n  \n{\"id\":2,\"title\":\"b\\n\"}\n{\"id\":3,\"title\":\"c\"}"
+        #expect(try await read(text).map(\.id) == [1, 2, 3])
+        #expect(try await read("").isEmpty)
+    }
+
+    @Test func `a line that is no value is an error after the values before it`() async throws {
+        let server = try LoopbackServer { _ in .respond(200, body: Data("{\"id\":1,\"title\":\"a\"}\n{\"id\":".utf8)) }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var iterator = client.lines(export).makeAsyncIterator()
+        #expect(try await iterator.next()?.id == 1)
+        let error = try await #require(throws: NetworkError.self) { try await iterator.next() }
+        #expect(error.code == .decodingFailed && error.status == 200)
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func `a line over the limit is an error, after the lines before it`() async throws {
+        let line = "{\"id\":1,\"title\":\"\(String(repeating: "x", count: 2_000))\"}\n"
+        let error = try await #require(throws: NetworkError.self) { try await read(line) }
+        #expect(error.code == .responseTooLarge)
+        var splitter = LineSplitter(limit: 10)
+        #expect(try splitter.read(Data("1\n2\n\(line)3\n".utf8)) == [Data("1".utf8), Data("2".utf8)])
+        #expect(splitter.failure?.code == .responseTooLarge)
+        #expect(throws: NetworkError.self) { try splitter.read(Data("4\n".utf8)) }
+    }
+
+    @Test func `values before a line over the limit are delivered although one piece has both`() async throws {
+        let text = "{\"id\":1,\"title\":\"a\"}\n" + String(repeating: "x", count: 2_000) + "\n"
+        let server = try LoopbackServer { _ in .respond(200, body: Data(text.utf8)) }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var iterator = client.lines(export, maximumLineLength: 1_000).makeAsyncIterator()
+        #expect(try await iterator.next()?.id == 1)
+        let error = try await #require(throws: NetworkError.self) { try await iterator.next() }
+        #expect(error.code == .responseTooLarge && error.status == 200)
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func `a page is refused`() async throws {
+        let error = try await #require(throws: NetworkError.self) { try await read("<html>", type: "text/html") }
+        #expect(error.code == .decodingFailed)
+    }
+
+    @Test func `a response that breaks off is an error`() async throws {
+        let server = try LoopbackServer { _ in
+            .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"id\":1,\"title\":\"a\"}\n".utf8))
+        }
+        defer { server.stop() }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var iterator = client.lines(export).makeAsyncIterator()
+        #expect(try await iterator.next()?.id == 1)
+        await #expect(throws: NetworkError.self) { try await iterator.next() }
+    }
+
+    @Test func `an error of the response keeps what it says`() async throws {
+        let request = RequestSummary(HTTPRequestHead(url: url("https://example.com/export")))
+        let lines = JSONLines<Article>(coding: .standard, limit: 1_000) {
+            let body = HTTPBody(pull: {
+                throw NetworkError(
+                    .timedOut, reason: "slow", request: request, waitedFor: .responseBody, retryAfter: .seconds(3),
+                    attempt: 2, elapsed: .seconds(9))
+            })
+            return HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: body)
+        }
+        var iterator = lines.makeAsyncIterator()
+        let error = try await #require(throws: NetworkError.self) { try await iterator.next() }
+        #expect(error.code == .timedOut && error.reason == "slow" && error.status == 200)
+        #expect(error.waitedFor == .responseBody && error.retryAfter == .seconds(3))
+        #expect(error.attempt == 2 && error.elapsed == .seconds(9) && error.request != nil)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@testable import NetworkCore
+@testable import NetworkTransfers
+
+@Suite("Parsing of event streams")
+struct ServerSentEventParserTests {
+    /// Parses a text in pieces of a size.
+    func parse(_ text: String, pieces size: Int = .max) throws -> [ServerSentEvent] {
+        var parser = ServerSentEventParser(limit: 10_000)
+        var rest = Data(text.utf8)
+        var events: [ServerSentEvent] = []
+        while !rest.isEmpty {
+            events += try parser.read(Data(rest.prefix(size)))
+            rest = Data(rest.dropFirst(size))
+        }
+        return events
+    }
+
+    @Test(arguments: ["\n", "\r", "\r\n"], [1, 2, 3, .max])
+    func `lines end with LF, CR or CRLF, however the stream is cut`(end: String, size: Int) throws {
+        let text = ["event: add", "data: a", "data:b", "id: 1", "", ": comment", "data", "", ""]
+        let events = try parse(text.joined(separator: end), pieces: size)
+        #expect(
+            events == [
+                ServerSentEvent(id: "1", type: "add", data: "a\nb"), ServerSentEvent(id: "1", data: ""),
+            ])
+    }
+
+    @Test func `one byte order mark is skipped, a second one is part of the field`() throws {
+        #expect(try parse("\u{FEFF}data: a\n\n").map(\.data) == ["a"])
+        #expect(try parse("\u{FEFF}\u{FEFF}data: a\n\n").isEmpty)
+        #expect(try parse("data: a\n\u{FEFF}data: b\n\n").map(\.data) == ["a"])
+    }
+
+    @Test func `one space after the colon is left out`() throws {
+        #expect(try parse("data:  a\n\ndata:\tb\n\n").map(\.data) == [" a", "\tb"])
+    }
+
+    @Test func `an event that is not ended is no event`() throws {
+        #expect(try parse("data: a\n\ndata: b\n").map(\.data) == ["a"])
+    }
+
+    @Test func `an id with NUL is ignored, an empty one resets the id`() throws {
+        let events = try parse("id: 1\ndata: a\n\nid: 2\u{0}\ndata: b\n\nid\ndata: c\n\n")
+        #expect(events.map(\.id) == ["1", "1", ""])
+    }
+
+    @Test func `an event without data is none, and its id counts`() throws {
+        var parser = ServerSentEventParser(lastEventID: "0", limit: 100)
+        #expect(try parser.read(Data("id: 7\nevent: x\n\n".utf8)).isEmpty)
+        #expect(parser.lastEventID == "7")
+        #expect(try parser.read(Data("id: 8\ndata: a\n".utf8)).isEmpty)
+        #expect(parser.lastEventID == "7")
+        #expect(try parser.read(Data("\n".utf8)).map(\.type) == ["message"])
+    }
+
+    @Test(
+        arguments: [
+            ("retry: 1500", Duration.milliseconds(1_500)), ("retry: 15x", nil), ("retry:", nil), ("retry: -1", nil),
+            ("retry: 99999999999999999999999", .milliseconds(Int64.max)),
+        ])
+    func `retry is a number of milliseconds in digits`(line: String, expected: Duration?) throws {
+        var parser = ServerSentEventParser(limit: 100)
+        _ = try parser.read(Data((line + "\n").utf8))
+        #expect(parser.retry == expected)
+    }
+
+    @Test func `an event over the limit is an error, many small ones are not`() throws {
+        var parser = ServerSentEventParser(limit: 100)
+        for _ in 0..<1_000 { _ = try parser.read(Data("data: 1234567890\n\n".utf8)) }
+        let error = #expect(throws: NetworkError.self) {
+            for _ in 0..<10 { _ = try parser.read(Data("data: 1234567890\n".utf8)) }
+        }
+        #expect(error?.code == .responseTooLarge)
+    }
+
+    @Test func `invalid UTF-8 is replaced`() throws {
+        var parser = ServerSentEventParser(limit: 100)
+        #expect(try parser.read(Data("data: ".utf8) + [0xFF, 0x0A, 0x0A]).map(\.data) == ["\u{FFFD}"])
+    }
+}

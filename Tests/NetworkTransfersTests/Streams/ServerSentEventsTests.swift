@@ -1,0 +1,187 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+import NetworkTransfers
+import NetworkURLSession
+import TestSupport
+import Testing
+
+@Suite("Event streams", .timeLimit(.minutes(10)))
+struct ServerSentEventsTests {
+    typealias Action = LoopbackServer.Action
+
+    let clock = ManualTimeSource()
+    let feed = Endpoint<Void>.get("feed")
+
+    static func stream(_ text: String, status: Int = 200, type: String = "text/event-stream") -> Action {
+        .raw(Data("HTTP/1.1 \(status) OK\r\nContent-Type: \(type)\r\n\r\n\(text)".utf8))
+    }
+
+    /// A server that performs one action after another. The last one is repeated.
+    func server(_ actions: [Action]) throws -> LoopbackServer {
+        let rest = Locked(actions[...])
+        return try LoopbackServer { _ in
+            rest.withLock { rest in rest.count > 1 ? rest.removeFirst() : rest.first ?? .close }
+        }
+    }
+
+    func options(_ change: (inout EventStreamOptions) -> Void = { _ in }) -> EventStreamOptions {
+        var options = EventStreamOptions(clock: clock)
+        change(&options)
+        return options
+    }
+
+    func client(_ server: LoopbackServer) -> NetworkClient {
+        NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+    }
+
+    /// Reads all events, and lets each pause pass.
+    func read(_ events: ServerSentEvents) async throws -> [ServerSentEvent] {
+        let clock = clock
+        let pauses = Task {
+            while !Task.isCancelled {
+                await clock.sleepers(atLeast: 1)
+                clock.advance(by: .seconds(300))
+            }
+        }
+        defer {
+            pauses.cancel()
+            // Wakes the task above, if it waits for a pause.
+            Task { try? await clock.sleep(until: clock.uptime + .seconds(1)) }
+        }
+        var read: [ServerSentEvent] = []
+        for try await event in events { read.append(event) }
+        return read
+    }
+
+    @Test func `a stream reconnects with the id of the last whole event, and 204 ends it`() async throws {
+        let server = try server([
+            Self.stream("id: 1\ndata: a\n\nid: 2\ndata: b\n\nid: 3\ndata: half"),
+            Self.stream("data: c\n\n"),
+            .respond(204),
+        ])
+        defer { server.stop() }
+        let events = try await read(client(server).events(feed, options: options()))
+        #expect(events.map(\.data) == ["a", "b", "c"] && events.last?.id == "2")
+        #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "2", "2"])
+        #expect(server.requests.allSatisfy { $0["Accept"] == "text/event-stream" })
+    }
+
+    @Test func `no event is lost or repeated when the token expires between connections`() async throws {
+        let server = try LoopbackServer { request in
+            let token = request["Authorization"]
+            switch (request["Last-Event-ID"], token) {
+            case (nil, "Bearer access-0"): return Self.stream("id: 1\ndata: a\n\n")
+            case ("1", "Bearer access-0"): return .respond(401)
+            case ("1", "Bearer access-1"): return Self.stream("id: 2\ndata: b\n\n")
+            default: return .respond(204)
+            }
+        }
+        defer { server.stop() }
+        let provider = ScriptedTokenProvider()
+        let network = client(server).authenticated(by: provider)
+        #expect(try await read(network.events(feed, options: options())).map(\.data) == ["a", "b"])
+        #expect(provider.refusals.count == 1)
+    }
+
+    @Test func `a stream does not reconnect as another user`() async throws {
+        let provider = ScriptedTokenProvider()
+        let server = try LoopbackServer { _ in
+            provider.set(.success(.ofAnotherSession))
+            return Self.stream("data: a\n\n")
+        }
+        defer { server.stop() }
+        let network = client(server).authenticated(by: provider)
+        let error = try await #require(throws: NetworkError.self) {
+            try await read(network.events(feed, options: options()))
+        }
+        #expect(error.code == .sessionEnded && server.requests.count == 1)
+    }
+
+    @Test(arguments: [400, 401, 403, 404, 500, 503])
+    func `a status of the server's trouble is waited out, any other one ends the stream`(status: Int) async throws {
+        let server = try server([.respond(status)])
+        defer { server.stop() }
+        let options = options { $0.maximumFailures = 3 }
+        let error = try await #require(throws: NetworkError.self) {
+            try await read(client(server).events(feed, options: options))
+        }
+        #expect(error.status == status)
+        #expect(server.requests.count == (status >= 500 ? 4 : 1))
+    }
+
+    @Test func `events before one over the limit are delivered although one piece has both`() async throws {
+        let server = try server([Self.stream("data: a\n\ndata: \(String(repeating: "x", count: 2_000))\n\n")])
+        defer { server.stop() }
+        var events = client(server).events(feed, options: options { $0.maximumEventSize = 1_000 }).makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
+        let error = try await #require(throws: NetworkError.self) { try await events.next() }
+        #expect(error.code == .responseTooLarge)
+        #expect(try await events.next() == nil)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func `a response of another media type is an error`() async throws {
+        let server = try server([Self.stream("data: a\n\n", type: "text/html")])
+        defer { server.stop() }
+        let error = try await #require(throws: NetworkError.self) {
+            try await read(client(server).events(feed, options: options()))
+        }
+        #expect(error.code == .decodingFailed && server.requests.count == 1)
+    }
+
+    @Test func `a stream that is silent for the idle timeout reconnects`() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nid: 1\ndata: a\n\n"
+        let server = try LoopbackServer { request in
+            request["Last-Event-ID"] == "1" ? .respond(204) : .rawThenHold(Data(head.utf8))
+        }
+        defer { server.stop() }
+        let options = options {
+            $0.idleTimeout = .milliseconds(200)
+            $0.maximumFailures = .max
+        }
+        #expect(try await read(client(server).events(feed, options: options)).map(\.data) == ["a"])
+        #expect(server.requests.count >= 2)
+    }
+
+    @Test func `a POST without a key is sent once`() async throws {
+        let server = try server([Self.stream("data: a\n\n")])
+        defer { server.stop() }
+        let events = client(server).events(Endpoint<Void>.post("chat"), options: options())
+        #expect(try await read(events).map(\.data) == ["a"])
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func `the pause that the server asks for is kept within its limit`() async throws {
+        let server = try server([Self.stream("retry: 5000\ndata: a\n\n"), .respond(204)])
+        defer { server.stop() }
+        var iterator = client(server).events(feed, options: options()).makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a")
+        let end = Task { [iterator] in
+            var iterator = iterator
+            return try await iterator.next()
+        }
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .milliseconds(4_999))
+        #expect(server.requests.count == 1)
+        clock.advance(by: .milliseconds(1))
+        #expect(try await end.value == nil)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func `a cancelled reader stops at once`() async throws {
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\n"
+        let server = try server([.rawThenHold(Data(head.utf8))])
+        defer { server.stop() }
+        let (started, start) = AsyncStream<Void>.makeStream()
+        let reader = Task { [clock] in
+            let options = EventStreamOptions(clock: clock)
+            for try await _ in client(server).events(feed, options: options) { start.yield() }
+        }
+        for await _ in started { break }
+        reader.cancel()
+        await #expect(throws: CancellationError.self) { try await reader.value }
+    }
+}
