@@ -106,9 +106,13 @@ let modules: [Target] = [
         ],
         path: "Modules/NetworkCombine"
     ),
+    // What contract suites of any interface need. Like the other test kits, it must never import a test framework.
+    .target(
+        name: "ContractTesting", dependencies: ["ConcurrencyPrimitives"], path: "Modules/ContractTesting"
+    ),
     .target(
         name: "AuthTesting",
-        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
+        dependencies: ["AuthInterface", "ContractTesting", "ConcurrencyPrimitives"],
         path: "Modules/AuthTesting"
     ),
     // Test doubles without a test framework: it must never import one.
@@ -119,7 +123,9 @@ let modules: [Target] = [
     ),
     .target(
         name: "NetworkTesting",
-        dependencies: ["NetworkDoubles", "NetworkCore", "NetworkRecording", "AuthTesting", "ConcurrencyPrimitives"],
+        dependencies: [
+            "NetworkDoubles", "NetworkCore", "NetworkRecording", "ContractTesting", "ConcurrencyPrimitives",
+        ],
         path: "Modules/NetworkTesting"
     ),
 ]
@@ -152,7 +158,8 @@ let tests: [Target] = [
     .executableTarget(
         name: "Peer",
         dependencies: [
-            "TokenRefresh", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "NetworkCore",
+            "TokenRefresh", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ContractTesting",
+            "NetworkCore",
             "NetworkURLSession",
             "NetworkTesting", .target(name: "PostgreSQLStorage", condition: .when(traits: ["PostgreSQL"])),
             .target(name: "NetworkAsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
@@ -160,7 +167,7 @@ let tests: [Target] = [
         path: "Tests/Support/Peer"
     ),
     .testTarget(
-        name: "ConcurrencyPrimitivesTests", dependencies: ["ConcurrencyPrimitives", "AuthTesting"],
+        name: "ConcurrencyPrimitivesTests", dependencies: ["ConcurrencyPrimitives", "ContractTesting"],
         path: "Tests/ConcurrencyPrimitivesTests"),
     .testTarget(
         name: "AuthInterfaceTests", dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
@@ -168,7 +175,8 @@ let tests: [Target] = [
     .testTarget(
         name: "TokenRefreshTests",
         dependencies: [
-            "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "Storage", "TestSupport",
+            "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ContractTesting", "Storage",
+            "TestSupport",
             "Peer",
         ],
         path: "Tests/TokenRefreshTests"
@@ -177,14 +185,14 @@ let tests: [Target] = [
         name: "NetworkCoreTests",
         dependencies: [
             "NetworkCore", "NetworkRecording", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
-            "AuthTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
+            "ContractTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
         ],
         path: "Tests/NetworkCoreTests"
     ),
     .testTarget(
         name: "NetworkURLSessionTests",
         dependencies: [
-            "NetworkURLSession", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "NetworkURLSession", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "ContractTesting",
             "NetworkTesting", "TestSupport",
         ],
         path: "Tests/NetworkURLSessionTests"
@@ -193,7 +201,7 @@ let tests: [Target] = [
         name: "NetworkCachingTests",
         dependencies: [
             "NetworkCaching", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
-            "AuthTesting", "NetworkTesting", "TestSupport",
+            "ContractTesting", "NetworkTesting", "TestSupport",
         ],
         path: "Tests/NetworkCachingTests"
     ),
@@ -201,7 +209,7 @@ let tests: [Target] = [
         name: "NetworkTransfersTests",
         dependencies: [
             "NetworkTransfers", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
-            "AuthTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
+            "ContractTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
         ],
         path: "Tests/NetworkTransfersTests"
     ),
@@ -209,7 +217,7 @@ let tests: [Target] = [
         name: "NetworkRecordingTests",
         dependencies: [
             "NetworkRecording", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
-            "AuthTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
+            "ContractTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
         ],
         path: "Tests/NetworkRecordingTests"
     ),
@@ -217,7 +225,7 @@ let tests: [Target] = [
         name: "NetworkAsyncHTTPClientTests",
         dependencies: [
             "NetworkAsyncHTTPClient", "NetworkTransfers", "NetworkCore", "NetworkURLSession", "AuthInterface",
-            "ConcurrencyPrimitives", "AuthTesting",
+            "ConcurrencyPrimitives", "ContractTesting",
             "NetworkTesting", "TestSupport", "Peer",
             .product(
                 name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
@@ -238,14 +246,14 @@ let tests: [Target] = [
     ),
     // Cases and fixtures for the tests of refresh handlers.
     .target(
-        name: "HandlerTesting", dependencies: ["NetworkCore", "NetworkTesting", "AuthTesting"],
+        name: "HandlerTesting", dependencies: ["NetworkCore", "NetworkTesting", "ContractTesting"],
         path: "Tests/Support/HandlerTesting"
     ),
     .testTarget(
         name: "DataAPITests",
         dependencies: [
             "DataAPI", "NetworkTransfers", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
-            "AuthTesting",
+            "AuthTesting", "ContractTesting",
             "NetworkTesting",
             "HandlerTesting",
         ],
@@ -255,6 +263,7 @@ let tests: [Target] = [
         name: "OAuth2FlowsTests",
         dependencies: [
             "OAuth2Flows", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "ContractTesting",
             "NetworkTesting",
             "HandlerTesting",
         ],
@@ -263,7 +272,8 @@ let tests: [Target] = [
     .testTarget(
         name: "StorageTests",
         dependencies: [
-            "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "TestSupport", "Peer",
+            "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ContractTesting", "TestSupport",
+            "Peer",
         ],
         path: "Tests/StorageTests"
     ),
@@ -271,6 +281,7 @@ let tests: [Target] = [
         name: "PostgreSQLStorageTests",
         dependencies: [
             "PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
+            "ContractTesting",
             "TestSupport", "Peer",
         ],
         path: "Tests/PostgreSQLStorageTests"
@@ -280,13 +291,17 @@ let tests: [Target] = [
         name: "NetworkCombineTests",
         dependencies: [
             "NetworkCombine", "NetworkCore", "AuthInterface", "TokenRefresh", "NetworkTesting", "AuthTesting",
+            "ContractTesting",
             "TestSupport",
         ],
         path: "Tests/NetworkCombineTests"
     ),
     .testTarget(
+        name: "ContractTestingTests", dependencies: ["ContractTesting"], path: "Tests/ContractTestingTests"
+    ),
+    .testTarget(
         name: "AuthTestingTests",
-        dependencies: ["AuthTesting", "AuthInterface", "ConcurrencyPrimitives"],
+        dependencies: ["AuthTesting", "ContractTesting", "AuthInterface", "ConcurrencyPrimitives"],
         path: "Tests/AuthTestingTests"
     ),
     .testTarget(

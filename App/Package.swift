@@ -169,6 +169,7 @@ let tests: [Target] = [
             .product(name: "AuthInterface", package: "Latchkey"),
             .product(name: "ConcurrencyPrimitives", package: "Latchkey"),
             .product(name: "AuthTesting", package: "Latchkey"),
+            .product(name: "ContractTesting", package: "Latchkey"),
             .product(name: "TokenRefresh", package: "Latchkey"),
             .product(name: "NetworkCore", package: "Latchkey"),
             .product(name: "NetworkTransfers", package: "Latchkey"),

@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ContractTesting
 import Testing
 
 /// Common refreshers in the races. `TokenRefreshTests` shows that the engine passes them all.

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import ContractTesting
 
 /// What the tutorials' refreshers can do.
 protocol TutorialRefresher: Actor {

@@ -1,6 +1,6 @@
 #if AsyncHTTPClient
 import AuthInterface
-import AuthTesting
+import ContractTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore

@@ -1,6 +1,6 @@
 #if AsyncHTTPClient
+import ContractTesting
 import AuthInterface
-import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore

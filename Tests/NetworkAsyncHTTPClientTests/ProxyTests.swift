@@ -1,6 +1,6 @@
 #if AsyncHTTPClient
+import ContractTesting
 import AsyncHTTPClient
-import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
 import NIOSSL

@@ -1,5 +1,5 @@
 #if AsyncHTTPClient && os(Linux)
-import AuthTesting
+import ContractTesting
 import Foundation
 import TestSupport
 import Testing

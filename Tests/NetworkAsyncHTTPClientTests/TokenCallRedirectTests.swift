@@ -1,5 +1,5 @@
 #if AsyncHTTPClient
-import AuthTesting
+import ContractTesting
 import Foundation
 import NetworkAsyncHTTPClient
 import NetworkCore

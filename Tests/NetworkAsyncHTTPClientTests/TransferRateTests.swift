@@ -1,5 +1,5 @@
 #if AsyncHTTPClient
-import AuthTesting
+import ContractTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkAsyncHTTPClient

@@ -1,6 +1,7 @@
 #if canImport(Combine) || OpenCombine
 import AuthInterface
 import AuthTesting
+import ContractTesting
 import Foundation
 import NetworkCombine
 import NetworkCore

@@ -1,5 +1,5 @@
 #if canImport(FoundationNetworking)
-import AuthTesting
+import ContractTesting
 import Foundation
 import NetworkCore
 import Testing

@@ -1,4 +1,5 @@
 #if PostgreSQL
+import ContractTesting
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives

@@ -1,6 +1,7 @@
 #if PostgreSQL
 import AuthInterface
 import AuthTesting
+import ContractTesting
 import ConcurrencyPrimitives
 import Foundation
 import Storage

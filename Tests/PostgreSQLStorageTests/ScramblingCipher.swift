@@ -1,6 +1,6 @@
 #if PostgreSQL
 import AuthInterface
-import AuthTesting
+import ContractTesting
 import ConcurrencyPrimitives
 import Foundation
 import Storage

@@ -35,10 +35,11 @@ enum AllowTable {
         "PostgreSQLStorage": ["ConcurrencyPrimitives", "AuthInterface", "Storage", "CPostgreSQL"],
         "Imaging": ["CTurboJPEG", "CPNG"],
         "NetworkCombine": ["NetworkCore", "AuthInterface"],
-        "AuthTesting": ["ConcurrencyPrimitives", "AuthInterface"],
+        "ContractTesting": ["ConcurrencyPrimitives"],
+        "AuthTesting": ["ConcurrencyPrimitives", "AuthInterface", "ContractTesting"],
         "NetworkDoubles": ["ConcurrencyPrimitives", "NetworkCore", "NetworkRecording"],
         "NetworkTesting": [
-            "ConcurrencyPrimitives", "NetworkCore", "NetworkRecording", "AuthTesting", "NetworkDoubles",
+            "ConcurrencyPrimitives", "NetworkCore", "NetworkRecording", "ContractTesting", "NetworkDoubles",
         ],
         "MultipartForms": [],
         "DevBackend": ["MultipartForms"],
@@ -61,67 +62,74 @@ enum AllowTable {
     static let tests: [String: Set<String>] = [
         "TestSupport": ["ConcurrencyPrimitives", "AuthInterface"],
         "NetworkTestSupport": ["NetworkCore", "TestSupport"],
-        "HandlerTesting": ["NetworkCore", "NetworkTesting", "AuthTesting"],
+        "HandlerTesting": ["NetworkCore", "NetworkTesting", "ContractTesting"],
         "Peer": [
             "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "Storage", "PostgreSQLStorage", "AuthTesting",
+            "ContractTesting",
             "NetworkCore", "NetworkURLSession", "NetworkAsyncHTTPClient", "NetworkTesting",
         ],
-        "ConcurrencyPrimitivesTests": ["ConcurrencyPrimitives", "AuthTesting"],
+        "ConcurrencyPrimitivesTests": ["ConcurrencyPrimitives", "ContractTesting"],
         "AuthInterfaceTests": ["ConcurrencyPrimitives", "AuthInterface"],
         // Storage: several processes with a real store.
         "TokenRefreshTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "AuthTesting", "Storage", "TestSupport",
+            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "AuthTesting", "ContractTesting", "Storage",
+            "TestSupport",
             "Peer",
         ],
         "NetworkCoreTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkRecording", "NetworkCore", "NetworkURLSession",
-            "AuthTesting",
+            "ContractTesting",
             "NetworkTesting", "NetworkTestSupport", "TestSupport",
         ],
         "NetworkURLSessionTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkURLSession", "AuthTesting",
+            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkURLSession", "ContractTesting",
             "NetworkTesting", "TestSupport",
         ],
         "NetworkCachingTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkCaching", "NetworkURLSession",
-            "AuthTesting", "NetworkTesting", "TestSupport",
+            "ContractTesting", "NetworkTesting", "TestSupport",
         ],
         "NetworkTransfersTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTransfers", "NetworkURLSession",
-            "AuthTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
+            "ContractTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
         ],
         "NetworkRecordingTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkRecording", "NetworkURLSession",
-            "AuthTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
+            "ContractTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
         ],
         "NetworkAsyncHTTPClientTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTransfers", "NetworkURLSession",
             "NetworkAsyncHTTPClient",
-            "AuthTesting", "NetworkTesting", "TestSupport", "Peer",
+            "ContractTesting", "NetworkTesting", "TestSupport", "Peer",
         ],
         "DataAPITests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkTransfers", "NetworkCore", "NetworkURLSession", "DataAPI",
-            "AuthTesting",
+            "AuthTesting", "ContractTesting",
             "NetworkTesting", "HandlerTesting",
         ],
         "OAuth2FlowsTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkURLSession", "OAuth2Flows", "AuthTesting",
+            "ContractTesting",
             "NetworkTesting", "HandlerTesting",
         ],
         "StorageTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "Storage", "AuthTesting", "TestSupport", "Peer",
+            "ConcurrencyPrimitives", "AuthInterface", "Storage", "AuthTesting", "ContractTesting", "TestSupport",
+            "Peer",
         ],
         // TokenRefresh: a fleet of engines over one database.
         "PostgreSQLStorageTests": [
             "ConcurrencyPrimitives", "AuthInterface", "Storage", "PostgreSQLStorage", "TokenRefresh", "AuthTesting",
+            "ContractTesting",
             "TestSupport", "Peer",
         ],
         "ImagingTests": ["Imaging", "TestSupport"],
         "NetworkCombineTests": [
-            "AuthInterface", "NetworkCore", "NetworkCombine", "TokenRefresh", "AuthTesting", "NetworkTesting",
+            "AuthInterface", "NetworkCore", "NetworkCombine", "TokenRefresh", "AuthTesting", "ContractTesting",
+            "NetworkTesting",
             "TestSupport",
         ],
-        "AuthTestingTests": ["ConcurrencyPrimitives", "AuthInterface", "AuthTesting"],
+        "ContractTestingTests": ["ContractTesting"],
+        "AuthTestingTests": ["ConcurrencyPrimitives", "AuthInterface", "AuthTesting", "ContractTesting"],
         "NetworkDoublesTests": ["ConcurrencyPrimitives", "NetworkCore", "NetworkRecording", "NetworkDoubles"],
         "NetworkTestingTests": [
             "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTesting", "TestSupport", "Peer",
@@ -139,7 +147,8 @@ enum AllowTable {
         ],
         "ScenarioTests": [
             "DevBackend", "articles", "Endurance", "ProgramTesting", "ConcurrencyPrimitives", "AuthInterface",
-            "AuthTesting", "TokenRefresh", "NetworkTransfers", "NetworkCore", "NetworkCaching", "NetworkURLSession",
+            "AuthTesting", "ContractTesting", "TokenRefresh", "NetworkTransfers", "NetworkCore", "NetworkCaching",
+            "NetworkURLSession",
             "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage",
         ],
         "CompositionTests": [
@@ -191,7 +200,8 @@ enum AllowTable {
         "PostgreSQLStorage": ["Foundation", "Dispatch", "Darwin", "Glibc", "Musl"],
         "Imaging": ["Foundation", "CoreGraphics", "ImageIO"],
         "NetworkCombine": ["Foundation", "Dispatch", "Combine", "OpenCombine"],
-        "AuthTesting": ["Foundation", "Darwin", "Glibc", "Musl"],
+        "ContractTesting": ["Foundation", "Darwin", "Glibc", "Musl"],
+        "AuthTesting": ["Foundation"],
         "NetworkDoubles": ["Foundation"],
         "NetworkTesting": ["Foundation", "FoundationNetworking", "Testing"],
     ]

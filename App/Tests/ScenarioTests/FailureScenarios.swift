@@ -1,5 +1,5 @@
 import AuthInterface
-import AuthTesting
+import ContractTesting
 import DataAPI
 import DevBackend
 import Foundation

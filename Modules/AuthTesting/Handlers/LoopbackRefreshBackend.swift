@@ -1,5 +1,6 @@
 public import AuthInterface
 import ConcurrencyPrimitives
+import ContractTesting
 public import Foundation
 
 /// A ``RefreshBackend`` that is an HTTP server on a free loopback port, so that a handler is checked as it ships.

@@ -1,5 +1,6 @@
 public import AuthInterface
 import ConcurrencyPrimitives
+public import ContractTesting
 
 /// A handler whose responses a test has scripted, in order. After the last one it responds as a rotating server.
 ///

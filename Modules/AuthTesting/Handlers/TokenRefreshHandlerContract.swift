@@ -1,4 +1,5 @@
 public import AuthInterface
+import ContractTesting
 public import Foundation
 
 /// The rules that every `TokenRefreshHandler` must keep, as a suite to run against yours.

@@ -1,4 +1,5 @@
 import AuthInterface
+import ContractTesting
 
 // Lost responses (G12): the missing status, the idempotency key, and the declared replay tolerance.
 extension TokenRefreshHandlerRules {

@@ -1,4 +1,5 @@
 import AuthInterface
+import ContractTesting
 
 import struct Foundation.UUID
 

@@ -1,4 +1,5 @@
 import AuthInterface
+import ContractTesting
 
 /// The known ways to lose a session, as races to run against any token refresher.
 ///

@@ -1,4 +1,5 @@
 import AuthInterface
+import ContractTesting
 
 /// Failing servers and stores.
 extension RaceScenario {
@@ -129,7 +130,7 @@ extension RaceTrial {
         scene.clock.advance(by: .seconds(3_600))
         let new = TokenRefreshResult.fixture(ordinal: ordinal).accessToken
         try await expect(refuse(old), toGet: new)
-        try AuthTesting.expect(scene.server.reuses == 0, otherwise: "a used refresh token was used again")
+        try ContractTesting.expect(scene.server.reuses == 0, otherwise: "a used refresh token was used again")
         return new
     }
 }

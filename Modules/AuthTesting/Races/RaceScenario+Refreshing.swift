@@ -1,3 +1,4 @@
+import ContractTesting
 import AuthInterface
 
 /// One refresh for all callers, cancelled or not.

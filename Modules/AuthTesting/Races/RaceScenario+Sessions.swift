@@ -1,4 +1,5 @@
 import AuthInterface
+import ContractTesting
 
 /// Sessions that end, and the sessions after them.
 extension RaceScenario {

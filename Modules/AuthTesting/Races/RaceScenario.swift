@@ -1,4 +1,5 @@
 import AuthInterface
+public import ContractTesting
 
 /// A known way to lose a session, as a race to run.
 public struct RaceScenario: Sendable {

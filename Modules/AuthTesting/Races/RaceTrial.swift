@@ -1,5 +1,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
+import ContractTesting
 
 /// One run of a race: the scene, the subject, and the steps and expectations of the race.
 final class RaceTrial: Sendable {
@@ -148,11 +149,11 @@ final class RaceTrial: Sendable {
             }
         }
         let first = failures.first.map { ", the first with \($0)" } ?? ""
-        try AuthTesting.expect(
+        try ContractTesting.expect(
             failures.isEmpty,
             otherwise: "\(failures.count) of \(callers.count) callers failed\(first)"
         )
-        try AuthTesting.expect(others == 0, otherwise: "\(others) of \(callers.count) callers got another token")
+        try ContractTesting.expect(others == 0, otherwise: "\(others) of \(callers.count) callers got another token")
     }
 
     /// Waits for callers, which must all fail.
@@ -181,9 +182,9 @@ final class RaceTrial: Sendable {
 
     func expectCalls(_ count: Int) throws {
         let calls = calls
-        try AuthTesting.expect(calls == count, otherwise: "the handler was called \(calls) times instead of \(count)")
+        try ContractTesting.expect(calls == count, otherwise: "the handler was called \(calls) times instead of \(count)")
         let reuses = scene.server.reuses
-        try AuthTesting.expect(reuses == 0, otherwise: "a used refresh token was used again, \(reuses) times")
+        try ContractTesting.expect(reuses == 0, otherwise: "a used refresh token was used again, \(reuses) times")
     }
 
     /// The subject must use this token now, without another call.
@@ -195,12 +196,12 @@ final class RaceTrial: Sendable {
         } catch {
             throw RuleBroken("\(occasion) the session has no token: \(error)")
         }
-        try AuthTesting.expect(now == token, otherwise: "\(occasion) the subject uses another token")
+        try ContractTesting.expect(now == token, otherwise: "\(occasion) the subject uses another token")
     }
 
     /// The user must not have been notified of the session's end.
     func expectNoEnding(_ occasion: String) async throws {
         let endings = try await subject().endings?() ?? 0
-        try AuthTesting.expect(endings == 0, otherwise: "\(occasion) the user was notified that the session has ended")
+        try ContractTesting.expect(endings == 0, otherwise: "\(occasion) the user was notified that the session has ended")
     }
 }

@@ -1,5 +1,6 @@
 public import AuthInterface
 import ConcurrencyPrimitives
+public import ContractTesting
 
 /// A store that fails and waits as scripted, over a store that works.
 ///

@@ -1,5 +1,6 @@
 public import AuthInterface
 public import ConcurrencyPrimitives
+import ContractTesting
 
 /// A store in memory that records its operations in order.
 ///

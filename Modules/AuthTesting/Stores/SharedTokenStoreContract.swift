@@ -1,4 +1,5 @@
 public import AuthInterface
+import ContractTesting
 public import Foundation
 
 /// The rules that every `SharedTokenStore` must keep beside those of ``TokenStoreContract``, as a suite to run.

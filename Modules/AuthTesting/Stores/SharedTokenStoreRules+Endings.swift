@@ -1,4 +1,5 @@
 import AuthInterface
+import ContractTesting
 import Foundation
 
 extension SharedTokenStoreRules {

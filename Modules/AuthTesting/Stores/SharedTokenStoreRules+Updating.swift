@@ -1,5 +1,6 @@
 import AuthInterface
 import ConcurrencyPrimitives
+import ContractTesting
 import Foundation
 
 /// The argument of a change.

@@ -1,4 +1,5 @@
 public import AuthInterface
+import ContractTesting
 
 /// The rules that every `TokenStore` must keep, as a suite to run against yours.
 ///

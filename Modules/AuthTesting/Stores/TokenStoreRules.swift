@@ -1,4 +1,5 @@
 import AuthInterface
+import ContractTesting
 
 /// The rules of ``TokenStoreContract``.
 enum TokenStoreRules {

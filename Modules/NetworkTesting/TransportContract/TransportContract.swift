@@ -1,4 +1,4 @@
-import AuthTesting
+import ContractTesting
 public import NetworkCore
 
 /// The rules that every `HTTPTransport` should keep, as a suite to run against yours.

@@ -1,5 +1,5 @@
-import AuthTesting
 import ConcurrencyPrimitives
+import ContractTesting
 import Foundation
 
 /// The server of a rule: a script runs on a thread of its own for each connection, byte by byte.

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import ContractTesting
 
 /// A token endpoint as a client sees it: a status, a body, or nothing.
 final class TokenEndpoint: Sendable {

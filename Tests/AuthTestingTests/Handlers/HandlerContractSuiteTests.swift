@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ContractTesting
 import Testing
 
 /// The contract suite of refresh handlers passes a correct handler and catches every mutant.

@@ -1,5 +1,5 @@
 import AuthInterface
-import AuthTesting
+import ContractTesting
 
 // Handlers that lose a session when a response is lost.
 extension RefreshHandlerMutant {

@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ContractTesting
 import Testing
 
 @Suite struct ScriptedRefreshHandlerTests {

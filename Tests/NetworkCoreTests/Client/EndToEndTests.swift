@@ -1,5 +1,5 @@
 import AuthInterface
-import AuthTesting
+import ContractTesting
 import Foundation
 import NetworkCore
 import NetworkTestSupport

@@ -1,5 +1,4 @@
 import AuthInterface
-import AuthTesting
 import Foundation
 import NetworkCore
 import NetworkTesting

@@ -1,5 +1,5 @@
-import AuthTesting
 import ConcurrencyPrimitives
+import ContractTesting
 import Foundation
 import NetworkTestSupport
 import NetworkTesting

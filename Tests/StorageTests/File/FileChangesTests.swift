@@ -1,6 +1,6 @@
 import AuthInterface
-import AuthTesting
 import ConcurrencyPrimitives
+import ContractTesting
 import Foundation
 import TestSupport
 import Testing

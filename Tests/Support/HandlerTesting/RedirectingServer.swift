@@ -1,4 +1,4 @@
-package import AuthTesting
+package import ContractTesting
 package import Foundation
 
 /// A server that redirects every `POST`, and a place where the redirect leads: it issues tokens to any caller.

@@ -1,4 +1,4 @@
-import AuthTesting
+import ContractTesting
 import Foundation
 
 /// An HTTP/1.1 server in a process of its own, so that measurements of a client do not contain it.

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import ContractTesting
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import ContractTesting
 import Foundation
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
+import ContractTesting
 import Storage
 import TestSupport
 import Testing

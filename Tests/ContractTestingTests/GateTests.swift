@@ -1,4 +1,4 @@
-import AuthTesting
+import ContractTesting
 import Testing
 
 @Suite struct GateTests {

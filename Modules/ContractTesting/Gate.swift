@@ -1,4 +1,3 @@
-import AuthInterface
 import ConcurrencyPrimitives
 
 /// Tasks wait at a gate until a test opens it.

@@ -1,4 +1,3 @@
-import AuthInterface
 import ConcurrencyPrimitives
 
 /// One rule of a contract: a sentence, and an experiment that shows whether a subject keeps it.

@@ -1,4 +1,3 @@
-import AuthInterface
 public import ConcurrencyPrimitives
 public import Foundation
 
