@@ -54,8 +54,8 @@ package struct TokenEnvelope: Sendable {
     package func decode(_ data: Data) throws(TokenStoreError) -> StoredSession {
         let isChecked = data.starts(with: Self.start)
         if isChecked { try check(data) }
-        if let envelope = try? Self.decoder.decode(Envelope.self, from: data), envelope.format == Self.format,
-            envelope.version == (isChecked ? Self.currentVersion : 1)
+        if isChecked, let envelope = try? Self.decoder.decode(Envelope.self, from: data),
+            envelope.format == Self.format, envelope.version == Self.currentVersion
         {
             guard let session = envelope.session else { throw Self.corrupt(data, "has fields that are invalid") }
             return session
@@ -74,8 +74,7 @@ package struct TokenEnvelope: Sendable {
                 reason: "version \(header.version) of the format is not known"
             )
         }
-        let hasFields = header.version == (isChecked ? Self.currentVersion : 1)
-        return Self.corrupt(data, hasFields ? "has fields that are missing or invalid" : "has no checksum")
+        return Self.corrupt(data, isChecked ? "has fields that are missing or invalid" : "has no checksum")
     }
 
     private func check(_ data: Data) throws(TokenStoreError) {
@@ -133,8 +132,8 @@ private struct Envelope: Codable {
     var session: StoredSession? {
         switch (bundle, ended) {
         case (let bundle?, nil): TokenEnvelope.generations.contains(bundle.generation) ? .active(bundle.bundle) : nil
-        case (nil, let ended?): version > 1 ? .tombstone(ended) : nil
-        case (nil, nil): version > 1 ? .empty : nil
+        case (nil, let ended?): .tombstone(ended)
+        case (nil, nil): .empty
         case (_?, _?): nil
         }
     }

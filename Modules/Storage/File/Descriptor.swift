@@ -53,7 +53,7 @@ struct Descriptor: ~Copyable {
     ///
     /// On Apple's systems `fsync` leaves it in the cache of the drive. `F_FULLFSYNC` does not, but not every file
     /// system supports it.
-    func synchronise() throws(SystemCallError) {
+    func synchronize() throws(SystemCallError) {
         #if canImport(Darwin)
         if fcntl(number, F_FULLFSYNC) == 0 { return }
         #endif

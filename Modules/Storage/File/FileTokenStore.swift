@@ -105,7 +105,7 @@ public struct FileTokenStore: SharedTokenStore {
         try await writing.run { [tokens] () throws(TokenStoreError) in try tokens.update(change) }
     }
 
-    /// Removes the file without reading it, with any mode, and the copies that earlier versions made of it.
+    /// Removes the file without reading it, with any mode.
     ///
     /// - Throws: `TokenStoreError`: `insecure` when it is a symbolic link, not a regular file or another user's;
     ///   `busy` as for ``update(_:)``; `unavailable`.

@@ -50,7 +50,7 @@ extension PrivateFolder {
                 let file = Descriptor(number: number)
                 try uninterrupted { fchmod(file.number, access.fileMode) }  // the umask may have removed bits
                 try file.writeAll(data)
-                try file.synchronise()
+                try file.synchronize()
             }
             try attempt("replace", path(of: name)) { () throws(SystemCallError) in
                 try uninterrupted { renameat(descriptor.number, temporary, descriptor.number, name) }
@@ -59,7 +59,7 @@ extension PrivateFolder {
             unlinkat(descriptor.number, temporary, 0)
             throw error
         }
-        try synchroniseNames()
+        try synchronizeNames()
     }
 
     /// Removes a file without reading it, and the temporary file of a killed writer. The mode of the file is not
@@ -78,40 +78,11 @@ extension PrivateFolder {
         try attempt("remove", path) { () throws(SystemCallError) in
             try uninterrupted { unlinkat(descriptor.number, name, 0) }
         }
-        try synchroniseNames()
+        try synchronizeNames()
     }
 
     /// The name of a file that is about to be renamed to `name`.
     static func temporaryName(of name: String) -> String { name + ".tmp" }
-
-    /// Removes the copies of a file that earlier versions made: those of corrupt files and those of killed writers.
-    /// They contain tokens. A copy that cannot be removed now stays until the next call.
-    ///
-    /// - Complexity: O(*n*) in the number of files in the folder.
-    func removeEarlierCopies(of name: String) {
-        for copy in names() where copy.hasPrefix(name + ".corrupt-") || copy.hasPrefix(name + ".tmp-") {
-            unlinkat(descriptor.number, copy, 0)
-        }
-    }
-
-    /// The names in the folder, or none if it cannot be listed.
-    private func names() -> [String] {
-        let number = openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard number >= 0 else { return [] }
-        guard let listing = fdopendir(number) else {
-            close(number)
-            return []
-        }
-        defer { closedir(listing) }
-        var names: [String] = []
-        while let entry = readdir(listing) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
-                name.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
-            }
-            names.append(name)
-        }
-        return names
-    }
 
     private var safety: FileSafety { FileSafety(kind: .file, access: access) }
 
@@ -157,13 +128,13 @@ extension PrivateFolder {
     }
 
     /// Waits until the names in the folder are on the disk. Some file systems do not support or need that.
-    private func synchroniseNames() throws(TokenStoreError) {
+    private func synchronizeNames() throws(TokenStoreError) {
         do {
-            try descriptor.synchronise()
+            try descriptor.synchronize()
         } catch let error where error.number == EINVAL || error.number == ENOTSUP {
             return
         } catch {
-            throw .system(error, "synchronise", path)
+            throw .system(error, "synchronize", path)
         }
     }
 }

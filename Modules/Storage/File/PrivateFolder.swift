@@ -62,13 +62,13 @@ struct PrivateFolder: ~Copyable {
             return
         }
         try uninterrupted { chmod(path, mode) }  // the umask may have removed bits
-        try synchroniseNames(in: parent)
+        try synchronizeNames(in: parent)
     }
 
     /// Waits until the names in a folder are on the disk.
-    static func synchroniseNames(in folder: String) throws(SystemCallError) {
+    static func synchronizeNames(in folder: String) throws(SystemCallError) {
         let folder = Descriptor(number: try uninterrupted { systemOpen(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
-        try folder.synchronise()
+        try folder.synchronize()
     }
 
     /// - Returns: The number of the open folder; `nil` if it is certain that none exists.

@@ -126,14 +126,12 @@ struct TokenFile: Sendable {
             guard try folder.isAtItsPath() else { throw folder.replaced() }
             self.folder.remember(folder)
             last.withLock { $0 = LastSession(new) }
-            if new.bundle == nil { folder.removeEarlierCopies(of: name) }
         }
     }
 
     private func remove(from folder: borrowing PrivateFolder) throws(TokenStoreError) {
         try folder.remove(name)
         last.withLock { $0 = nil }
-        folder.removeEarlierCopies(of: name)
     }
 
     private func content(of folder: borrowing PrivateFolder) throws(TokenStoreError) -> StoredSession {

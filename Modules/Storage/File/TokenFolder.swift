@@ -87,7 +87,7 @@ struct TokenFolder: Sendable {
         defer { lock.release() }
         try attempt("make the folder", path) { () throws(SystemCallError) in
             try uninterrupted { rename(temporary, path) }
-            try PrivateFolder.synchroniseNames(in: (path as NSString).deletingLastPathComponent)
+            try PrivateFolder.synchronizeNames(in: (path as NSString).deletingLastPathComponent)
         }
         guard let folder = try open() else { throw missing("is gone") }
         try write(folder)

@@ -63,7 +63,7 @@ final class LockedTokenStoreLease: TokenStoreLease {
 
     /// The kernel of this host releases the lock of a process when it ends, not before. It does not know holders on
     /// other hosts that share the file system, nor holders of another file that was at this path. An intent without a
-    /// lease was recorded by an older version, which did not say which file it had locked.
+    /// lease does not say which file its owner had locked.
     func mayStillCall(_ intent: RefreshIntent) -> Bool {
         intent.owner.host != ProcessIdentity.current.host || intent.lease == nil || intent.lease != identity
     }

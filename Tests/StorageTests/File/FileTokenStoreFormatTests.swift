@@ -10,14 +10,8 @@ struct FileTokenStoreFormatTests {
     private let temporary: TemporaryFolder
     private let store: FileTokenStore
 
-    /// The file of `.numbered(3)` as version 1 wrote it, to the byte. It must stay readable.
-    private static let version1 = """
-        {"bundle":{"accessToken":"access-3","clockSkew":-1.5,"expiresAt":800000000.25,"generation":3,\
-        "refreshToken":"refresh-3","session":"session-1"},"format":"latchkey-tokens","version":1}
-        """
-
-    /// The file of `.numbered(3)` as version 2 writes it.
-    private static let version2 = """
+    /// The file of `.numbered(3)`, to the byte. It must stay readable.
+    private static let current = """
         {"checksum":"5b5322f1475b1c66","bundle":{"accessToken":"access-3","clockSkew":-1.5,"expiresAt":800000000.25,\
         "generation":3,"refreshToken":"refresh-3","session":"session-1"},"format":"latchkey-tokens","version":2}
         """
@@ -29,25 +23,15 @@ struct FileTokenStoreFormatTests {
 
     @Test func `a bundle is written in the documented format, and read again`() async throws {
         try await store.save(.numbered(3))
-        #expect(try String(contentsOf: store.file, encoding: .utf8) == Self.version2)
-        try store.file.writePrivately(Data(Self.version2.utf8))
+        #expect(try String(contentsOf: store.file, encoding: .utf8) == Self.current)
+        try store.file.writePrivately(Data(Self.current.utf8))
         #expect(try await store.load() == .numbered(3))
-    }
-
-    @Test func `a file of version 1 is read, and replaced by one of the current version at the next save`() async throws
-    {
-        try store.file.writePrivately(Data(Self.version1.utf8))
-        #expect(try await store.load() == .numbered(3))
-        try await store.save(.numbered(3))
-        #expect(try String(contentsOf: store.file, encoding: .utf8) == Self.version2)
     }
 
     @Test func `unknown fields are ignored`() async throws {
-        for text in [Self.version1, Self.version2] {
-            let more = text.replacingOccurrences(of: "{\"accessToken", with: "{\"colour\":[1],\"accessToken")
-            try store.file.writePrivately(Data(more.utf8).withChecksum)
-            #expect(try await store.load() == .numbered(3))
-        }
+        let more = Self.current.replacingOccurrences(of: "{\"accessToken", with: "{\"colour\":[1],\"accessToken")
+        try store.file.writePrivately(Data(more.utf8).withChecksum)
+        #expect(try await store.load() == .numbered(3))
     }
 
     @Test func `every bit of a date survives`() async throws {
@@ -99,11 +83,9 @@ struct FileTokenStoreFormatTests {
 
     @Test(arguments: [-1, 1 << 48, .max, .min])
     func `a generation outside the range is corrupt, and a bundle with one is not saved`(generation: Int) async throws {
-        for text in [Self.version1, Self.version2] {
-            let bent = text.replacingOccurrences(of: "\"generation\":3", with: "\"generation\":\(generation)")
-            try store.file.writePrivately(Data(bent.utf8).withChecksum)
-            #expect(await storeError { _ = try await store.load() }?.code == .corrupt)
-        }
+        let bent = Self.current.replacingOccurrences(of: "\"generation\":3", with: "\"generation\":\(generation)")
+        try store.file.writePrivately(Data(bent.utf8).withChecksum)
+        #expect(await storeError { _ = try await store.load() }?.code == .corrupt)
         let bundle = TokenBundle(accessToken: "access-1", refreshToken: nil, generation: generation)
         #expect(await storeError { try await store.save(bundle) }?.code == .unavailable)
         let largest = TokenBundle(accessToken: "access-1", refreshToken: nil, generation: 1 << 48 - 1)
@@ -128,14 +110,16 @@ struct FileTokenStoreFormatTests {
         #expect(try await store.load() == nil)
     }
 
-    @Test(arguments: [version1, version2])
-    func `a file that is cut off anywhere is corrupt, and never none`(text: String) async throws {
-        let whole = Data(text.utf8)
+    @Test func `a file that is cut off anywhere is corrupt, and never none`() async throws {
+        let whole = Data(Self.current.utf8)
         for length in 0..<whole.count {
             try store.file.writePrivately(whole.prefix(length))
             #expect(await storeError { _ = try await store.load() }?.code == .corrupt, "\(length) bytes")
         }
     }
+
+    /// The same without its checksum.
+    private static let unchecked = current.replacingOccurrences(of: "\"checksum\":\"5b5322f1475b1c66\",", with: "")
 
     static let garbage = [
         "null", "[]", "{}", "{\"format\":\"other\",\"version\":1}", "{\"format\":\"latchkey-tokens\"}",
@@ -143,19 +127,21 @@ struct FileTokenStoreFormatTests {
         "{\"format\":\"latchkey-tokens\",\"version\":1}",
         "{\"format\":\"latchkey-tokens\",\"version\":2}",
         "{\"format\":\"latchkey-tokens\",\"version\":1,\"bundle\":{\"accessToken\":\"access-1\"}}",
-        version1 + version1, version1.replacingOccurrences(of: "latchkey-tokens", with: "other-tokens"),
+        current + current, current.replacingOccurrences(of: "latchkey-tokens", with: "other-tokens"),
+        unchecked, unchecked.replacingOccurrences(of: "\"version\":2", with: "\"version\":1"),
         "\u{0}\u{0}\u{0}\u{0}",
     ]
 
     @Test(arguments: garbage)
     func `invalid content is corrupt until an update replaces it, and no copy is kept`(text: String) async throws {
-        try store.file.writePrivately(Data(text.utf8))
+        let content = Data(text.utf8).withChecksum
+        try store.file.writePrivately(content)
         let other = FileTokenStore(folder: store.file.deletingLastPathComponent())
         for store in [store, other, store] {
             #expect(await storeError { _ = try await store.load() }?.code == .corrupt)
         }
         try await store.update { _ in nil }
-        #expect(try Data(contentsOf: store.file) == Data(text.utf8))
+        #expect(try Data(contentsOf: store.file) == content)
 
         try await store.save(.numbered(1))
         #expect(try await other.load() == .numbered(1))
@@ -171,8 +157,8 @@ struct FileTokenStoreFormatTests {
     @Test func `no error quotes the file`() async throws {
         let texts = [
             "refresh-secret", "{\"refresh-secret\":1}",
-            Self.version1.replacingOccurrences(of: "-1.5", with: "\"refresh-secret\""),
-            Self.version2.replacingOccurrences(of: "access-3", with: "refresh-secret"),
+            Self.current.replacingOccurrences(of: "-1.5", with: "\"refresh-secret\""),
+            Self.current.replacingOccurrences(of: "access-3", with: "refresh-secret"),
             "{\"format\":\"latchkey-tokens\",\"version\":9,\"refresh-secret\":1}",
         ]
         for text in texts {

@@ -30,25 +30,6 @@ struct FileTokenStoreWritingTests {
         #expect(try folder.names == clean.filter { $0 != "ada.json" })
     }
 
-    @Test func `a sign-out removes the copies that earlier versions made, and those of this account only`() async throws
-    {
-        let copies = ["ada.json.tmp-1", "ada.json.corrupt-20270115T080000Z", "ada.json.corrupt-20270115T080000Z-2"]
-        let foreign = folder.appendingPathComponent("bob.json.tmp-1")
-        let tombstone = SessionTombstone(session: SessionID(), reason: .byUser, date: Date())
-        let signOuts: [() async throws -> Void] = [
-            { try await store.delete() }, { try await store.update { _ in .empty } },
-            { try await store.update { _ in .tombstone(tombstone) } },
-        ]
-        try foreign.writePrivately(Data("of another account".utf8))
-        for signOut in signOuts {
-            try await store.save(.numbered(1))
-            for copy in copies { try folder.appendingPathComponent(copy).writePrivately(Data("refresh-1".utf8)) }
-            try await signOut()
-            #expect(try folder.names.filter { copies.contains($0) } == [])
-        }
-        #expect(FileManager.default.fileExists(atPath: foreign.path))
-    }
-
     @Test func `interrupted and partial system calls write all bytes`() throws {
         var written = Data()
         var calls = 0

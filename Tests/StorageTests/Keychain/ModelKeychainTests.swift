@@ -21,7 +21,7 @@ struct ModelKeychainTests {
         #expect(status { try model.add(KeychainQuery(location: row.1), Self.values) } == row.2, "\(row.0)")
     }
 
-    @Test func `an item that iCloud synchronises is another item, and is not found`() throws {
+    @Test func `an item that iCloud synchronizes is another item, and is not found`() throws {
         let model = ModelKeychain()
         model.insert(.init(location: .own.inGroup("own.group"), isSynchronizable: true, data: .one))
         #expect(status { _ = try model.copyMatching(.reading(.own)) } == .itemNotFound)
