@@ -81,26 +81,16 @@ final class PostgreSQLDatabase: Sendable {
         }
     }
 
-    /// Creates the table if it does not exist, and adds the columns that one of an older version lacks.
+    /// Creates the table if it does not exist.
     ///
-    /// Programs that do so at once wait for each other: with `IF NOT EXISTS` alone one of them could fail. Columns
-    /// are added only where they are missing: that locks the table.
+    /// Programs that do so at once wait for each other: with `IF NOT EXISTS` alone one of them could fail.
     func prepare() async throws {
         let key: Int64 = 0x6C61_7463_686B_6579
         let lock = PostgreSQLStatement(text: "SELECT pg_advisory_xact_lock($1)::text", values: [.integer(key)])
-        let columns = PostgreSQLStatement(
-            text: """
-                SELECT count(*) FROM pg_attribute
-                WHERE attrelid = to_regclass($1) AND attname::text = ANY ($2) AND NOT attisdropped
-                """,
-            values: [.text(table.quoted), .texts(PostgreSQLTable.addedColumns)]
-        )
-        let (creation, addition) = (table.creation, table.addition)
+        let definition = table.definition
         try await write { open throws(PostgreSQLFailure) in
             try open.execute(lock)
-            try open.execute(script: creation)
-            let found = try open.execute(columns).integer(0)
-            if found != Int64(PostgreSQLTable.addedColumns.count) { try open.execute(script: addition) }
+            try open.execute(script: definition)
         }
     }
 }

@@ -31,27 +31,7 @@ public struct PostgreSQLTable: Sendable, Hashable {
     /// The SQL of ``PostgreSQLTokenStore/prepare()``, for programs without the right to create tables.
     ///
     /// The program's role needs `SELECT`, `INSERT`, `UPDATE` and `DELETE` on the table.
-    ///
-    /// It also adds the columns that a table of an older version lacks. Its rows stay as they are, and older versions of
-    /// this library can use it.
-    public var definition: String { creation + addition }
-
-    /// The columns that a table of an older version lacks.
-    static let addedColumns = ["released_fences", "last_writer", "unclaimed_until", "claim_since"]
-
-    /// Adds them.
-    var addition: String {
-        """
-        ALTER TABLE \(quoted)
-            ADD COLUMN IF NOT EXISTS released_fences bigint[] NOT NULL DEFAULT '{}',
-            ADD COLUMN IF NOT EXISTS last_writer bigint,
-            ADD COLUMN IF NOT EXISTS unclaimed_until timestamptz,
-            ADD COLUMN IF NOT EXISTS claim_since timestamptz
-        """
-    }
-
-    /// Creates the table, with all columns of the first version.
-    var creation: String {
+    public var definition: String {
         """
         CREATE TABLE IF NOT EXISTS \(quoted) (
             account text PRIMARY KEY,
@@ -66,9 +46,12 @@ public struct PostgreSQLTable: Sendable, Hashable {
             claim_fence bigint NOT NULL DEFAULT 0,
             claim_heartbeat timestamptz,
             claim_expires timestamptz,
-            lapsed_owners text[] NOT NULL DEFAULT '{}'
+            claim_since timestamptz,
+            lapsed_owners text[] NOT NULL DEFAULT '{}',
+            released_fences bigint[] NOT NULL DEFAULT '{}',
+            last_writer bigint,
+            unclaimed_until timestamptz
         ) WITH (fillfactor = 70);
-
         """
     }
 

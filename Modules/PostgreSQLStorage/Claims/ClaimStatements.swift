@@ -82,9 +82,9 @@ struct ClaimStatements: Sendable {
         )
     }
 
-    /// Releases the claim, whether another owner has taken it or not, and notes its fence among those that were released
-    /// last: that alone says that the owner's call has ended (rule 8). The list of owners with lapsed claims says it to
-    /// older versions. Then notifies the waiters.
+    /// Releases the claim, whether another owner has taken it or not, and records its fence among those that were
+    /// released last: that alone says that the owner's call has ended (rule 8). So a row without a session stays while
+    /// owners of lapsed claims may still call. Then notifies the waiters.
     func release(_ fence: Int64) -> [PostgreSQLStatement] {
         let release = PostgreSQLStatement(
             text: """
@@ -119,8 +119,8 @@ struct ClaimStatements: Sendable {
     private static let listLimit = 8
 
     /// Whether something else than this library has written the row since its last claim, and the row has no whole
-    /// claim now. Each statement of this library notes its transaction in the row, and the database knows which one has
-    /// written it. (Rows of an older version have no note.)
+    /// claim now. Each statement of this library records its transaction in the row, and the database knows which one has
+    /// written it. (A row without a record is taken as its own.)
     static let wasWrittenByOthers = """
         kept.last_writer IS NOT NULL AND kept.xmin::text::bigint <> kept.last_writer & 4294967295
             AND (kept.claim_owner IS NULL OR kept.claim_heartbeat IS NULL OR kept.claim_expires IS NULL)

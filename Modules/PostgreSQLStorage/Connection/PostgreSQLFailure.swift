@@ -117,7 +117,7 @@ struct PostgreSQLFailure: Error {
     private static let refusals = [
         "42P01": "the table does not exist; call prepare() once, or run its SQL",
         "3F000": "the schema does not exist",
-        "42703": "the table lacks a column; call prepare() once, or run its SQL",
+        "42703": "the table lacks a column of PostgreSQLTable.definition",
         "42501": "the role lacks a right on the table (it needs SELECT, INSERT, UPDATE and DELETE)",
         "25006": "the database is read-only; connect to the primary (target_session_attrs=read-write), or ask its "
             + "administrator (default_transaction_read_only)",

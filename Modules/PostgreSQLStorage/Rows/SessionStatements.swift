@@ -72,8 +72,8 @@ struct SessionStatements: Sendable {
                     DELETE FROM \(table.quoted) WHERE account = $1 AND claim_owner IS NULL
                 ), cleared AS (
                     UPDATE \(table.quoted) SET version = greatest(version + 1, txid_current()),
-                        last_writer = txid_current(), format_version = NULL, session = NULL, generation = NULL, ciphertext = NULL, ended = NULL, updated_at = NULL,
-                        lapsed_owners = '{}'
+                        last_writer = txid_current(), format_version = NULL, session = NULL, generation = NULL,
+                        ciphertext = NULL, ended = NULL, updated_at = NULL, lapsed_owners = '{}'
                     WHERE account = $1 AND claim_owner IS NOT NULL RETURNING version
                 )
                 SELECT version, pg_notify($2, $3 || version)::text

@@ -84,7 +84,7 @@ extension Mutant {
                 return lease
             }
         },
-        Mutant(unknownLease, by: "a lease that takes an intent of an older version for ended") { store in
+        Mutant(unknownLease, by: "a lease that takes an intent without a lease for ended") { store in
             store.onLease = { store, limit in
                 var lease = try await store.leaseProperly(limit)
                 lease.onMayStillCall = { $1.lease != nil && $0.base.mayStillCall($1) }
