@@ -59,6 +59,7 @@ let modules: [Target] = [
             .product(
                 name: "NIOHTTPCompression", package: "swift-nio-extras",
                 condition: .when(traits: ["AsyncHTTPClient"])),
+            .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["AsyncHTTPClient"])),
         ],
         path: "Modules/NetworkAsyncHTTPClient"
     ),

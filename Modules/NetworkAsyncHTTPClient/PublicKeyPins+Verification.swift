@@ -1,4 +1,5 @@
 #if AsyncHTTPClient
+import Crypto
 import Foundation
 import NIOCore
 import NIOSSL
@@ -27,7 +28,9 @@ extension PublicKeyPins {
     private static func verify(_ channel: any Channel, against pins: Set<Data>?) throws {
         guard let pins else { return }
         let certificate = try? channel.pipeline.syncOperations.nioSSL_peerCertificate()
-        guard let key = try certificate?.extractPublicKey().toSPKIBytes(), pins.contains(SHA256.digest(of: key)) else {
+        guard let key = try certificate?.extractPublicKey().toSPKIBytes(),
+            pins.contains(Data(SHA256.hash(data: key)))
+        else {
             throw HTTPTransportError(.tlsFailed, reason: "the public key of the host is not one of its pins")
         }
     }

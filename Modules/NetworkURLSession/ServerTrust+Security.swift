@@ -1,4 +1,5 @@
 #if canImport(Security)
+import CryptoKit
 import Foundation
 import NetworkCore
 import Security
@@ -23,7 +24,7 @@ extension ServerTrust {
         guard let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate], let certificate = chain.first,
             let key = Certificate.subjectPublicKeyInfo(of: Array(SecCertificateCopyData(certificate) as Data))
         else { return false }
-        return keys.contains(SHA256.digest(of: key))
+        return keys.contains(Data(SHA256.hash(data: key)))
     }
 }
 #endif

@@ -155,7 +155,7 @@ struct TestIdentity {
     }
 
     /// The pin of the public key.
-    var pin: String { Data(Crypto.SHA256.hash(data: key.publicKey.derRepresentation)).base64EncodedString() }
+    var pin: String { Data(SHA256.hash(data: key.publicKey.derRepresentation)).base64EncodedString() }
 
     var encodedCertificate: Data { Data(encoded) }
 

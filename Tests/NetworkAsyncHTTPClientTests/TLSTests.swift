@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 import ConcurrencyPrimitives
+import Crypto
 import Foundation
 import Testing
 import NetworkURLSession
@@ -54,7 +55,7 @@ import NetworkURLSession
         let identity = try TestIdentity()
         let certificate = identity.encodedCertificate
         let key = try #require(Certificate.subjectPublicKeyInfo(of: Array(certificate)))
-        #expect(NetworkCore.SHA256.digest(of: key).base64EncodedString() == identity.pin)
+        #expect(Data(SHA256.hash(data: key)).base64EncodedString() == identity.pin)
         for count in 0..<certificate.count {
             #expect(Certificate.subjectPublicKeyInfo(of: Array(certificate.prefix(count))) == nil)
             var damaged = Array(certificate)

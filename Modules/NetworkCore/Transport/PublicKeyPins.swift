@@ -31,7 +31,7 @@ public struct PublicKeyPins: Sendable, Hashable {
     public init(_ hosts: [String: Set<String>]) throws {
         var keys: [String: Set<Data>] = [:]
         for (host, pins) in hosts {
-            let decoded = pins.compactMap { Data(base64Encoded: $0) }.filter { $0.count == SHA256.size }
+            let decoded = pins.compactMap { Data(base64Encoded: $0) }.filter { $0.count == 32 }
             guard !decoded.isEmpty, decoded.count == pins.count else {
                 throw HTTPTransportError(.tlsFailed, reason: "a pin is not a SHA-256 in base 64, or a host has no pin")
             }

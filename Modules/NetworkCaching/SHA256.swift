@@ -1,17 +1,14 @@
-package import Foundation
+import Foundation
 
-/// SHA-256 (FIPS 180-4 §6.2). Foundation has none on Linux.
-package enum SHA256 {
-    /// The bytes of a digest.
-    package static let size = 32
-
+/// SHA-256 (FIPS 180-4 §6.2). Foundation has none on Linux, and the cache needs no trait.
+enum SHA256 {
     /// The bytes that are mixed at a time.
-    package static let blockSize = 64
+    static let blockSize = 64
 
     private static let roundConstants: [UInt32] = fractions(ofRootsOf: primes(64)) { cbrt($0) }
     private static let initialState: [UInt32] = fractions(ofRootsOf: primes(8)) { $0.squareRoot() }
 
-    package static func digest(of bytes: [UInt8]) -> Data {
+    static func digest(of bytes: [UInt8]) -> Data {
         var padded = bytes + [0x80]
         padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
         let bitCount = UInt64(bytes.count) * 8
