@@ -57,127 +57,35 @@ enum AllowTable {
         ],
     ]
 
-    /// The targets of ours that a test target may import: its module, the contracts and values of the module's interface,
-    /// and test doubles in place of the module's neighbours. The manifest lists the same ones.
-    static let tests: [String: Set<String>] = [
-        "TestSupport": ["ConcurrencyPrimitives", "AuthInterface"],
-        "NetworkTestSupport": ["NetworkCore", "TestSupport"],
-        "HandlerTesting": ["NetworkCore", "NetworkTesting", "ContractTesting"],
-        "Peer": [
-            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "Storage", "PostgreSQLStorage", "AuthTesting",
-            "ContractTesting",
-            "NetworkCore", "NetworkURLSession", "NetworkAsyncHTTPClient", "NetworkTesting",
-        ],
-        "ConcurrencyPrimitivesTests": ["ConcurrencyPrimitives", "ContractTesting"],
-        "AuthInterfaceTests": ["ConcurrencyPrimitives", "AuthInterface"],
-        // Storage: several processes with a real store.
-        "TokenRefreshTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "AuthTesting", "ContractTesting", "Storage",
-            "TestSupport",
-            "Peer",
-        ],
-        "NetworkCoreTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkRecording", "NetworkCore", "NetworkURLSession",
-            "ContractTesting",
-            "NetworkTesting", "NetworkTestSupport", "TestSupport",
-        ],
-        "NetworkURLSessionTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkURLSession", "ContractTesting",
-            "NetworkTesting", "TestSupport",
-        ],
-        "NetworkCachingTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkCaching", "NetworkURLSession",
-            "ContractTesting", "NetworkTesting", "TestSupport",
-        ],
-        "NetworkTransfersTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTransfers", "NetworkURLSession",
-            "ContractTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
-        ],
-        "NetworkRecordingTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkRecording", "NetworkURLSession",
-            "ContractTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
-        ],
-        "NetworkAsyncHTTPClientTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTransfers", "NetworkURLSession",
-            "NetworkAsyncHTTPClient",
-            "ContractTesting", "NetworkTesting", "TestSupport", "Peer",
-        ],
-        "DataAPITests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkTransfers", "NetworkCore", "NetworkURLSession", "DataAPI",
-            "AuthTesting", "ContractTesting",
-            "NetworkTesting", "HandlerTesting",
-        ],
-        "OAuth2FlowsTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkURLSession", "OAuth2Flows", "AuthTesting",
-            "ContractTesting",
-            "NetworkTesting", "HandlerTesting",
-        ],
-        "StorageTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "Storage", "AuthTesting", "ContractTesting", "TestSupport",
-            "Peer",
-        ],
-        // TokenRefresh: a fleet of engines over one database.
-        "PostgreSQLStorageTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "Storage", "PostgreSQLStorage", "TokenRefresh", "AuthTesting",
-            "ContractTesting",
-            "TestSupport", "Peer",
-        ],
-        "ImagingTests": ["Imaging", "TestSupport"],
-        "NetworkCombineTests": [
-            "AuthInterface", "NetworkCore", "NetworkCombine", "TokenRefresh", "AuthTesting", "ContractTesting",
-            "NetworkTesting",
-            "TestSupport",
-        ],
-        "ContractTestingTests": ["ContractTesting"],
-        "AuthTestingTests": ["ConcurrencyPrimitives", "AuthInterface", "AuthTesting", "ContractTesting"],
-        "NetworkDoublesTests": ["ConcurrencyPrimitives", "NetworkCore", "NetworkRecording", "NetworkDoubles"],
-        "NetworkTestingTests": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkTesting", "TestSupport", "Peer",
-        ],
-        "RepositoryTests": ["TestSupport"],
-        "ProgramTesting": [],
-        "BackendProcess": ["DevBackend"],
-        "Endurance": [
-            "DevBackend", "ProgramTesting", "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "NetworkCore",
-            "NetworkURLSession", "DataAPI", "OAuth2Flows", "Storage",
-        ],
-        "ProviderTests": [
-            "ProgramTesting", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkURLSession", "OAuth2Flows",
-            "Storage",
-        ],
-        "ScenarioTests": [
-            "DevBackend", "articles", "Endurance", "ProgramTesting", "ConcurrencyPrimitives", "AuthInterface",
-            "AuthTesting", "ContractTesting", "TokenRefresh", "NetworkTransfers", "NetworkCore", "NetworkCaching",
-            "NetworkURLSession",
-            "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage",
-        ],
-        "CompositionTests": [
-            "Composition", "AuthInterface", "TokenRefresh", "NetworkCore", "DataAPI", "OAuth2Flows",
-        ],
-        "MultipartFormsTests": ["MultipartForms"],
-        "ArticlesUITests": ["ArticlesUI", "AuthInterface", "AuthTesting", "DataAPI"],
-        "ArticlesAppTests": [
-            "ArticlesApp", "ArticlesUI", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging",
-            "NetworkTesting",
-        ],
-        "ArticlesWebTests": [
-            "ArticlesWeb", "ArticlesUI", "ArticlesApp", "Composition", "DevBackend", "articles", "ProgramTesting",
-            "AuthInterface", "DataAPI", "Imaging",
-        ],
-        "FirstSample": ["TokenRefresh", "NetworkCore", "NetworkAsyncHTTPClient", "DataAPI", "Storage"],
-        "ArticlesTests": [
-            "articles", "FirstSample", "ProgramTesting", "Composition", "DevBackend", "AuthInterface",
-            "NetworkRecording", "NetworkCore",
-            "Storage", "Imaging",
-        ],
-        "DevBackendTests": ["DevBackend", "BackendProcess", "ProgramTesting"],
+    /// What the tests of every module may use: suites, doubles and servers, other processes, and a transport.
+    static let testKits: Set<String> = [
+        "AuthTesting", "NetworkDoubles", "NetworkTesting", "NetworkURLSession", "TestSupport", "NetworkTestSupport",
+        "HandlerTesting", "Peer",
     ]
 
-    /// What a target may import of ours: a module, a target of the app or of the tests.
-    static func row(of target: String) -> Set<String>? { ours[target] ?? tests[target] }
+    /// The neighbours that the tests of a module use beside the test kits.
+    static let testedTogether: [String: Set<String>] = [
+        "TokenRefresh": ["Storage"],  // several processes with a real store
+        "PostgreSQLStorage": ["TokenRefresh"],  // a fleet of engines over one database
+        "NetworkCombine": ["TokenRefresh"],  // a session that ends
+        "NetworkCore": ["NetworkRecording"],  // what an observer sees of a call
+        "NetworkAsyncHTTPClient": ["NetworkTransfers"],  // downloads over its connections
+    ]
 
-    /// Folders of `Tests` that the manifest does not list: other packages, and what scripts compile.
-    static let unlistedTests: Set<String> = ["Consumers", "AppleStubs", "Fuzz"]
+    /// The targets of ours that a target may import; `nil` where only the manifest says it. The tests of a module may
+    /// import it, what it is built on, and the test kits.
+    static func row(of target: String) -> Set<String>? {
+        if let row = ours[target] { return row }
+        guard target.hasSuffix("Tests"), case let module = String(target.dropLast(5)), system[module] != nil else {
+            return nil
+        }
+        let below = foundations(of: module).union(["AuthInterface", "ConcurrencyPrimitives", module])
+        return below.union(testKits).union(testedTogether[module] ?? [])
+    }
+
+    private static func foundations(of module: String) -> Set<String> {
+        (ours[module] ?? []).reduce(into: ours[module] ?? []) { $0.formUnion(foundations(of: $1)) }
+    }
 
     /// The system's modules that a module may import, and the package that a trait adds. The targets of the app and
     /// of the tests have no row: they may use any package that the manifest lists.
@@ -222,10 +130,10 @@ enum AllowTable {
     /// What a target of ours imports against the table, and what to do about it.
     static func objection(to module: String, in file: SourceFile) -> String? {
         let target = file.target
-        if unlistedTests.contains(target) { return nil }
-        if row(of: module) != nil || systemLibraries.contains(module) {
-            guard row(of: target)?.contains(module) != true else { return confinement(of: module, in: file) }
-            return "\(target) may import \(listed(row(of: target) ?? [])). Move the code to a module that may import "
+        guard let row = row(of: target) else { return nil }
+        if ours[module] != nil || testKits.contains(module) || systemLibraries.contains(module) {
+            guard !row.contains(module) else { return confinement(of: module, in: file) }
+            return "\(target) may import \(listed(row)). Move the code to a module that may import "
                 + "\(module), or pass it in through a protocol. \(whereToAdd)"
         }
         guard let system = system[target] else { return nil }
