@@ -25,56 +25,21 @@ package struct ContractRule<Subject: Sendable>: Sendable {
     ///   - timeLimit: The longest time for the experiment. One that takes longer is cancelled and not awaited.
     /// - Returns: The rule, if it is broken.
     package func broken(by subject: Subject, timeLimit: Duration) async -> ContractViolation.BrokenRule? {
-        let observed: String? = await withCheckedContinuation { continuation in
-            let outcome = ExperimentOutcome(continuation)
-            let attempt = Task {
-                do {
-                    try await experiment(subject)
-                    outcome.report(nil)
-                } catch let error as RuleBroken {
-                    outcome.report(error.observed)
-                } catch {
-                    outcome.report("threw \(error)")
-                }
+        let clock = SystemTimeSource()
+        let observed = try? await clock.withDeadline(clock.uptime + timeLimit) { () -> String? in
+            do {
+                try await experiment(subject)
+                return nil
+            } catch let error as RuleBroken {
+                return error.observed
+            } catch {
+                return "threw \(error)"
             }
-            let watch = Task {
-                try await Task.sleep(for: timeLimit)
-                outcome.report("did not end within \(timeLimit)")
-                attempt.cancel()
-            }
-            outcome.whenReported { watch.cancel() }
         }
-        return observed.map { ContractViolation.BrokenRule(name: name, observed: $0) }
-    }
-}
-
-/// The outcome of an experiment: the first report of it or of its time limit.
-private final class ExperimentOutcome: Sendable {
-    private struct State {
-        var continuation: CheckedContinuation<String?, Never>?
-        var ending: (@Sendable () -> Void)?
-    }
-
-    private let state: Locked<State>
-
-    init(_ continuation: CheckedContinuation<String?, Never>) {
-        state = Locked(State(continuation: continuation))
-    }
-
-    func report(_ observed: String?) {
-        let (continuation, ending) = state.withLock { state in
-            defer { state = State() }
-            return (state.continuation, state.ending)
+        switch observed {
+        case .some(nil): return nil
+        case .some(let text?): return ContractViolation.BrokenRule(name: name, observed: text)
+        case nil: return ContractViolation.BrokenRule(name: name, observed: "did not end within \(timeLimit)")
         }
-        continuation?.resume(returning: observed)
-        ending?()
-    }
-
-    func whenReported(_ ending: @escaping @Sendable () -> Void) {
-        let isReported = state.withLock { state in
-            if state.continuation != nil { state.ending = ending }
-            return state.continuation == nil
-        }
-        if isReported { ending() }
     }
 }

@@ -59,8 +59,8 @@ enum AllowTable {
 
     /// What the tests of every module may use: suites, doubles and servers, other processes, and a transport.
     static let testKits: Set<String> = [
-        "AuthTesting", "NetworkDoubles", "NetworkTesting", "NetworkURLSession", "TestSupport", "NetworkTestSupport",
-        "HandlerTesting", "Peer",
+        "ContractTesting", "AuthTesting", "NetworkDoubles", "NetworkTesting", "NetworkURLSession", "TestSupport",
+        "NetworkTestSupport", "HandlerTesting", "Peer",
     ]
 
     /// The neighbours that the tests of a module use beside the test kits.

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import ContractTesting
 
 /// The known ways to lose a session, as races to run against any token refresher.
@@ -73,7 +74,8 @@ public enum RaceKit {
             }
         }
         let timer = Task {
-            try await Task.sleep(for: timeLimit)
+            let clock = SystemTimeSource()
+            try await clock.sleep(until: clock.uptime + timeLimit)
             // On a busy machine, tasks that can still make progress do so first.
             for _ in 0..<turns { await Task.yield() }
             outcome.yield(.hung(trial.step))

@@ -27,6 +27,14 @@ package struct LoopbackConnection: Sendable {
         return count > 0 ? Data(buffer[..<count]) : Data()
     }
 
+    /// Waits until the client has closed the connection, for a time at most. Bytes that have arrived end the wait.
+    package func isClosed(within limit: Duration) -> Bool {
+        var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&event, 1, Int32(limit / .milliseconds(1))) > 0 else { return false }
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) <= 0
+    }
+
     /// Writes all bytes.
     ///
     /// - Returns: `false` when the client has closed the connection.

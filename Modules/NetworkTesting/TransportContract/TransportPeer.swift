@@ -95,5 +95,6 @@ final class PeerConnection {
 
     func resetWhenClosed() { connection.resetWhenClosed() }
 
-    func wait(_ duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
+    /// Waits until the client has closed the connection, for a time at most.
+    func isClosed(within limit: Duration) -> Bool { connection.isClosed(within: limit) }
 }

@@ -16,25 +16,15 @@ extension TransportRules {
 
     static let streaming: [ContractRule<TransportSubject>] = [
         ContractRule("a response that arrives before the body was sent is the response") { subject in
-            for (parts, text) in earlyResponses {
-                let peer = try TransportPeer(refusingWith: parts)
-                defer { peer.stop() }
-                let body = HTTPBody(Data(count: 32 * 1_024 * 1_024))
-                let response = try await subject.whole(subject.request(.post, peer.url, body: body))
-                try expect(response.status == 413, otherwise: "the status is \(response.status)")
-                try expect(response.body == Data(text.utf8), otherwise: "the body has \(response.body.count) bytes")
+            for early in earlyResponses {
+                try await expectRefusal(early, of: HTTPBody(Data(count: 32 * 1_024 * 1_024)), subject)
             }
         },
         ContractRule("a sequence that has not ended does not hold a response back") { subject in
-            for (parts, text) in earlyResponses {
-                let peer = try TransportPeer(refusingWith: parts)
-                defer { peer.stop() }
+            for early in earlyResponses {
                 let pieces = AsyncStream<Data>.makeStream()
                 pieces.continuation.yield(Data("first".utf8))
-                let body = HTTPBody(once: pieces.stream)
-                let response = try await subject.whole(subject.request(.post, peer.url, body: body))
-                try expect(response.status == 413, otherwise: "the status is \(response.status)")
-                try expect(response.body == Data(text.utf8), otherwise: "the body has \(response.body.count) bytes")
+                try await expectRefusal(early, of: HTTPBody(once: pieces.stream), subject)
                 pieces.continuation.finish()
             }
         },
@@ -78,12 +68,14 @@ extension TransportRules {
             }
             defer { peer.stop() }
             let response = try await subject.perform(subject.request(.get, peer.url))
-            // As long as the number grows, the server is not waiting yet.
+            // As long as the number grows while others are served, the server is not waiting yet.
+            let others = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            defer { others.stop() }
             var (seen, unchanged) = (-1, 0)
             while unchanged < 4 {
                 let now = sent.withLock { $0 }
                 (seen, unchanged) = (now, now == seen ? unchanged + 1 : 0)
-                try await Task.sleep(for: .milliseconds(500))
+                for _ in 0..<100 { _ = try await subject.whole(subject.request(.get, others.url)) }
             }
             try expect(
                 seen < total / 2, otherwise: "\(seen) of \(total) bytes were sent to a reader that does not read")
@@ -104,18 +96,33 @@ extension TransportRules {
             }
         },
     ]
-}
 
-extension TransportPeer {
-    /// A server that refuses a request before it has read the body.
-    fileprivate convenience init(refusingWith parts: [String]) throws {
-        try self.init { connection in
+    /// Sends a body to a server that refuses it before it has read it. The server sends each part of its response when
+    /// the one before it has been read.
+    private static func expectRefusal(
+        _ early: (parts: [String], body: String), of body: HTTPBody, _ subject: TransportSubject
+    ) async throws {
+        let next = DispatchSemaphore(value: 1)
+        let peer = try TransportPeer { connection in
             guard connection.readHead() != nil else { return }
-            for part in parts {
+            for part in early.parts {
+                next.wait()
                 connection.send(part)
-                connection.wait(.milliseconds(50))
             }
             connection.waitForClose()
         }
+        defer {
+            for _ in early.parts { next.signal() }
+            peer.stop()
+        }
+        let response = try await subject.perform(subject.request(.post, peer.url, body: body))
+        try expect(response.head.status == 413, otherwise: "the status is \(response.head.status)")
+        next.signal()
+        var received = Data()
+        for try await piece in response.body {
+            received += piece
+            next.signal()
+        }
+        try expect(received == Data(early.body.utf8), otherwise: "the body has \(received.count) bytes")
     }
 }

@@ -35,10 +35,7 @@ extension TransportRules {
             let peer = try TransportPeer { connection in
                 _ = connection.readRequest()
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
-                for _ in 0..<9 {
-                    connection.wait(.milliseconds(500))
-                    connection.send("x")
-                }
+                for _ in 0..<9 where !connection.isClosed(within: .milliseconds(500)) { connection.send("x") }
             }
             defer { peer.stop() }
             let response = try await subject.whole(subject.request(.get, peer.url, idleTimeout: .seconds(4)))
@@ -48,7 +45,7 @@ extension TransportRules {
             let peer = try TransportPeer { connection in
                 _ = connection.readRequest()
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
-                while connection.send("x") { connection.wait(.milliseconds(20)) }
+                while connection.send("x"), !connection.isClosed(within: .milliseconds(20)) {}
             }
             defer { peer.stop() }
             var request = subject.request(.get, peer.url)
@@ -59,7 +56,7 @@ extension TransportRules {
             let peer = try TransportPeer { connection in
                 _ = connection.readRequest()
                 connection.send("HTTP/1.1 200 OK\r\n")
-                while connection.send("X-Field: value\r\n") { connection.wait(.milliseconds(20)) }
+                while connection.send("X-Field: value\r\n"), !connection.isClosed(within: .milliseconds(20)) {}
             }
             defer { peer.stop() }
             try await subject.expectError([.timedOut]) {
