@@ -12,8 +12,6 @@ public struct ErrorCode<Failure>: Sendable, Hashable, RawRepresentable, CustomSt
     public let rawValue: String
 
     /// Creates a code.
-    ///
-    /// - Parameter rawValue: The code as text.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

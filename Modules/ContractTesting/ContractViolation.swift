@@ -17,10 +17,6 @@ public struct ContractViolation: Error, Sendable {
         public let observed: String
 
         /// Creates a broken rule.
-        ///
-        /// - Parameters:
-        ///   - name: The rule, as a sentence.
-        ///   - observed: What was observed instead.
         public init(name: String, observed: String) {
             self.name = name
             self.observed = observed
@@ -37,11 +33,6 @@ public struct ContractViolation: Error, Sendable {
     public let brokenRules: [BrokenRule]
 
     /// Creates a violation.
-    ///
-    /// - Parameters:
-    ///   - contract: The contract.
-    ///   - subject: The type that was checked.
-    ///   - brokenRules: The broken rules in the order of the contract.
     public init(contract: String, subject: String, brokenRules: [BrokenRule]) {
         self.contract = contract
         self.subject = subject

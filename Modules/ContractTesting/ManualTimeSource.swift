@@ -17,10 +17,6 @@ public final class ManualTimeSource: TimeSource {
     private let state: Locked<State>
 
     /// Creates the clocks.
-    ///
-    /// - Parameters:
-    ///   - uptime: The time of the monotonic clock.
-    ///   - date: The time of the wall clock.
     public init(uptime: Duration = .seconds(1_000), date: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
         state = Locked(State(uptime: uptime, date: date))
     }

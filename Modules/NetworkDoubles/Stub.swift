@@ -13,10 +13,6 @@ public struct Stub: Sendable {
     private(set) var isRepeated = false
 
     /// Creates a stub.
-    ///
-    /// - Parameters:
-    ///   - request: The request to expect.
-    ///   - response: The response.
     public init(_ request: StubRequest, _ response: StubResponse) {
         self.request = request
         self.response = response

@@ -7,8 +7,6 @@ public struct HTTPArchive: Sendable, Hashable, Codable {
     public var log: Log
 
     /// Creates an archive.
-    ///
-    /// - Parameter entries: The exchanges, in order.
     public init(entries: [Entry] = []) {
         log = Log(version: "1.2", creator: Creator(name: "Latchkey", version: "1"), entries: entries)
     }

@@ -19,12 +19,6 @@ public struct OAuth2SignInError: Error, Sendable {
     public let cause: (any Error)?
 
     /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: What went wrong.
-    ///   - reason: What happened, for a developer, without a secret.
-    ///   - serverCode: The server's error code.
-    ///   - cause: The error underneath.
     public init(_ code: Code, reason: String, serverCode: String? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.reason = reason

@@ -17,11 +17,6 @@ public struct AuthenticationError: Error, Sendable {
     public let cause: (any Error)?
 
     /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: What went wrong.
-    ///   - retryAfter: How long to wait before another attempt can succeed.
-    ///   - cause: The error that caused this one.
     public init(_ code: Code, retryAfter: Duration? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.retryAfter = retryAfter

@@ -18,13 +18,6 @@ public struct SessionEnding: Sendable, Hashable, Codable {
     public var process: String?
 
     /// Creates an ending.
-    ///
-    /// - Parameters:
-    ///   - status: The HTTP status of the response that ended the session.
-    ///   - code: The server's own error code.
-    ///   - requestID: The identifier of the request in the server's log.
-    ///   - date: When the session ended.
-    ///   - process: The process that received the response.
     public init(
         status: Int? = nil,
         code: String? = nil,

@@ -22,14 +22,6 @@ public struct TokenRefusal: Sendable, Hashable {
     public var requestID: String?
 
     /// Creates a refusal.
-    ///
-    /// - Parameters:
-    ///   - token: The token that the request carried.
-    ///   - endpoint: The request, without a secret.
-    ///   - saysTokenIsInvalid: Whether the response says that the token itself is invalid.
-    ///   - status: The HTTP status.
-    ///   - serverCode: The server's own error code.
-    ///   - requestID: The identifier of the request in the server's log.
     public init(
         of token: SessionToken,
         endpoint: String? = nil,

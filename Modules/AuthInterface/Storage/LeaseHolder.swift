@@ -11,10 +11,6 @@ public struct LeaseHolder: Sendable, Hashable, Codable {
     public let since: Date?
 
     /// Creates a holder.
-    ///
-    /// - Parameters:
-    ///   - process: The process.
-    ///   - since: Since when it has the lease, or calls.
     public init(process: ProcessIdentity, since: Date?) {
         self.process = process
         self.since = since

@@ -11,10 +11,6 @@ public struct ProcessIdentity: Sendable, Hashable, Codable {
     public let process: String
 
     /// Creates an identity.
-    ///
-    /// - Parameters:
-    ///   - host: The running system.
-    ///   - process: The process on it.
     public init(host: String, process: String) {
         self.host = host
         self.process = process

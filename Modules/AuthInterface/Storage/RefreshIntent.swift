@@ -63,13 +63,6 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         public var count = 1
 
         /// Creates a failure.
-        ///
-        /// - Parameters:
-        ///   - date: When the pause starts.
-        ///   - pause: How long it lasts.
-        ///   - isAmbiguous: Whether the response was an ambiguous refusal.
-        ///   - status: The HTTP status of the response.
-        ///   - serverCode: The server's own error code.
         public init(
             date: Date,
             pause: Duration,
@@ -86,15 +79,6 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     }
 
     /// Creates an intent.
-    ///
-    /// - Parameters:
-    ///   - idempotencyKey: The key of the call.
-    ///   - owner: The engine that makes the call.
-    ///   - date: When the intent is recorded.
-    ///   - firstDate: When the first call with this key was recorded, if that was another one.
-    ///   - isAbandoned: Whether the owner abandoned the call while it may still be under way.
-    ///   - lease: The lease under which the call is made, as its store names it.
-    ///   - failure: How the call failed with a whole response.
     public init(
         idempotencyKey: String,
         owner: ProcessIdentity,

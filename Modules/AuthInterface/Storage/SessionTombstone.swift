@@ -18,11 +18,6 @@ public struct SessionTombstone: Sendable, Hashable {
     public let date: Date
 
     /// Creates a tombstone.
-    ///
-    /// - Parameters:
-    ///   - session: The session that ended.
-    ///   - reason: Why it ended.
-    ///   - date: When it ended.
     public init(session: SessionID, reason: SignOutReason, date: Date) {
         self.session = session
         self.reason = reason

@@ -44,11 +44,6 @@ public struct TokenStoreError: Error, Sendable {
     public let cause: (any Error)?
 
     /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: What went wrong.
-    ///   - reason: What happened and how to fix it, in one line without a secret.
-    ///   - cause: The error that caused this one.
     public init(_ code: Code, reason: String, cause: (any Error)? = nil) {
         self.code = code
         self.reason = reason

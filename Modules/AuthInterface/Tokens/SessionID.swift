@@ -8,8 +8,6 @@ public struct SessionID: Sendable, Hashable, Codable, RawRepresentable, CustomSt
     public let rawValue: String
 
     /// Creates an identity that was stored.
-    ///
-    /// - Parameter rawValue: The identity as text.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

@@ -34,12 +34,6 @@ public struct SessionToken: Sendable {
     }
 
     /// Creates a token.
-    ///
-    /// - Parameters:
-    ///   - value: The access token.
-    ///   - refreshToken: The refresh token, if header fields need it.
-    ///   - session: The login the token belongs to.
-    ///   - generation: The generation of its bundle.
     public init(value: String, refreshToken: String? = nil, session: SessionID, generation: Int) {
         self.value = value
         self.refreshToken = refreshToken

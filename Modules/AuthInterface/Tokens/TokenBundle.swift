@@ -47,17 +47,6 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     }
 
     /// Creates a bundle from its parts.
-    ///
-    /// - Parameters:
-    ///   - accessToken: The token that requests carry.
-    ///   - refreshToken: The token that is exchanged for the next access token, if there is one.
-    ///   - expiresAt: When the access token expires, on the server's clock as far as it is known.
-    ///   - clockSkew: The server's clock minus the device's at receipt, in seconds.
-    ///   - session: The login the tokens belong to.
-    ///   - generation: The number of refreshes since the sign-in.
-    ///   - receivedAt: When the call that brought the access token was sent, on the clock of `expiresAt`.
-    ///   - refreshIntent: The intent of the refresh that is about to be made.
-    ///   - signedInAt: When the session was signed in, on the clock of the device that did it.
     public init(
         accessToken: String,
         refreshToken: String?,

@@ -36,17 +36,6 @@ public struct TokenRefreshError: Error, Sendable {
     public let cause: (any Error)?
 
     /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: What the failure means for the session.
-    ///   - reason: What happened, without a secret.
-    ///   - retryAfter: How long to wait before the next attempt, counted from the response.
-    ///   - status: The HTTP status of the response; `nil` when there was none.
-    ///   - statusMeansExpired: Whether the server refuses what has expired with this status. `nil` stands for 401, and
-    ///     for no status.
-    ///   - serverCode: The server's own error code.
-    ///   - requestID: The identifier of the request in the server's log.
-    ///   - cause: The error that caused this one.
     public init(
         _ code: Code,
         reason: String? = nil,

@@ -14,12 +14,6 @@ public struct TokenRefreshRequest: Sendable, Hashable {
     public let idempotencyKey: String
 
     /// Creates a request.
-    ///
-    /// - Parameters:
-    ///   - refreshToken: The current refresh token.
-    ///   - accessToken: The access token that is to be replaced.
-    ///   - session: The login that the tokens belong to.
-    ///   - idempotencyKey: A random text that is the same for every call with this refresh token.
     public init(
         refreshToken: String,
         accessToken: String = "",

@@ -27,13 +27,6 @@ public struct TokenRefreshResult: Sendable, Hashable {
     public var unreadExpiry: String?
 
     /// Creates a result.
-    ///
-    /// - Parameters:
-    ///   - accessToken: The new access token.
-    ///   - refreshToken: The new refresh token, or `nil` to keep the old one.
-    ///   - expiresIn: How long the access token is valid from the response on.
-    ///   - expiresAt: When the access token expires, on the server's clock. `expiresIn` wins where both are given.
-    ///   - serverDate: The instant of the response on the server's clock.
     public init(
         accessToken: String,
         refreshToken: String? = nil,

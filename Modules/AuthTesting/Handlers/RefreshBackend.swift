@@ -72,8 +72,6 @@ public struct RefreshBackendResponse: Sendable, Hashable, RawRepresentable, Cust
     public let rawValue: String
 
     /// Creates a response.
-    ///
-    /// - Parameter rawValue: The response as text.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

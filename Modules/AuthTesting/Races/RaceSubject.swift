@@ -32,13 +32,6 @@ public struct RaceSubject: Sendable {
     public var endings: (@Sendable () async -> Int)?
 
     /// Creates a subject from closures.
-    ///
-    /// - Parameters:
-    ///   - signIn: Starts a session with these tokens.
-    ///   - signOut: Signs the user out.
-    ///   - token: Returns the access token for a request that starts now.
-    ///   - replacement: Returns the access token to use after a server has refused one.
-    ///   - endings: Returns how many times the user was notified of the session's end.
     public init(
         signIn: @escaping @Sendable (TokenRefreshResult) async throws -> Void,
         signOut: @escaping @Sendable () async throws -> Void,

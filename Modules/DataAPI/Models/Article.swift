@@ -14,10 +14,6 @@ public struct Article: Sendable, Hashable, Identifiable, Decodable {
         public let name: String
 
         /// Creates an author.
-        ///
-        /// - Parameters:
-        ///   - id: The user identifier of the author.
-        ///   - name: The display name.
         public init(id: User.ID, name: String) {
             self.id = id
             self.name = name
@@ -46,14 +42,6 @@ public struct Article: Sendable, Hashable, Identifiable, Decodable {
     public let updatedAt: Date?
 
     /// Creates an article.
-    ///
-    /// - Parameters:
-    ///   - id: The identifier.
-    ///   - title: The title.
-    ///   - content: The text.
-    ///   - author: The author.
-    ///   - createdAt: When it was created.
-    ///   - updatedAt: When it was last changed; `nil` means at its creation.
     public init(
         id: ID,
         title: String,
@@ -80,10 +68,6 @@ public struct ArticleChanges: Sendable, Hashable, Encodable {
     public var content: String?
 
     /// Creates changes.
-    ///
-    /// - Parameters:
-    ///   - title: The new title.
-    ///   - content: The new text.
     public init(title: String? = nil, content: String? = nil) {
         self.title = title
         self.content = content
@@ -99,10 +83,6 @@ public struct ArticleDraft: Sendable, Hashable, Encodable {
     public var content: String
 
     /// Creates a draft.
-    ///
-    /// - Parameters:
-    ///   - title: The title.
-    ///   - content: The text.
     public init(title: String, content: String) {
         self.title = title
         self.content = content

@@ -7,8 +7,6 @@ public struct Identifier<Record>: Sendable, Hashable, RawRepresentable {
     public let rawValue: String
 
     /// Creates an identifier.
-    ///
-    /// - Parameter rawValue: The identifier as text.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

@@ -6,8 +6,6 @@ public struct Page<Item: Sendable>: Sendable {
         public let rawValue: String
 
         /// Creates a cursor.
-        ///
-        /// - Parameter rawValue: The cursor as the server wrote it.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -23,10 +21,6 @@ public struct Page<Item: Sendable>: Sendable {
     public let nextCursor: Cursor?
 
     /// Creates a page.
-    ///
-    /// - Parameters:
-    ///   - items: The items.
-    ///   - nextCursor: The start of the next page; `nil` for the last page.
     public init(items: [Item], nextCursor: Cursor? = nil) {
         self.items = items
         self.nextCursor = nextCursor

@@ -12,10 +12,6 @@ public struct SignedIn: Sendable, Hashable, Decodable {
     public let tokens: IssuedTokens
 
     /// Creates a response.
-    ///
-    /// - Parameters:
-    ///   - user: The user.
-    ///   - tokens: The tokens of the session.
     public init(user: User, tokens: IssuedTokens) {
         self.user = user
         self.tokens = tokens

@@ -18,12 +18,6 @@ public struct User: Sendable, Hashable, Identifiable, Decodable {
     public let profileImageKey: FileKey?
 
     /// Creates a user.
-    ///
-    /// - Parameters:
-    ///   - id: The identifier.
-    ///   - name: The display name.
-    ///   - profileURL: The URL of the user's picture.
-    ///   - profileImageKey: The key of the user's picture.
     public init(id: ID, name: String, profileURL: URL? = nil, profileImageKey: FileKey? = nil) {
         self.id = id
         self.name = name
@@ -59,8 +53,6 @@ public struct SocialProvider: Sendable, Hashable, RawRepresentable, Codable, Cus
     public let rawValue: String
 
     /// Creates a provider.
-    ///
-    /// - Parameter rawValue: The name of the provider at the server.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -81,8 +73,6 @@ public struct FileKey: Sendable, Hashable, RawRepresentable, Codable, CustomStri
     public let rawValue: String
 
     /// Creates a key.
-    ///
-    /// - Parameter rawValue: The key as text.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

@@ -25,11 +25,6 @@ public enum TransportContract {
         public let endsProcess: Bool
 
         /// Declares a deviation.
-        ///
-        /// - Parameters:
-        ///   - rule: The rule, one of ``TransportContract/rules``.
-        ///   - reason: What the transport does instead.
-        ///   - endsProcess: Whether the rule ends the process. Such a rule is not run.
         public init(_ rule: String, _ reason: String, endsProcess: Bool = false) {
             self.rule = rule
             self.reason = reason

@@ -13,11 +13,6 @@ public struct ServerSentEvent: Sendable, Hashable {
     public let data: String
 
     /// Creates an event.
-    ///
-    /// - Parameters:
-    ///   - id: The id of the last event that had one.
-    ///   - type: The type.
-    ///   - data: The data.
     public init(id: String = "", type: String = "message", data: String) {
         self.id = id
         self.type = type

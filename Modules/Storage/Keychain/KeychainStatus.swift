@@ -9,8 +9,6 @@ public struct KeychainStatus: Error, Sendable, Hashable, RawRepresentable {
     public let rawValue: Int32
 
     /// Creates a status.
-    ///
-    /// - Parameter rawValue: The value.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
