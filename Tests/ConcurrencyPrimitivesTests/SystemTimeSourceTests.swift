@@ -47,18 +47,6 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(10))) struct DeadlineCancellationTests {
-    /// A clock whose sleepers wake only when they are cancelled.
-    private final class EndlessClock: TimeSource {
-        let woken = Gate()
-        let uptime: Duration = .zero
-        let date = Date(timeIntervalSince1970: 0)
-
-        func sleep(until deadline: Duration) async throws {
-            defer { woken.open() }
-            try await Gate().passUnlessCancelled()
-        }
-    }
-
     @Test func `work is cancelled at its deadline`() async throws {
         let (clock, cancelled) = (ManualTimeSource(), Gate())
         let deadline = clock.uptime + .seconds(5)
@@ -75,7 +63,7 @@ import Testing
     }
 
     @Test func `the timer of a deadline ends with the work`() async throws {
-        let clock = EndlessClock()
+        let clock = WaitingTaskTests.EndlessClock()
         #expect(try await clock.withDeadline(.seconds(5)) { 7 } == 7)
         await clock.woken.pass()
     }

@@ -8,17 +8,11 @@ import Foundation
 package final class LeaseQueue: Sendable {
     package typealias Ticket = UInt64
 
-    private struct Waiter {
-        let ticket: Ticket
-        let turn: CheckedContinuation<Void, any Error>
-        let limit: Task<Void, any Error>
-    }
-
     private struct State {
         var issued: Ticket = 0
         var holder: Ticket?
         var heldSince: Date?
-        var waiting: [Waiter] = []
+        var waiting = WaitQueue<Ticket, WaitingTask<Void>>()
 
         mutating func issue() -> Ticket {
             issued += 1
@@ -63,12 +57,12 @@ package final class LeaseQueue: Sendable {
         }
         if isFree { return ticket }
         report(current)
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { turn in
-                wait(for: ticket, until: deadline, turn)
-            }
-        } onCancel: {
-            leave(ticket, throwing: CancellationError())
+        try await state.wait(as: ticket, in: \.waiting, until: deadline, on: clock) {
+            TokenStoreError.busy(self.current)
+        } unless: { state in
+            guard state.holder == nil else { return nil }
+            state.pass(to: ticket, at: date)
+            return ()
         }
         return ticket
     }
@@ -76,51 +70,13 @@ package final class LeaseQueue: Sendable {
     /// Releases the lock. The next waiter gets it at once.
     package func release(_ ticket: Ticket) {
         let date = clock.date
-        let next: Waiter? = state.withLock { state in
+        let next = state.withLock { state -> WaitingTask<Void>? in
             guard state.holder == ticket else { return nil }
-            let next = state.waiting.isEmpty ? nil : state.waiting.removeFirst()
-            state.pass(to: next?.ticket, at: date)
-            return next
+            let next = state.waiting.popFirst()
+            state.pass(to: next?.id, at: date)
+            return next?.waiter
         }
-        next?.limit.cancel()
-        next?.turn.resume()
-    }
-
-    /// Enqueues a waiter, unless the lock was released or the task was cancelled in the meantime.
-    ///
-    /// The timer is made and the cancellation is read under the lock that ``leave(_:throwing:)`` needs, so that both
-    /// find the waiter.
-    private func wait(for ticket: Ticket, until deadline: Duration, _ turn: CheckedContinuation<Void, any Error>) {
-        enum Outcome { case waits, holds, isCancelled }
-        let date = clock.date
-        let outcome: Outcome = state.withLock { state in
-            if Task.isCancelled { return .isCancelled }
-            if state.holder == nil {
-                state.pass(to: ticket, at: date)
-                return .holds
-            }
-            let limit = Task {
-                try await clock.sleep(until: deadline)
-                leave(ticket, throwing: TokenStoreError.busy(current))
-            }
-            state.waiting.append(Waiter(ticket: ticket, turn: turn, limit: limit))
-            return .waits
-        }
-        switch outcome {
-        case .waits: break
-        case .holds: turn.resume()
-        case .isCancelled: turn.resume(throwing: CancellationError())
-        }
-    }
-
-    /// Removes a waiter, unless it has got the lock.
-    private func leave(_ ticket: Ticket, throwing error: any Error) {
-        let waiter: Waiter? = state.withLock { state in
-            guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
-            return state.waiting.remove(at: index)
-        }
-        waiter?.limit.cancel()
-        waiter?.turn.resume(throwing: error)
+        next?.resume()
     }
 }
 
