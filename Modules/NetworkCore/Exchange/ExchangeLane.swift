@@ -6,9 +6,7 @@ import ConcurrencyPrimitives
 package final class ExchangeLane: Sendable {
     private struct State {
         var free: Int
-        var waiters: [ObjectIdentifier: @Sendable () -> Void] = [:]
-        /// Who waits, in order. One that was cancelled is no longer in `waiters`, and is skipped.
-        var order = Queue<ObjectIdentifier>()
+        var waiting = WaitQueue<ObjectIdentifier, @Sendable () -> Void>()
     }
 
     private let state: Locked<State>
@@ -28,14 +26,12 @@ package final class ExchangeLane: Sendable {
     ///   - granted: Is called outside the lock, by this call or by ``release()``.
     /// - Returns: Whether there was room.
     package func acquire(for exchange: AnyObject, granted: @escaping @Sendable () -> Void) -> Bool {
-        let id = ObjectIdentifier(exchange)
         let hasRoom = state.withLock { state in
             guard state.free == 0 else {
                 state.free -= 1
                 return true
             }
-            state.waiters[id] = granted
-            state.order.append(id)
+            state.waiting.append(granted, for: ObjectIdentifier(exchange))
             return false
         }
         if hasRoom { granted() }
@@ -44,15 +40,14 @@ package final class ExchangeLane: Sendable {
 
     /// Stops the wait of an exchange. One that does not wait is left as it is.
     package func cancel(_ exchange: AnyObject) {
-        state.withLock { _ = $0.waiters.removeValue(forKey: ObjectIdentifier(exchange)) }
+        // What the closure holds is released outside the lock.
+        _ = state.withLock { $0.waiting.remove(ObjectIdentifier(exchange)) }
     }
 
     /// Makes room for the next exchange.
     package func release() {
         let granted = state.withLock { state -> (@Sendable () -> Void)? in
-            while let id = state.order.popFirst() {
-                if let granted = state.waiters.removeValue(forKey: id) { return granted }
-            }
+            if let next = state.waiting.popFirst() { return next.waiter }
             state.free += 1
             return nil
         }
