@@ -10,10 +10,9 @@ import ConcurrencyPrimitives
 final class ConnectionPool: Sendable {
     enum Use: Sendable { case reading, writing }
 
-    private struct Waiter {
+    private struct WaiterID: Hashable {
+        let number: Int
         let use: Use
-        let continuation: CheckedContinuation<PooledConnection, any Error>
-        let limit: Task<Void, any Error>
     }
 
     private struct State {
@@ -21,9 +20,7 @@ final class ConnectionPool: Sendable {
         var lent = 0
         var lentForWriting = 0
         var issued = 0
-        var waiting: [Int: Waiter] = [:]
-        var readers = TicketQueue()
-        var writers = TicketQueue()
+        var waiting = WaitQueue<WaiterID, WaitingTask<PooledConnection>>()
     }
 
     private let state = Locked(State())
@@ -64,59 +61,31 @@ final class ConnectionPool: Sendable {
     }
 
     private func take(for use: Use, until deadline: Duration) async throws -> PooledConnection {
-        let ticket = state.withLock { state in
+        let id = state.withLock { state in
             state.issued += 1
-            return state.issued
+            return WaiterID(number: state.issued, use: use)
         }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                wait(ticket, for: use, until: deadline, continuation)
-            }
-        } onCancel: {
-            leave(ticket, throwing: CancellationError())
+        return try await state.wait(as: id, in: \.waiting, until: deadline, on: clock) {
+            self.noneIsFree(nil)
+        } unless: { state in
+            try Task.checkCancellation()
+            if canLend(for: use, state) { return lend(for: use, &state) }
+            let isFull = state.waiting.count >= limits.waitingCalls
+            guard !isFull, clock.uptime < deadline else { throw noneIsFree(state.waiting.count) }
+            return nil
         }
     }
 
     private func giveBack(_ connection: PooledConnection, after use: Use) {
-        let next: (Waiter, PooledConnection)? = state.withLock { state in
+        let next: (WaitingTask<PooledConnection>, PooledConnection)? = state.withLock { state in
             state.idle.append(connection)
             state.lent -= 1
             if use == .writing { state.lentForWriting -= 1 }
-            guard let waiter = firstWaiter(&state) else { return nil }
-            return (waiter, lend(for: waiter.use, &state))
+            let mayWrite = canLend(for: .writing, state)
+            let next = state.waiting.popFirst { $0.use == .reading || mayWrite }
+            return next.map { ($0.waiter, lend(for: $0.id.use, &state)) }
         }
-        guard let (waiter, connection) = next else { return }
-        waiter.limit.cancel()
-        waiter.continuation.resume(returning: connection)
-    }
-
-    /// Enqueues a caller, unless a connection is free or the task was cancelled in the meantime.
-    private func wait(
-        _ ticket: Int,
-        for use: Use,
-        until deadline: Duration,
-        _ continuation: CheckedContinuation<PooledConnection, any Error>
-    ) {
-        let outcome: Result<PooledConnection, any Error>? = state.withLock { state in
-            if Task.isCancelled { return .failure(CancellationError()) }
-            if canLend(for: use, state) { return .success(lend(for: use, &state)) }
-            let isFull = state.waiting.count >= limits.waitingCalls
-            guard !isFull, clock.uptime < deadline else { return .failure(noneIsFree(state.waiting.count)) }
-            let limit = Task {
-                try await clock.sleep(until: deadline)
-                leave(ticket, throwing: noneIsFree(nil))
-            }
-            state.waiting[ticket] = Waiter(use: use, continuation: continuation, limit: limit)
-            if use == .reading { state.readers.append(ticket) } else { state.writers.append(ticket) }
-            return nil
-        }
-        if let outcome { continuation.resume(with: outcome) }
-    }
-
-    private func leave(_ ticket: Int, throwing error: any Error) {
-        guard let waiter = state.withLock({ $0.waiting.removeValue(forKey: ticket) }) else { return }
-        waiter.limit.cancel()
-        waiter.continuation.resume(throwing: error)
+        if let (waiter, connection) = next { waiter.resume(with: .success(connection)) }
     }
 
     private func canLend(for use: Use, _ state: State) -> Bool {
@@ -129,38 +98,12 @@ final class ConnectionPool: Sendable {
         return state.idle.popLast() ?? makeConnection()
     }
 
-    /// Removes the first waiter that can get a connection now from the queue.
-    private func firstWaiter(_ state: inout State) -> Waiter? {
-        let reader = state.readers.first { state.waiting[$0] != nil }
-        let writer = canLend(for: .writing, state) ? state.writers.first { state.waiting[$0] != nil } : nil
-        guard let ticket = [reader, writer].compactMap(\.self).min() else { return nil }
-        return state.waiting.removeValue(forKey: ticket)
-    }
-
     private func noneIsFree(_ waiting: Int?) -> TokenStoreError {
         let others = waiting.map { "; \($0) calls are waiting" } ?? ""
         return TokenStoreError(
             .busy,
             reason: "waited for one of the \(size) connections to the database, and none was free in time\(others)"
         )
-    }
-}
-
-/// Tickets in the order in which they were issued. Invalid ones are dropped when they become the first.
-private struct TicketQueue {
-    private var tickets: [Int] = []
-    private var start = 0
-
-    mutating func append(_ ticket: Int) { tickets.append(ticket) }
-
-    /// The first valid ticket. It stays in the queue.
-    mutating func first(where isValid: (Int) -> Bool) -> Int? {
-        while start < tickets.count, !isValid(tickets[start]) { start += 1 }
-        if start > 1_000, start * 2 > tickets.count {
-            tickets.removeFirst(start)
-            start = 0
-        }
-        return start < tickets.count ? tickets[start] : nil
     }
 }
 #endif
