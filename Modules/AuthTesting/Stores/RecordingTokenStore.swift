@@ -27,7 +27,8 @@ public final class RecordingTokenStore: SharedTokenStore {
         var content: StoredSession
         var events: [Event] = []
         var isHeld = false
-        var line: [Gate] = []
+        var requests = 0
+        var line = WaitQueue<Int, WaitingTask<Void>>()
     }
 
     private let state: Locked<State>
@@ -111,34 +112,19 @@ public final class RecordingTokenStore: SharedTokenStore {
     /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError`.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         let deadline = clock.uptime + limit
-        let turn: Gate? = state.withLock { state in
-            guard state.isHeld else {
-                state.isHeld = true
-                return nil
-            }
-            let gate = Gate()
-            state.line.append(gate)
-            return gate
+        let request = state.withLock { state in
+            state.requests += 1
+            return state.requests
         }
-        if let turn { try await wait(for: turn, until: deadline) }
+        try await state.wait(as: request, in: \.line, until: deadline, on: clock) {
+            TokenStoreError(.busy, reason: "another owner holds the lease")
+        } unless: { state in
+            guard !state.isHeld else { return nil }
+            state.isHeld = true
+            return ()
+        }
         state.withLock { $0.events.append(.lease) }
         return RecordingLease(store: self)
-    }
-
-    private func wait(for turn: Gate, until deadline: Duration) async throws {
-        do {
-            guard try await clock.withDeadline(deadline, { try await turn.passUnlessCancelled() }) != nil else {
-                throw TokenStoreError(.busy, reason: "another owner holds the lease")
-            }
-        } catch {
-            let hadTurn = state.withLock { state in
-                let place = state.line.firstIndex { $0 === turn }
-                if let place { state.line.remove(at: place) }
-                return place == nil
-            }
-            if hadTurn { giveBack() }
-            throw error
-        }
     }
 
     fileprivate func noteRelease() {
@@ -147,12 +133,12 @@ public final class RecordingTokenStore: SharedTokenStore {
     }
 
     private func giveBack() {
-        let next: Gate? = state.withLock { state in
-            guard state.line.isEmpty else { return state.line.removeFirst() }
-            state.isHeld = false
-            return nil
+        let next = state.withLock { state in
+            let next = state.line.popFirst()
+            state.isHeld = next != nil
+            return next?.waiter
         }
-        next?.open()
+        next?.resume()
     }
 }
 
