@@ -58,30 +58,24 @@ extension TimeSource {
         _ deadline: Duration,
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value? {
-        let working = Task { try await work() }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let waiting = Locked<CheckedContinuation<Value?, any Error>?>(continuation)
-                @Sendable func end(_ result: Result<Value?, any Error>) {
-                    let waiter = waiting.withLock { waiting in
-                        defer { waiting = nil }
-                        return waiting
-                    }
-                    waiter?.resume(with: result)
-                }
-                let timer = Task {
-                    try await sleep(until: deadline)
-                    working.cancel()
-                    end(.success(nil))
-                }
-                Task {
-                    let result = await working.result
-                    timer.cancel()
-                    end(result.map(Optional.some))
-                }
+        let race = Race<Result<Value?, any Error>>()
+        let working = Task {
+            do {
+                race.end(.success(try await work()))
+            } catch {
+                race.end(.failure(error))
             }
-        } onCancel: {
+        }
+        let timer = Task {
+            try await sleep(until: deadline)
+            race.end(.success(nil))
             working.cancel()
         }
+        defer { timer.cancel() }
+        return try await withTaskCancellationHandler {
+            await race.value()
+        } onCancel: {
+            working.cancel()
+        }.get()
     }
 }

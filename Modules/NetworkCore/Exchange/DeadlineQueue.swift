@@ -188,21 +188,21 @@ extension DeadlineQueue {
     ) async throws -> Value {
         // The task of the work does not know that the caller is cancelled.
         try Task.checkCancellation()
-        let limited = LimitedWork<Value>()
-        let task = LimitedWork<Value>.start {
+        let race = Race<Result<Value, any Error>>()
+        let task = Self.start {
             do {
                 let value = try await work()
-                if !limited.end(.success(value)) { dropped(value) }
+                if !race.end(.success(value)) { dropped(value) }
             } catch {
-                limited.end(.failure(error))
+                race.end(.failure(error))
             }
         }
-        if let result = limited.result { return try result.get() }
+        if let result = race.outcome { return try result.get() }
         let timer = Locked<UInt64?>(nil)
         @Sendable func arm(_ deadline: Duration) {
             let added = add(at: deadline) {
                 if let later = prolonged() { return arm(later) }
-                limited.end(.failure(expired()))
+                race.end(.failure(expired()))
                 task.cancel()
             }
             timer.withLock { $0 = added }
@@ -210,58 +210,16 @@ extension DeadlineQueue {
         if let deadline { arm(deadline) }
         defer { if let added = timer.withLock({ $0 }) { remove(added) } }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { limited.wait($0) }
+            await race.value()
         } onCancel: {
-            limited.end(.failure(CancellationError()))
+            race.end(.failure(CancellationError()))
             task.cancel()
-        }
-    }
-}
-
-/// Work in a task of its own, and the one that waits for its result.
-private final class LimitedWork<Value: Sendable>: Sendable {
-    private enum State {
-        case running
-        case waiting(CheckedContinuation<Value, any Error>)
-        case ended(Result<Value, any Error>)
-    }
-
-    private let state = Locked(State.running)
-
-    var result: Result<Value, any Error>? {
-        state.withLock { if case .ended(let result) = $0 { result } else { nil } }
+        }.get()
     }
 
     /// Starts on this thread, where the system can, up to the first suspension.
-    static func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    private static func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) { return Task.immediate { await work() } }
         return Task { await work() }
-    }
-
-    /// The first end counts.
-    ///
-    /// - Returns: Whether it was the first.
-    @discardableResult
-    func end(_ result: Result<Value, any Error>) -> Bool {
-        let before = state.withLock { state in
-            defer { if case .ended = state {} else { state = .ended(result) } }
-            return state
-        }
-        switch before {
-        case .running: return true
-        case .waiting(let continuation):
-            continuation.resume(with: result)
-            return true
-        case .ended: return false
-        }
-    }
-
-    func wait(_ continuation: CheckedContinuation<Value, any Error>) {
-        let result = state.withLock { state -> Result<Value, any Error>? in
-            if case .ended(let result) = state { return result }
-            state = .waiting(continuation)
-            return nil
-        }
-        if let result { continuation.resume(with: result) }
     }
 }
