@@ -26,20 +26,18 @@ package struct ContractRule<Subject: Sendable>: Sendable {
     /// - Returns: The rule, if it is broken.
     package func broken(by subject: Subject, timeLimit: Duration) async -> ContractViolation.BrokenRule? {
         let clock = SystemTimeSource()
-        let observed = try? await clock.withDeadline(clock.uptime + timeLimit) { () -> String? in
+        // In a task of its own: the cancellation of this one does not end the experiment.
+        let observed = await Task { () -> String? in
             do {
-                try await experiment(subject)
-                return nil
+                let deadline = clock.uptime + timeLimit
+                let end: Void? = try await clock.withDeadline(deadline) { try await experiment(subject) }
+                return end == nil ? "did not end within \(timeLimit)" : nil
             } catch let error as RuleBroken {
                 return error.observed
             } catch {
                 return "threw \(error)"
             }
-        }
-        switch observed {
-        case .some(nil): return nil
-        case .some(let text?): return ContractViolation.BrokenRule(name: name, observed: text)
-        case nil: return ContractViolation.BrokenRule(name: name, observed: "did not end within \(timeLimit)")
-        }
+        }.value
+        return observed.map { ContractViolation.BrokenRule(name: name, observed: $0) }
     }
 }

@@ -85,13 +85,12 @@ struct FleetPeer {
 final class FleetRefreshHandler: TokenRefreshHandler {
     private struct State {
         var number = 0
-        var calls: [Int: CheckedContinuation<[String], Never>] = [:]
-        var start: CheckedContinuation<Void, Never>?
-        var end: CheckedContinuation<Void, Never>?
-        var hasStarted = false
+        var calls: [Int: Race<[String]>] = [:]
     }
 
     private let state = Locked(State())
+    private let hasStarted = Race<Void>()
+    private let hasEnded = Race<Void>()
 
     /// Reads the responses. The process ends with its input.
     init() {
@@ -103,46 +102,35 @@ final class FleetRefreshHandler: TokenRefreshHandler {
 
     /// Waits for `go`.
     func start() async {
-        await withCheckedContinuation { continuation in
-            let hasStarted = state.withLock { state in
-                if !state.hasStarted { state.start = continuation }
-                return state.hasStarted
-            }
-            if hasStarted { continuation.resume() }
-        }
+        await hasStarted.value()
     }
 
     /// Waits for the input to end, and the process with it.
     func end() async {
-        await withCheckedContinuation { continuation in state.withLock { $0.end = continuation } }
+        await hasEnded.value()
     }
 
     /// The test's server repeats its result for the same key.
     var replayTolerance: ReplayTolerance { .sameKey }
 
     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        let response = await withCheckedContinuation { continuation in
-            let number = state.withLock { state in
-                state.number += 1
-                state.calls[state.number] = continuation
-                return state.number
-            }
-            StandardIO.write("refresh \(number) \(request.refreshToken) \(request.idempotencyKey)")
+        let call = Race<[String]>()
+        let number = state.withLock { state in
+            state.number += 1
+            state.calls[state.number] = call
+            return state.number
         }
+        StandardIO.write("refresh \(number) \(request.refreshToken) \(request.idempotencyKey)")
+        let response = await call.value()
         guard response.count == 2 else { throw TokenRefreshError.rejected }
         return TokenRefreshResult(accessToken: response[0], refreshToken: response[1])
     }
 
     private func receive(_ words: [String]) {
         if words.first == "go" {
-            let start = state.withLock { state in
-                state.hasStarted = true
-                defer { state.start = nil }
-                return state.start
-            }
-            start?.resume()
+            hasStarted.end(())
         } else if words.count >= 2, let number = Int(words[1]) {
-            state.withLock { $0.calls.removeValue(forKey: number) }?.resume(returning: Array(words[2...]))
+            state.withLock { $0.calls.removeValue(forKey: number) }?.end(Array(words[2...]))
         }
     }
 }
