@@ -50,7 +50,7 @@ struct CoordinatorCore {
 struct HeldLease: Sendable {
     let lease: any TokenStoreLease
     let activity: ExpiringActivityToken
-    let request: LeaseRequest
+    let wait: Task<LeaseResult, Never>
 
     func release() async {
         await lease.release()
@@ -58,33 +58,7 @@ struct HeldLease: Sendable {
     }
 }
 
-/// The wait for a lease, which ends when the activity that it is made in expires.
-final class LeaseRequest: Sendable {
-    typealias Result = Swift.Result<(any TokenStoreLease)?, TokenStoreError>
-
-    private let state = Locked<(isExpired: Bool, wait: Task<Result, Never>?)>((false, nil))
-
-    /// Whether the process is about to be suspended.
-    var isExpired: Bool { state.withLock { $0.isExpired } }
-
-    func expire() {
-        let wait = state.withLock { state in
-            state.isExpired = true
-            return state.wait
-        }
-        wait?.cancel()
-    }
-
-    func wait(for lease: @escaping @Sendable () async -> Result) async -> Result {
-        let wait = Task { await lease() }
-        let isExpired = state.withLock { state in
-            state.wait = wait
-            return state.isExpired
-        }
-        if isExpired { wait.cancel() }
-        return await wait.value
-    }
-}
+typealias LeaseResult = Result<(any TokenStoreLease)?, TokenStoreError>
 
 extension RefreshResponse {
     /// The requested token.

@@ -151,21 +151,24 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// Requests the lease within an activity. An activity that expires cancels the request.
+    /// Waits for the lease within an activity. An activity that expires cancels the wait, also before it starts.
     private func lease(_ id: AttemptID) {
         let limit = policy.deadline
         Task.detached(priority: Self.priority) { [weak self, access, activity] in
-            let request = LeaseRequest()
+            let hasBegun = Race<Void>()
+            let wait = Task { [weak self] in
+                await hasBegun.value()
+                return await access.lease(waitingAtMost: limit) { [weak self] in self?.send(.leaseHeld($0)) }
+            }
             let token = activity.begin("refresh of a shared session") { [weak self] in
-                request.expire()
+                wait.cancel()
                 self?.send(.suspensionNear)
             }
-            let report: @Sendable (LeaseHolder) -> Void = { [weak self] in self?.send(.leaseHeld($0)) }
-            let result = await request.wait { await access.lease(waitingAtMost: limit, whileHeld: report) }
-            switch result {
+            hasBegun.end(())
+            switch await wait.value {
             case .success(let lease):
                 guard let lease else { return }
-                let held = HeldLease(lease: lease, activity: token, request: request)
+                let held = HeldLease(lease: lease, activity: token, wait: wait)
                 guard let self else { return await held.release() }
                 self.hold(held, for: id)
             case .failure(let error):
@@ -180,7 +183,7 @@ extension TokenRefreshCoordinator {
         run { core, now in
             core.leases[id] = lease
             let actions = core.machine.handle(.leased(id, identity: lease.lease.identity), at: now)
-            return lease.request.isExpired ? actions + core.machine.handle(.suspensionNear, at: now) : actions
+            return lease.wait.isCancelled ? actions + core.machine.handle(.suspensionNear, at: now) : actions
         }
     }
 

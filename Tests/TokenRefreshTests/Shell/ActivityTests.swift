@@ -14,6 +14,7 @@ import Testing
         private struct State {
             var begun: [Int: @Sendable () -> Void] = [:]
             var count = 0
+            var expiresAtOnce = false
         }
 
         private let state = Locked(State())
@@ -22,13 +23,17 @@ import Testing
         var running: Int { state.withLock { $0.begun.count } }
 
         func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken {
-            let number = state.withLock { state in
+            let (number, isExpired) = state.withLock { state in
                 state.count += 1
                 state.begun[state.count] = onExpiry
-                return state.count
+                return (state.count, state.expiresAtOnce)
             }
+            if isExpired { onExpiry() }
             return ExpiringActivityToken { [self] in state.withLock { $0.begun[number] = nil } }
         }
+
+        /// Lets later ones expire as they begin.
+        func expireAtOnce() { state.withLock { $0.expiresAtOnce = true } }
 
         /// Lets all expire that have not ended.
         func expire() {
@@ -54,18 +59,13 @@ import Testing
         await other.release()
     }
 
-    @Test func `A wait that starts after its activity has expired ends at once`() async {
-        let request = LeaseRequest()
-        request.expire()
-        let result = await request.wait {
-            do {
-                try await Gate().passUnlessCancelled()
-                return .success(nil)
-            } catch {
-                return .failure(TokenStoreError(.busy, reason: "cancelled"))
-            }
-        }
-        #expect(throws: TokenStoreError.self) { try result.get() }
+    @Test func `A wait that starts after its activity has expired ends at once`() async throws {
+        let other = try await store.lease(waitingAtMost: .seconds(30))
+        activity.expireAtOnce()
+        let engine = engine(ScriptedRefreshHandler())
+        #expect(await code { try await engine.refresh() } == "storeUnavailable")
+        try await until { activity.running == 0 }
+        await other.release()
     }
 
     @Test func `An activity that expires during a call has its intent marked, and ends with the lease`() async throws {
@@ -104,7 +104,7 @@ import Testing
         for number in 1...5 {
             let token = ExpiringActivityToken {}
             core.leases[AttemptID(number: number)] = HeldLease(
-                lease: NamedLease(identity: "\(number)"), activity: token, request: LeaseRequest())
+                lease: NamedLease(identity: "\(number)"), activity: token, wait: Task { .success(nil) })
         }
         #expect(core.newestLease?.identity == "5")
     }
