@@ -25,14 +25,13 @@ public final class StubSession: AuthSession, TokenProvider {
         var signIns: [TokenRefreshResult] = []
         var refusals: [TokenRefusal] = []
         var scripts: [Operation: Script] = [:]
-        var readers: [Int: AsyncStream<SessionState>.Continuation] = [:]
-        var readerCount = 0
+        let readers = Broadcast<SessionState>(keeping: .unbounded)
 
         /// Every reader receives a state once, in the order of the changes.
         mutating func change(to new: SessionState) {
             guard new != state else { return }
             state = new
-            for reader in readers.values { reader.yield(new) }
+            readers.send(new)
         }
 
         func token() throws -> SessionToken {
@@ -70,10 +69,6 @@ public final class StubSession: AuthSession, TokenProvider {
         contents = Locked(Contents(state: state, stored: stored, tokens: tokens))
     }
 
-    deinit {
-        for reader in contents.withLock({ Array($0.readers.values) }) { reader.finish() }
-    }
-
     /// The state. A test sets it as an engine would change it: each reader of ``states`` receives the new one.
     public var state: SessionState {
         get { contents.withLock { $0.state } }
@@ -82,17 +77,7 @@ public final class StubSession: AuthSession, TokenProvider {
 
     /// The states from now on, the current one first. The stream ends with its reader or with the session.
     public var states: AsyncStream<SessionState> {
-        let (stream, continuation) = AsyncStream.makeStream(of: SessionState.self)
-        let number = contents.withLock { contents in
-            contents.readerCount += 1
-            contents.readers[contents.readerCount] = continuation
-            continuation.yield(contents.state)
-            return contents.readerCount
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.contents.withLock { _ = $0.readers.removeValue(forKey: number) }
-        }
-        return stream
+        contents.withLock { $0.readers.stream(startingWith: $0.state) }
     }
 
     /// The calls so far, in order, failed ones included.

@@ -1,4 +1,4 @@
-/// Sends elements to any number of streams. Each stream keeps the newest element that was not read yet.
+/// Sends elements to any number of streams.
 package final class Broadcast<Element: Sendable>: Sendable {
     private struct Receivers {
         var byNumber: [Int: AsyncStream<Element>.Continuation] = [:]
@@ -6,26 +6,43 @@ package final class Broadcast<Element: Sendable>: Sendable {
     }
 
     private let receivers = Locked(Receivers())
+    private let policy: AsyncStream<Element>.Continuation.BufferingPolicy
 
-    package init() {}
+    /// Creates a broadcast without a stream.
+    ///
+    /// - Parameter policy: What each stream keeps of the elements that were not read yet. Default: the newest one.
+    package init(keeping policy: AsyncStream<Element>.Continuation.BufferingPolicy = .bufferingNewest(1)) {
+        self.policy = policy
+    }
 
     deinit { finish() }
 
-    /// Makes a stream of the elements that are sent from now on. It ends with the broadcast.
-    package func stream() -> AsyncStream<Element> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: .bufferingNewest(1))
-        let number = receivers.withLock { receivers in
+    /// Whether no stream is read.
+    package var isEmpty: Bool { receivers.withLock { $0.byNumber.isEmpty } }
+
+    /// Makes a stream of the elements that are sent from now on. It ends with the broadcast, and with its reader.
+    ///
+    /// - Parameters:
+    ///   - first: What the stream starts with.
+    ///   - owner: Lives as long as the stream. One that holds the broadcast keeps the stream from ending with it.
+    /// - Returns: The stream. It has one reader.
+    package func stream(
+        startingWith first: Element? = nil, keeping owner: (any Sendable)? = nil
+    ) -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
+        if let first { continuation.yield(first) }
+        receivers.withLock { receivers in
             receivers.last += 1
-            receivers.byNumber[receivers.last] = continuation
-            return receivers.last
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.receivers.withLock { _ = $0.byNumber.removeValue(forKey: number) }
+            let number = receivers.last
+            receivers.byNumber[number] = continuation
+            continuation.onTermination = { [weak self] _ in
+                withExtendedLifetime(owner) { self?.remove(number) }
+            }
         }
         return stream
     }
 
-    /// Sends an element to every stream.
+    /// Sends an element to every stream. Elements that are sent one after the other arrive in this order.
     package func send(_ element: Element) {
         for continuation in receivers.withLock({ Array($0.byNumber.values) }) { continuation.yield(element) }
     }
@@ -33,5 +50,10 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// Ends every stream.
     package func finish() {
         for continuation in receivers.withLock({ Array($0.byNumber.values) }) { continuation.finish() }
+    }
+
+    private func remove(_ number: Int) {
+        // What the stream has kept is released outside the lock.
+        _ = receivers.withLock { $0.byNumber.removeValue(forKey: number) }
     }
 }

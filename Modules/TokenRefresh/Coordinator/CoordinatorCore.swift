@@ -11,7 +11,7 @@ struct CoordinatorCore {
     var leases: [AttemptID: HeldLease] = [:]
     var timers: [RefreshTimer: (number: Int, task: Task<Void, Never>)] = [:]
     var revocations: [Int: Task<Void, Never>] = [:]
-    var subscribers: [Int: AsyncStream<SessionState>.Continuation] = [:]
+    let subscribers = Broadcast<SessionState>(keeping: .unbounded)
     /// Opens the first stream of a shared store's changes.
     var opening: Task<AsyncStream<Void>, Never>?
     /// Watches a shared store for changes.

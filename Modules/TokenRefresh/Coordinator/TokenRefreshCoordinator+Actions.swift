@@ -107,7 +107,7 @@ extension TokenRefreshCoordinator {
         case .startTimer(let timer, let deadline):
             return start(timer, at: deadline, in: &core)
         case .stopTimer(let timer): return core.timers.removeValue(forKey: timer)?.task
-        case .publish(let state): for subscriber in core.subscribers.values { subscriber.yield(state) }
+        case .publish(let state): core.subscribers.send(state)
         case .respond, .report: break
         }
         return nil

@@ -125,17 +125,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// The states from now on, the current one first. A stream keeps the engine, and ends only with its reader.
     public var states: AsyncStream<SessionState> {
-        let (stream, continuation) = AsyncStream.makeStream(of: SessionState.self)
-        core.withLock { core in
-            let id = core.nextNumber()
-            core.subscribers[id] = continuation
-            continuation.yield(core.machine.published)
-            // The stream holds this closure until it ends, and so the engine.
-            continuation.onTermination = { [self] _ in
-                self.core.withLock { _ = $0.subscribers.removeValue(forKey: id) }
-            }
-        }
-        return stream
+        core.withLock { $0.subscribers.stream(startingWith: $0.machine.published, keeping: self) }
     }
 
     /// See `AuthSession.restore()`.
