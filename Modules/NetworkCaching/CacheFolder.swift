@@ -31,14 +31,7 @@ struct CacheFolder: Sendable {
             return key
         }
         let key = KeyedHash.randomKey()
-        let file = try ReplacementFile(beside: url)
-        do {
-            try file.append(key)
-            try file.commit(to: url)
-        } catch {
-            file.discard()
-            throw error
-        }
+        try Self.write([key], to: url)
         let responses = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         for response in responses where response.pathExtension == fileExtension {
             try? FileManager.default.removeItem(at: response)
@@ -71,16 +64,26 @@ struct CacheFolder: Sendable {
     /// - Returns: Its file. `nil`: it could not be written, and is not kept.
     func write(_ response: CachedResponse) -> URL? {
         let url = folder.appendingPathComponent(UUID().uuidString).appendingPathExtension(Self.fileExtension)
-        guard let record = try? JSONEncoder().encode(response.record), let file = try? ReplacementFile(beside: url)
-        else { return nil }
+        guard let record = try? JSONEncoder().encode(response.record) else { return nil }
+        let line = Data("\(record.checksum) ".utf8) + record + Data("\n".utf8)
+        return (try? Self.write([line, response.body], to: url)).map { url }
+    }
+
+    /// Writes a file beside its place, waits for the disk, and puts it there whole.
+    private static func write(_ pieces: [Data], to url: URL) throws {
+        let part = url.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).partial")
         do {
-            try file.append(Data("\(record.checksum) ".utf8) + record + Data("\n".utf8))
-            try file.append(response.body)
-            try file.commit(to: url)
-            return url
+            try Data().write(to: part, options: .withoutOverwriting)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: part.path)
+            let file = try FileHandle(forWritingTo: part)
+            for piece in pieces { try file.write(contentsOf: piece) }
+            try file.synchronize()
+            try file.close()
+            try? FileManager.default.removeItem(at: url)
+            try FileManager.default.moveItem(at: part, to: url)
         } catch {
-            file.discard()
-            return nil
+            try? FileManager.default.removeItem(at: part)
+            throw error
         }
     }
 

@@ -3,6 +3,8 @@ import Foundation
 @testable import Imaging
 @testable import NetworkCaching
 @testable import NetworkCore
+@testable import NetworkRecording
+@testable import NetworkTransfers
 @testable import TokenRefresh
 
 /// What libFuzzer calls with each input. The environment names the parser.

@@ -11,6 +11,15 @@ import Testing
 struct ParserFuzzTests {
     static let parsers: [FuzzedParser] = [
         FuzzedParser(
+            "Content-Disposition", seeds: ["attachment; filename=\"a.txt\"; filename*=UTF-8''%e2%82%ac.txt"],
+            words: ["filename=", "filename*=", "\"", "\\", ";", "'", "%", "..", "/", "\u{202E}"],
+            units: [";", "; a=\"", "\\", "a", "; filename=a", "%41", "."]
+        ) { text in
+            let name = ContentDisposition(text)?.fileName
+            #expect(name?.contains("/") != true && name?.hasPrefix(".") != true)
+            _ = ContentDisposition.safeFileName(text)
+        },
+        FuzzedParser(
             "event stream", seeds: ["id: 1\nevent: a\ndata: b\n\n", "\u{FEFF}retry: 5\r\n: c\r\rdata\n\n"],
             words: ["data:", "id:", "retry:", "event:", "\n", "\r", "\r\n", "\u{0}", "\u{FEFF}", ":", "9"],
             units: ["data: a\n", "\r", "id: 1\n\n", ":", "a"]

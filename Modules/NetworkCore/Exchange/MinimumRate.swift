@@ -32,29 +32,6 @@ public struct MinimumRate: Sendable, Hashable {
     }
 }
 
-/// Compares what arrives with a minimum rate.
-package struct RateMeter {
-    let rate: MinimumRate
-    private var waited: Duration = .zero
-    private var bytes: Int64 = 0
-
-    package init(_ rate: MinimumRate) { self.rate = rate }
-
-    /// Counts bytes.
-    ///
-    /// - Parameters:
-    ///   - count: The number of bytes that have arrived.
-    ///   - wait: How long they were waited for.
-    /// - Returns: Whether the transfer is fast enough so far.
-    package mutating func note(_ count: Int, after wait: Duration) -> Bool {
-        waited += min(wait, rate.window / 2)
-        bytes += Int64(count)
-        guard waited >= rate.window else { return true }
-        defer { (waited, bytes) = (.zero, 0) }
-        return bytes >= rate.bytes
-    }
-}
-
 /// Says until when an upload may go on: its start and the head of the response have a time limit each, and what is between
 /// them a minimum rate.
 final class UploadWatch: Sendable {

@@ -1,5 +1,6 @@
 public import AuthInterface
 import Foundation
+public import NetworkCore
 
 /// The `Content-Disposition` field of a response (RFC 6266): whether it is a download, and under which name.
 public struct ContentDisposition: Sendable, Hashable {
@@ -50,7 +51,7 @@ public struct ContentDisposition: Sendable, Hashable {
     ///
     /// - Parameter name: The name.
     /// - Returns: The component. `nil`: nothing of it is safe.
-    package static func safeFileName(_ name: String) -> String? {
+    static func safeFileName(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
         let visible = last.filter { scalar in
             switch scalar.properties.generalCategory {
@@ -95,11 +96,11 @@ extension HTTPResponseHead {
 }
 
 /// Reads the value of a parameter whose name ends with `*`: `UTF-8''na%C3%AFve` (RFC 8187 §3.2).
-package enum ExtendedValue {
+enum ExtendedValue {
     /// Decodes a value.
     ///
     /// - Returns: The text. `nil`: the value is invalid, or of another character set than UTF-8 and ISO-8859-1.
-    package static func decode(_ value: String) -> String? {
+    static func decode(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
         var bytes: [UInt8] = []

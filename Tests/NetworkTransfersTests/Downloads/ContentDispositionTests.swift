@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import NetworkCore
+@testable import NetworkTransfers
 
 @Suite("Content-Disposition")
 struct ContentDispositionTests {

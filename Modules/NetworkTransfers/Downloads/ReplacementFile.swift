@@ -1,4 +1,5 @@
-package import Foundation
+import Foundation
+public import NetworkCore
 
 #if canImport(Darwin)
 import Darwin
@@ -12,8 +13,8 @@ import Musl
 ///
 /// Its mode is 0600. Until ``commit(to:)`` the target is as it was; after it the target is the whole new file, also
 /// after a loss of power.
-package final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` is called by `deinit` only
-    package let url: URL
+final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` is called by `deinit` only
+    let url: URL
     private let descriptor: Int32
 
     /// Creates or opens a file.
@@ -23,7 +24,7 @@ package final class ReplacementFile: @unchecked Sendable {  // one task writes; 
     ///   - keeping: Whether a file that is there is opened, and locked against other processes and tasks.
     ///   - lock: Locks an open file without waiting.
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    package init(
+    init(
         _ url: URL,
         keeping: Bool = false,
         lock: (Int32) -> Bool = { flock($0, LOCK_EX | LOCK_NB) == 0 }
@@ -71,7 +72,7 @@ package final class ReplacementFile: @unchecked Sendable {  // one task writes; 
     /// Creates a file with a random name in the folder of a target.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    package convenience init(beside target: URL) throws(NetworkError) {
+    convenience init(beside target: URL) throws(NetworkError) {
         let folder = target.deletingLastPathComponent()
         try self.init(folder.appendingPathComponent(".\(UUID().uuidString).partial"))
     }
@@ -79,12 +80,12 @@ package final class ReplacementFile: @unchecked Sendable {  // one task writes; 
     deinit { close(descriptor) }
 
     /// The number of bytes.
-    package var length: Int64 { Int64(max(0, lseek(descriptor, 0, SEEK_END))) }
+    var length: Int64 { Int64(max(0, lseek(descriptor, 0, SEEK_END))) }
 
     /// Writes bytes at the end.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    package func append(_ data: Data) throws(NetworkError) {
+    func append(_ data: Data) throws(NetworkError) {
         let isWritten = data.withUnsafeBytes { bytes in
             var written = 0
             while written < bytes.count {
@@ -101,7 +102,7 @@ package final class ReplacementFile: @unchecked Sendable {  // one task writes; 
     /// Cuts the file, and goes on at its end.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    package func cut(to length: Int64) throws(NetworkError) {
+    func cut(to length: Int64) throws(NetworkError) {
         guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else {
             throw NetworkError(.fileFailed, writing: "cut")
         }
@@ -113,7 +114,7 @@ package final class ReplacementFile: @unchecked Sendable {  // one task writes; 
     /// system supports it.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    package func synchronize() throws(NetworkError) {
+    func synchronize() throws(NetworkError) {
         #if canImport(Darwin)
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif
@@ -126,7 +127,7 @@ package final class ReplacementFile: @unchecked Sendable {  // one task writes; 
     /// and opens no device.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`; the target is unchanged.
-    package func commit(to target: URL) throws(NetworkError) {
+    func commit(to target: URL) throws(NetworkError) {
         try synchronize()
         try Self.refuseReplacing(target)
         guard rename(url.path, target.path) == 0 else { throw NetworkError(.fileFailed, writing: "put in its place") }
@@ -139,7 +140,7 @@ package final class ReplacementFile: @unchecked Sendable {  // one task writes; 
     /// Refuses a target that is there and is no regular file: a folder, a symbolic link, a device, a pipe or a socket.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    package static func refuseReplacing(_ target: URL) throws(NetworkError) {
+    static func refuseReplacing(_ target: URL) throws(NetworkError) {
         guard target.isFileURL else { throw NetworkError(.fileFailed, reason: "the target is no file URL") }
         var status = stat()
         guard lstat(target.path, &status) == 0 else {
@@ -159,14 +160,14 @@ package final class ReplacementFile: @unchecked Sendable {  // one task writes; 
     }
 
     /// Removes the file. The target is unchanged.
-    package func discard() {
+    func discard() {
         unlink(url.path)
     }
 
     /// Reserves a name in a folder that no other file has, by an empty file: `report.pdf`, `report 2.pdf`.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`.
-    package static func reserve(_ name: String, in folder: URL) throws(NetworkError) -> URL {
+    static func reserve(_ name: String, in folder: URL) throws(NetworkError) -> URL {
         let stem = name.lastIndex(of: ".").map { name[..<$0] } ?? name[...]
         for number in 1...mostNames {
             let mark = number == 1 ? "" : " \(number)"
