@@ -18,16 +18,29 @@ struct AuthenticationChallenge: Sendable, Hashable {
     /// - Parameter field: The value of the field, or the values of several fields joined with commas.
     /// - Returns: The challenges in order.
     static func challenges(in field: String) -> [AuthenticationChallenge] {
-        var reader = ChallengeReader(Array(field.utf8.prefix(maximumFieldLength)))
-        return reader.read()
+        var scanner = FieldScanner(String(decoding: field.utf8.prefix(maximumFieldLength), as: UTF8.self))
+        var challenges: [AuthenticationChallenge] = []
+        while !scanner.isAtEnd {
+            read(&scanner, into: &challenges)
+            scanner.skipItem()
+        }
+        return challenges
     }
 
-    fileprivate init(scheme: String) {
-        self.scheme = scheme
-    }
-
-    fileprivate mutating func add(_ name: String, _ value: String) {
-        if parameters[name] == nil { parameters[name] = value }
+    /// Reads one element of the list. Commas separate both challenges and parameters, so the text after a name decides:
+    /// `name =` is a parameter of the challenge before it, and a name alone starts a challenge.
+    private static func read(_ scanner: inout FieldScanner, into challenges: inout [AuthenticationChallenge]) {
+        let equals = UInt8(ascii: "=")
+        guard var name = scanner.token() else { return }
+        if !scanner.skip(equals) {
+            challenges.append(AuthenticationChallenge(scheme: name.lowercased()))
+            // Without a value it is the token68 of a scheme such as `Negotiate`, which is not needed.
+            guard let parameter = scanner.token(), scanner.skip(equals) else { return }
+            name = parameter
+        }
+        guard let value = scanner.quotedString()?.text ?? scanner.token(), !value.isEmpty, !challenges.isEmpty
+        else { return }
+        challenges[challenges.count - 1].parameters.merge([name.lowercased(): value]) { first, _ in first }
     }
 }
 
@@ -47,98 +60,6 @@ extension HTTPResponseHead {
         guard let field = headers["WWW-Authenticate"] else { return [] }
         return AuthenticationChallenge.challenges(in: field).compactMap { challenge in
             challenge.scheme == "bearer" ? challenge.parameters["error"]?.lowercased() : nil
-        }
-    }
-}
-
-/// Reads challenges byte by byte. Commas separate both challenges and parameters, so the text after a name decides:
-/// `name =` is a parameter of the challenge before it, and a name alone starts a challenge.
-private struct ChallengeReader {
-    private let bytes: [UInt8]
-    private var position = 0
-    private var challenges: [AuthenticationChallenge] = []
-
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
-    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
-
-    mutating func read() -> [AuthenticationChallenge] {
-        while next != nil {
-            skip { $0 == .comma || $0.isBlank }
-            readElement()
-            skipToComma()
-        }
-        return challenges
-    }
-
-    /// Reads one element of the list: a parameter, or a scheme and its first parameter.
-    private mutating func readElement() {
-        let name = readToken()
-        guard !name.isEmpty else { return }
-        skip(\.isBlank)
-        if next == .equals { return readParameter(name) }
-        challenges.append(AuthenticationChallenge(scheme: name.lowercased()))
-        let parameter = readToken()
-        skip(\.isBlank)
-        // Without a value it is the token68 of a scheme such as `Negotiate`, which is not needed.
-        if !parameter.isEmpty, next == .equals { readParameter(parameter) }
-    }
-
-    private mutating func readParameter(_ name: String) {
-        position += 1
-        skip(\.isBlank)
-        let value = next == .quote ? readQuotedText() : readToken()
-        guard !challenges.isEmpty, !value.isEmpty else { return }
-        challenges[challenges.count - 1].add(name.lowercased(), value)
-    }
-
-    private mutating func readToken() -> String {
-        let start = position
-        skip(\.isTokenCharacter)
-        return String(decoding: bytes[start..<position], as: UTF8.self)
-    }
-
-    private mutating func readQuotedText() -> String {
-        position += 1
-        var text: [UInt8] = []
-        while let byte = next, byte != .quote {
-            if byte == .backslash { position += 1 }
-            if let byte = next { text.append(byte) }
-            position += 1
-        }
-        position += 1
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    private mutating func skipToComma() {
-        while let byte = next, byte != .comma {
-            if byte == .quote { _ = readQuotedText() } else { position += 1 }
-        }
-    }
-
-    private mutating func skip(_ isSkipped: (UInt8) -> Bool) {
-        while let byte = next, isSkipped(byte) { position += 1 }
-    }
-}
-
-extension UInt8 {
-    fileprivate static let comma = UInt8(ascii: ",")
-    fileprivate static let equals = UInt8(ascii: "=")
-    fileprivate static let quote = UInt8(ascii: "\"")
-    fileprivate static let backslash = UInt8(ascii: "\\")
-
-    fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
-
-    /// A character of a token (RFC 9110 §5.6.2) or of a token68 (§11.2).
-    fileprivate var isTokenCharacter: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default:
-            "!#$%&'*+-.^_`|~/".utf8.contains(self)
         }
     }
 }

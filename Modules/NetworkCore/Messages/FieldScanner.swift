@@ -40,22 +40,27 @@ package struct FieldScanner {
     ///
     /// - Returns: The value, without quotation marks. `nil`: a quoted string does not end.
     package mutating func tokenOrQuotedString() -> String? {
-        guard skip(UInt8(ascii: "\"")) else {
-            let value = rest.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
-            rest = rest[value.endIndex...]
-            return String(Substring(value)).withoutSurroundingWhiteSpace
-        }
-        var value: [UInt8] = []
-        while let byte = rest.popFirst() {
+        if let (text, isClosed) = quotedString() { return isClosed ? text : nil }
+        let value = rest.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
+        rest = rest[value.endIndex...]
+        return String(Substring(value)).withoutSurroundingWhiteSpace
+    }
+
+    /// Reads a quoted string.
+    ///
+    /// - Returns: Its text, without quotation marks and escapes, and whether it ends. `nil`: there is none here.
+    package mutating func quotedString() -> (text: String, isClosed: Bool)? {
+        guard skip(UInt8(ascii: "\"")) else { return nil }
+        var text: [UInt8] = []
+        var isClosed = false
+        while !isClosed, let byte = rest.popFirst() {
             switch byte {
-            case UInt8(ascii: "\""): return String(decoding: value, as: UTF8.self)
-            case UInt8(ascii: "\\"):
-                guard let escaped = rest.popFirst() else { return nil }
-                value.append(escaped)
-            default: value.append(byte)
+            case UInt8(ascii: "\""): isClosed = true
+            case UInt8(ascii: "\\"): text += [rest.popFirst()].compactMap(\.self)
+            default: text.append(byte)
             }
         }
-        return nil
+        return (String(decoding: text, as: UTF8.self), isClosed)
     }
 
     /// Reads up to a byte, and skips it.
