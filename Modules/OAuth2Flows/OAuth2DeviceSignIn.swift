@@ -87,11 +87,10 @@ public struct OAuth2DeviceSignIn: Sendable {
                     .expired, reason: "the user did not enter the code in time\(reason)", cause: failure)
             }
             try await clock.sleep(until: clock.uptime + pause)
-            let format = ObservedFormat(.json)
             do {
-                return try await poll(code, format)
+                return try await poll(code)
             } catch let error as NetworkError {
-                let body = format.refused ?? RefusedBody(error)
+                let body = RefusedBody(error)
                 let serverCode = body.isPage ? nil : body.error
                 switch serverCode {
                 case "authorization_pending":
@@ -114,7 +113,7 @@ public struct OAuth2DeviceSignIn: Sendable {
         }
     }
 
-    private func poll(_ code: OAuth2DeviceCode, _ format: ObservedFormat) async throws -> TokenRefreshResult {
+    private func poll(_ code: OAuth2DeviceCode) async throws -> TokenRefreshResult {
         let parameters: QueryItems = [
             "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.deviceCode,
         ]
@@ -122,7 +121,7 @@ public struct OAuth2DeviceSignIn: Sendable {
             .post(.url(server.tokenEndpoint), body: $0)
         }
         let call = plain.map { response, head in response.issued(at: head.serverDate) }
-        return try await network.send(call.format(format)).tokensOfSignIn()
+        return try await network.send(call.format(.json)).tokensOfSignIn()
     }
 }
 

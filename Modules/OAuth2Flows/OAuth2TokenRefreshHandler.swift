@@ -67,26 +67,23 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         let parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
         let plain: Endpoint<OAuth2TokenResponse> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
-        let call = plain.map { response, head in response.issued(at: head.serverDate) }
-        let format = ObservedFormat(.json)
+        let call = plain.map { response, head in (response.issued(at: head.serverDate), head.status) }
         do {
             let keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField).allowingLateResponse()
-            let response = try await network.send(keyed.format(format))
-            return try response.usable(after: request, status: format.status)
+            let (response, status) = try await network.send(keyed.format(.json))
+            return try response.usable(after: request, status: status)
         } catch let error as NetworkError {
             let secrets = [request.refreshToken, request.accessToken, request.idempotencyKey] + client.secrets
-            throw Self.verdict(on: error.withoutQuoting(secrets), body: format.refused)
+            throw Self.verdict(on: error.withoutQuoting(secrets))
         }
     }
 
     /// Decides what a failed token call means for the session.
     ///
-    /// - Parameters:
-    ///   - error: Why the call failed, without the call's secrets.
-    ///   - body: The body of the response; `nil` where it was not kept.
+    /// - Parameter error: Why the call failed, without the call's secrets.
     /// - Returns: *rejected* for `invalid_grant`; otherwise *unavailable*, with the pause that the server requests.
-    static func verdict(on error: NetworkError, body: RefusedBody?) -> TokenRefreshError {
-        let body = body ?? RefusedBody(error)
+    static func verdict(on error: NetworkError) -> TokenRefreshError {
+        let body = RefusedBody(error)
         guard error.isRefusalOfTheCall, let status = error.statusOfWholeResponse, [400, 401, 403].contains(status),
             !body.isPage
         else { return TokenRefreshError(.unavailable, error) }

@@ -88,11 +88,10 @@ public struct RESTRejection: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - error: Why the call failed, without the call's secrets.
-    ///   - body: The body of the response; `nil` where it was not kept.
     ///   - secrets: The secrets of the call, which the server's code may quote.
     /// - Returns: The error with the verdict.
-    func verdict(on error: NetworkError, body: RefusedBody?, withoutQuoting secrets: [String?]) -> TokenRefreshError {
-        let body = body ?? RefusedBody(error)
+    func verdict(on error: NetworkError, withoutQuoting secrets: [String?]) -> TokenRefreshError {
+        let body = RefusedBody(error)
         guard let status = error.statusOfWholeResponse, error.isRefusalOfTheCall, !body.isPage else {
             return TokenRefreshError(.unavailable, error)
         }

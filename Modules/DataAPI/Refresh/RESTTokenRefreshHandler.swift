@@ -68,14 +68,13 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
     /// - Throws: `TokenRefreshError` with the verdict of ``RESTRejection``; its status is `nil` when no whole response
     ///   arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        let format = ObservedFormat(format)
+        let call = call(for: request).format(format).map { tokens, head in (tokens.result, head.status) }
         do {
-            let tokens = try await network.send(call(for: request).format(format))
-            return try tokens.result.usable(after: request, status: format.status)
+            let (result, status) = try await network.send(call)
+            return try result.usable(after: request, status: status)
         } catch let error as NetworkError {
             let secrets = [request.refreshToken, request.accessToken, request.idempotencyKey]
-            let shown = error.withoutQuoting(secrets)
-            throw rejection.verdict(on: shown, body: format.refused, withoutQuoting: secrets)
+            throw rejection.verdict(on: error.withoutQuoting(secrets), withoutQuoting: secrets)
         }
     }
 
