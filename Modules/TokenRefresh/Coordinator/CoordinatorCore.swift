@@ -3,7 +3,7 @@ import ConcurrencyPrimitives
 
 /// The state behind the coordinator's lock: the machine, and the handles of the work that it has started.
 struct CoordinatorCore {
-    typealias Waiter = CheckedContinuation<RefreshResponse, Never>
+    typealias Waiter = UnsafeContinuation<RefreshResponse, Never>
 
     var machine: RefreshStateMachine
     var waiters: [WaiterID: Waiter] = [:]

@@ -7,21 +7,34 @@ extension TokenRefreshCoordinator {
     /// Sends an event to the machine and waits for the response.
     ///
     /// A cancelled task gets its response at once (G7). The refresh that it started continues.
+    ///
+    /// What the waiting functions hold is kept for each caller: together it fits the first 1,000 bytes of a task. So what
+    /// needs room before or after the wait is in functions that are not inlined, and this one is. The machine responds
+    /// to each caller once, so the continuation needs no check.
+    @inline(__always)
     func response(to event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
-        let id = core.withLock { WaiterID(number: $0.nextNumber()) }
+        let id = nextWaiter()
         let event = event(id)
-        watchStore()
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                run { core, now in
-                    core.waiters[id] = continuation
-                    let actions = core.machine.handle(event, at: now)
-                    // The cancellation handler of a task that was cancelled before this line has found no waiter.
-                    return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
-                }
-            }
+            await withUnsafeContinuation { enter(id, with: event, $0) }
         } onCancel: {
             send(.waiterCancelled(id))
+        }
+    }
+
+    @inline(never)
+    private func nextWaiter() -> WaiterID {
+        watchStore()
+        return core.withLock { WaiterID(number: $0.nextNumber()) }
+    }
+
+    @inline(never)
+    private func enter(_ id: WaiterID, with event: RefreshEvent, _ continuation: CoordinatorCore.Waiter) {
+        run { core, now in
+            core.waiters[id] = continuation
+            let actions = core.machine.handle(event, at: now)
+            // The cancellation handler of a task that was cancelled before this line has found no waiter.
+            return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
         }
     }
 
@@ -29,6 +42,7 @@ extension TokenRefreshCoordinator {
     ///
     /// - Throws: ``AuthenticationError`` with code `insideRefresh` in a call of the own handler, and in a task that it
     ///   started while the call is under way: it would wait for itself (G20).
+    @inline(__always)
     func response(to request: CallerRequest) async throws -> RefreshResponse {
         guard !HandlerCall.isRunning(in: self) else { throw AuthenticationError(.insideRefresh) }
         return await response { .requested(request, $0) }
@@ -44,6 +58,7 @@ extension TokenRefreshCoordinator {
     /// Actions that must keep their order run under the lock, and are short: publishing states, starting tasks.
     /// Cancelling tasks, resuming waiters and calling the observer run other code and follow after it: a handler that
     /// is notified of its cancellation may read the state.
+    @inline(never)
     private func run(_ step: (inout CoordinatorCore, Instant) -> [RefreshAction]) {
         let now = Instant(uptime: clock.uptime, date: clock.date)
         let after = core.withLock { core in

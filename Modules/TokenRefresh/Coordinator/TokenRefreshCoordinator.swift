@@ -97,9 +97,14 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: `AuthenticationError`, or `CancellationError`.
     /// - Complexity: With a valid token O(1): one lock, no suspension, no allocation.
     public func token() async throws -> SessionToken {
-        let uptime = clock.uptime
-        if let token = core.withLock({ $0.machine.readyToken(at: uptime) }) { return token }
+        if let token = readyToken() { return token }
         return try await response(to: .token).token
+    }
+
+    @inline(never)
+    private func readyToken() -> SessionToken? {
+        let uptime = clock.uptime
+        return core.withLock { $0.machine.readyToken(at: uptime) }
     }
 
     /// See `TokenProvider.replacement(after:)`.
@@ -108,7 +113,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Returns: A token of the same session, other than the refused one.
     /// - Throws: `AuthenticationError`, or `CancellationError`.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
-        try await response(to: .replacement(refusal)).token
+        try await response(to: .replacing(refusal)).token
     }
 
     /// See `TokenProvider.noteServerDate(_:)`.

@@ -1,12 +1,12 @@
 import AuthInterface
 import Foundation
 
-/// An input of the machine.
+/// An input of the machine. Large values are in boxes: each caller that waits keeps its event.
 enum RefreshEvent: Sendable {
     case requested(CallerRequest, WaiterID)
     case waiterCancelled(WaiterID)
-    case signIn(TokenRefreshResult, SessionID, WaiterID)
-    case signOut(SignOutReason, WaiterID)
+    indirect case signIn(TokenRefreshResult, SessionID, WaiterID)
+    indirect case signOut(SignOutReason, WaiterID)
     case serverDateNoted(Date)
 
     /// A shared store reports that it may have changed.
@@ -15,16 +15,16 @@ enum RefreshEvent: Sendable {
     case suspensionNear
 
     /// The store was read. `ownerMayCall`: whether the owner of a stored intent may still be calling (rule 4).
-    case read(ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool)
+    indirect case read(ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool)
     /// `identity`: the name of the lease, for the intents that are recorded under it.
-    case leased(AttemptID, identity: String? = nil)
-    case leaseFailed(AttemptID, TokenStoreError)
+    indirect case leased(AttemptID, identity: String? = nil)
+    indirect case leaseFailed(AttemptID, TokenStoreError)
     /// Another process has the lease for which an attempt waits.
-    case leaseHeld(LeaseHolder)
+    indirect case leaseHeld(LeaseHolder)
     /// Another process may have the lease.
     case leaseLost(AttemptID)
-    case wrote(version: Int, WriteOutcome)
-    case responded(AttemptID, base: TokenBundle, Result<TokenRefreshResult, TokenRefreshError>)
+    indirect case wrote(version: Int, WriteOutcome)
+    indirect case responded(AttemptID, base: TokenBundle, Result<TokenRefreshResult, TokenRefreshError>)
     case timerFired(RefreshTimer)
 }
 
@@ -40,6 +40,10 @@ enum CallerRequest: Hashable, Sendable {
     case restore
     /// The end of all work under way.
     case settle
+
+    /// A request in place of a refused one. It is not inlined, so that no caller keeps a copy while it waits.
+    @inline(never)
+    static func replacing(_ refusal: TokenRefusal) -> CallerRequest { .replacement(refusal) }
 }
 
 /// Why the store is read.
