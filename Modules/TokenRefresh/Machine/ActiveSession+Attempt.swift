@@ -9,7 +9,8 @@ extension ActiveSession {
         context.emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
         context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.deadline))
         // This attempt serves the waiters of the pause.
-        for waiter in queue.takeAll() { join(waiter, &context) }
+        context.room.move(from: .pause, to: .attempt)
+        timeWaiters(since: context.room.earliest(at: .attempt), &context)
         if !context.settings.isShared {
             // A read shows whether a write that has failed stored the tokens all the same.
             if case .nothing(_, isUncertain: true) = persistence {
@@ -170,8 +171,8 @@ extension ActiveSession {
         _ context: inout MachineContext
     ) {
         guard isRefreshable else {
-            rest(id, &context)
-            for waiter in waiting.takeAll() { refuse(waiter, .noRefreshToken, &context) }
+            rest(&context)
+            for waiter in context.room.take(.attempt) { refuse(waiter, .noRefreshToken, &context) }
             return
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }

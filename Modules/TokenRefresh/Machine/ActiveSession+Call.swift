@@ -93,7 +93,7 @@ extension ActiveSession {
         isReplay: Bool = false,
         _ context: inout MachineContext
     ) {
-        guard let refreshToken = bundle.refreshToken, !refreshToken.isEmpty else { return rest(id, &context) }
+        guard let refreshToken = bundle.refreshToken, !refreshToken.isEmpty else { return rest(&context) }
         var key = currentKey(&context)
         let isFirst = key.use(at: context.now)
         self.key = key

@@ -19,14 +19,10 @@ extension ActiveSession {
         }
     }
 
-    mutating func cancel(_ waiter: WaiterID) -> Bool {
-        waiting.remove(waiter) || queue.remove(waiter)
-    }
-
     /// Returns the current token, or lets the caller wait for the next one (G3).
     mutating func giveToken(to waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
         guard !isActivating else {
-            queue.add(waiter)
+            context.room.add(waiter, to: .pause)
             return .continues
         }
         let uptime = context.now.uptime
@@ -155,7 +151,7 @@ extension ActiveSession {
         guard context.settings.isShared, !context.store.isBehind else {
             return refuse(waiter, .unauthorized, retryAfter: pause, &context)
         }
-        context.check(for: waiter)
+        context.room.add(waiter, to: .nextCheck)
     }
 
     /// A check of the store for a caller whose endpoint has refused a fresh token has ended (G10).
@@ -185,7 +181,7 @@ extension ActiveSession {
     mutating func waitForRefresh(_ waiter: Waiter, _ context: inout MachineContext) {
         switch phase {
         case .activating:
-            queue.add(waiter)
+            context.room.add(waiter, to: .pause)
         case .refreshing:
             join(waiter, &context)
         case .resting where call != nil:
@@ -202,8 +198,8 @@ extension ActiveSession {
             guard left <= limit else {
                 return fail(waiter, failure.error, retryAfter: left, &context)
             }
-            if queue.isEmpty { context.emit(.startTimer(.cooldown(bundle.session), at: failure.until)) }
-            queue.add(waiter)
+            if context.room.isEmpty(.pause) { context.emit(.startTimer(.cooldown(bundle.session), at: failure.until)) }
+            context.room.add(waiter, to: .pause)
         }
     }
 }

@@ -46,15 +46,16 @@ extension ActiveSession {
 
     // MARK: Waiting
 
-    /// Lets a caller wait for an attempt. One that has waited before, as for a pause or the store, has less time left
-    /// than the attempt (G25).
+    /// Lets a caller wait for an attempt.
     mutating func join(_ waiter: Waiter, _ context: inout MachineContext) {
-        waiting.add(waiter)
-        guard waiter.since < context.now.uptime else { return }
-        timeWaiters(until: waiter.since + context.policy.deadline, &context)
+        context.room.add(waiter, to: .attempt)
+        timeWaiters(since: waiter.since, &context)
     }
 
-    private mutating func timeWaiters(until end: Duration, _ context: inout MachineContext) {
+    /// A caller that has waited before, as for a pause or the store, has less time left than the attempt (G25).
+    mutating func timeWaiters(since: Duration?, _ context: inout MachineContext) {
+        guard let since, since < context.now.uptime else { return }
+        let end = since + context.policy.deadline
         guard waitersEnd.map({ end < $0 }) ?? true else { return }
         waitersEnd = end
         context.emit(.startTimer(.waiterDeadline, at: end))
@@ -68,14 +69,15 @@ extension ActiveSession {
         let reason = leaseHolder == nil ? "waited \(limit.inWords) for a refresh" : waitReason(context)
         let error = TokenRefreshError(.unavailable, reason: reason)
         // The deadlines of many callers within a short time pass together.
-        for waiter in waiting.takeAll(since: context.now.uptime + limit / 64 - limit) {
+        for waiter in context.room.take(.attempt, since: context.now.uptime + limit / 64 - limit) {
             endWait(of: waiter, error, retryAfter: context.policy.backoff.floor, &context)
         }
-        if let since = waiting.earliest { timeWaiters(until: since + limit, &context) }
+        timeWaiters(since: context.room.earliest(at: .attempt), &context)
     }
 
     /// Stops the deadlines of an attempt that has ended.
-    mutating func stopDeadlines(_ id: AttemptID, _ context: inout MachineContext) {
+    mutating func stopDeadlines(_ context: inout MachineContext) {
+        guard case .refreshing(let id, _) = phase else { return }
         context.emit(.stopTimer(.deadline(id)))
         guard waitersEnd != nil else { return }
         waitersEnd = nil
@@ -85,12 +87,12 @@ extension ActiveSession {
     /// Handles the requests of the waiters of a pause, or of a sign-in, again.
     mutating func serveQueue(_ context: inout MachineContext) -> SessionOutcome {
         var outcome = SessionOutcome.continues
-        for waiter in queue.takeAll() {
+        for waiter in context.room.take(.pause) {
             if case .continues = outcome {
                 outcome = requestedAgain(waiter, &context)
             } else {
                 // The session is over for the rest, too.
-                waiting.add(waiter)
+                context.room.add(waiter, to: .attempt)
             }
         }
         return outcome
@@ -103,12 +105,6 @@ extension ActiveSession {
         else { return requested(waiter, &context) }
         waitForRefresh(waiter, &context)
         return .continues
-    }
-
-    /// Removes all waiters: the session has ended (G23).
-    mutating func takeWaiters(_ context: inout MachineContext) -> [Waiter] {
-        if case .refreshing(let id, _) = phase { stopDeadlines(id, &context) }
-        return waiting.takeAll() + queue.takeAll()
     }
 }
 

@@ -128,18 +128,18 @@ extension ActiveSession {
     /// token that was only too old wait for its end if it is short.
     mutating func finishAttempt(_ context: inout MachineContext) -> SessionOutcome {
         if isRefreshing, expiry.urgency(at: context.now.uptime) == .expired {
-            let waiters = bundle.accessToken.fitsHeaderField ? waiting.takeAll() : []
+            let waiters = bundle.accessToken.fitsHeaderField ? context.room.take(.attempt) : []
             failAttempt(TokenRefreshError(.unavailable, reason: "the new access token cannot be used"), &context)
             for waiter in waiters { waitForRefresh(waiter, &context) }
             return .continues
         }
         leaseHolder = nil
         failure = nil
-        if case .refreshing(let id, _) = phase { rest(id, &context) }
-        for waiter in waiting.takeAll() { give(waiter, &context) }
-        for waiter in queue.takeAll() {
+        rest(&context)
+        for waiter in context.room.take(.attempt) { give(waiter, &context) }
+        for waiter in context.room.take(.pause) {
             // The refresh was made, by this or by another process.
-            if case .refresh = waiter.request { give(waiter, &context) } else { queue.add(waiter) }
+            if case .refresh = waiter.request { give(waiter, &context) } else { context.room.add(waiter, to: .pause) }
         }
         return serveQueue(&context)
     }
@@ -154,8 +154,8 @@ extension ActiveSession {
     ) {
         let pause = left ?? notedFailure(error, atLeast: least, &context)
         context.emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
-        if case .refreshing(let id, _) = phase { rest(id, &context) }
-        for waiter in waiting.takeAll() { endWait(of: waiter, error, retryAfter: pause, &context) }
+        rest(&context)
+        for waiter in context.room.take(.attempt) { endWait(of: waiter, error, retryAfter: pause, &context) }
     }
 
     /// - Returns: The pause after the failure.
@@ -183,8 +183,9 @@ extension ActiveSession {
         return pause
     }
 
-    mutating func rest(_ id: AttemptID, _ context: inout MachineContext) {
+    mutating func rest(_ context: inout MachineContext) {
+        guard isRefreshing else { return }
+        stopDeadlines(&context)
         phase = .resting
-        stopDeadlines(id, &context)
     }
 }

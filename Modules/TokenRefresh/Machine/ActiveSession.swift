@@ -179,11 +179,8 @@ struct ActiveSession: Hashable, Sendable {
 
     var phase: Phase
     var call: Call?
-    var waiting = Waiters()
-    /// When the next of them fails that has waited since before the attempt started.
+    /// When the next waiter of the attempt fails that has waited since before it started.
     var waitersEnd: Duration?
-    /// The waiters of a pause, or of a sign-in that is being stored.
-    var queue = Waiters()
     /// The key of all calls with the current refresh token. `nil`: there was none (G12).
     var key: CallKey?
     var failure: Failure?

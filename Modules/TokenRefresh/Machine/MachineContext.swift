@@ -20,6 +20,7 @@ struct MachineContext: Sendable {
     /// Whether the wall clock was set since the machine began.
     private var wasClockSet = false
     var store = PendingWrite()
+    var room = WaitingRoom()
     var serverClock = ServerClock()
     /// The attempt that took the lease which this process holds.
     private(set) var lease: AttemptID?
@@ -37,8 +38,6 @@ struct MachineContext: Sendable {
     /// The event says that the content of the store may have changed: a read under way may have seen older content.
     /// Always `false` between two events.
     var storeMayHaveChanged = false
-    /// The waiters of a check of the store that starts now.
-    private var checkWaiters: [Waiter] = []
     private var random: RandomSource
     private var actions: [RefreshAction] = []
     private var attempts = 0
@@ -57,16 +56,6 @@ struct MachineContext: Sendable {
     mutating func takeActions() -> [RefreshAction] {
         defer { actions = [] }
         return actions
-    }
-
-    /// Lets a caller wait until the store was checked.
-    mutating func check(for waiter: Waiter) { checkWaiters.append(waiter) }
-
-    /// Returns the callers that wait for a check since the last event.
-    mutating func takeCheckWaiters() -> [Waiter] {
-        guard !checkWaiters.isEmpty else { return [] }
-        defer { checkWaiters = [] }
-        return checkWaiters
     }
 
     mutating func nextAttempt() -> AttemptID {
@@ -92,6 +81,16 @@ struct MachineContext: Sendable {
     }
 
     // MARK: The store
+
+    /// Lets the caller of a sign-in or a sign-out wait for the newest content.
+    mutating func letWait(_ waiter: Waiter, isSignIn: Bool = false) {
+        room.add(waiter, to: .write(version: store.version, isSignIn: isSignIn))
+    }
+
+    /// Lets the callers of sign-outs that waited for the first read wait for the newest content.
+    mutating func letEarlySignOutsWait() {
+        room.move(from: .earlySignOut, to: .write(version: store.version, isSignIn: false))
+    }
 
     /// Sets the content for the store, and writes it as soon as no other write is under way.
     mutating func write(_ content: StoreContent) -> Int {
@@ -256,7 +255,8 @@ struct MachineContext: Sendable {
 /// each event, and the buffer of actions is empty between two. The random source only names keys and stretches pauses.
 extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
-        first.settings == second.settings && first.store == second.store && first.serverClock == second.serverClock
+        first.settings == second.settings && first.store == second.store && first.room == second.room
+            && first.serverClock == second.serverClock
             && first.lease == second.lease && first.leaseIdentity == second.leaseIdentity
             && first.lostLeases == second.lostLeases
             && first.attempts == second.attempts && first.steadySince == second.steadySince
@@ -268,6 +268,7 @@ extension MachineContext: Hashable {
     /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
     func hash(into hasher: inout Hasher) {
         hasher.combine(store)
+        hasher.combine(room)
         hasher.combine(serverClock)
         hasher.combine(lease)
         hasher.combine(leaseIdentity)

@@ -14,11 +14,11 @@ extension MachineState {
 
     mutating func requested(_ waiter: Waiter) {
         switch (waiter.request, stateKind) {
-        case (.settle, _): settleWaiters.add(waiter)
+        case (.settle, _): context.room.add(waiter, to: .settle)
         case (_, .unknown):
-            loadWaiters.add(waiter)
+            context.room.add(waiter, to: .load)
             load()
-        case (.restore, .activating): restoreWaiters.add(waiter)
+        case (.restore, .activating): context.room.add(waiter, to: .publication)
         case (.restore, .signedIn), (.restore, .signedOut): restore(waiter)
         case (_, .signedIn), (_, .activating): withSession { $0.requested(waiter, &$1) }
         case (.token, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.notSignedIn))))
@@ -33,26 +33,13 @@ extension MachineState {
             context.emit(.respond(waiter.id, .state(published)))
             return
         }
-        checkStore(for: waiter)
+        context.room.add(waiter, to: .nextCheck)
     }
 
-    mutating func cancel(_ waiter: WaiterID) {
-        var waited =
-            loadWaiters.remove(waiter) || restoreWaiters.remove(waiter) || settleWaiters.remove(waiter)
-            || check.waiters.remove(waiter) || check.laterWaiters.remove(waiter) || context.store.remove(waiter)
-            || cancelWish(waiter)
-        if !waited { withSession { session, _ in waited = session.cancel(waiter) } }
-        if waited { context.emit(.respond(waiter, .cancelled)) }
-    }
-
-    /// The caller of a sign-out leaves. The sign-out stays.
-    private mutating func cancelWish(_ waiter: WaiterID) -> Bool {
-        guard case .unknown(var restoring) = state, let index = restoring.wish?.waiters.firstIndex(of: waiter) else {
-            return false
-        }
-        restoring.wish?.waiters.remove(at: index)
-        state = .unknown(restoring)
-        return true
+    /// A sign-out stays when its caller leaves.
+    mutating func cancel(_ id: WaiterID) {
+        guard context.room.remove(id) else { return }
+        context.emit(.respond(id, .cancelled))
     }
 
     mutating func serverDateNoted(_ date: Date) {
@@ -117,17 +104,17 @@ extension MachineState {
             // A session that another process began after the sign-out was asked for is not the one that it meant.
             guard let wish, !isSignIn(bundle, after: wish) else {
                 begin(stored: bundle)
-                return respond(to: wish)
+                return respondToEarlySignOuts()
             }
             state = .signedIn(ActiveSession(stored: bundle, context))
             end(wish.reason, revoking: bundle, inStore: false)
-            for waiter in wish.waiters { context.store.wait(waiter) }
+            context.letEarlySignOutsWait()
         case .tombstone(let tombstone):
             endRestoring(tombstone.reason)
-            respond(to: wish)
+            respondToEarlySignOuts()
         case .empty:
             endRestoring(wish?.reason ?? .never)
-            respond(to: wish)
+            respondToEarlySignOuts()
         }
     }
 
@@ -135,12 +122,12 @@ extension MachineState {
     private mutating func unreadable(_ error: TokenStoreError, _ wish: SignOut?) {
         guard let wish, error.isLasting else { return storeUnavailable(error) }
         _ = context.write(.tombstone(wish.reason, at: context.now.date, of: .unread))
-        for waiter in wish.waiters { context.store.wait(waiter) }
+        context.letEarlySignOutsWait()
         endRestoring(wish.reason)
     }
 
-    private mutating func respond(to wish: SignOut?) {
-        for waiter in wish?.waiters ?? [] { context.emit(.respond(waiter, .done)) }
+    private mutating func respondToEarlySignOuts() {
+        for waiter in context.room.take(.earlySignOut) { context.emit(.respond(waiter.id, .done)) }
     }
 
     /// Whether a stored session is known to have begun after a sign-out was asked for.
@@ -151,14 +138,14 @@ extension MachineState {
     }
 
     mutating func begin(stored bundle: TokenBundle) {
-        let waiters = loadWaiters.takeAll()
+        let waiters = context.room.take(.load)
         state = .signedIn(ActiveSession(stored: bundle, context))
         announce(.signedIn(bundle.session))
         serve(waiters)
     }
 
     mutating func endRestoring(_ reason: SignOutReason) {
-        let waiters = loadWaiters.takeAll()
+        let waiters = context.room.take(.load)
         lastEnding = reason
         state = .signedOut(reason)
         announce(.signedOut(reason))
@@ -188,10 +175,6 @@ extension MachineState {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
         let failure = AuthenticationError(.storeUnavailable, retryAfter: pause, cause: error)
-        for waiter in loadWaiters.takeAll() { context.emit(.respond(waiter.id, .failed(failure))) }
-        guard case .unknown(var restoring) = state, let wish = restoring.wish else { return }
-        restoring.wish?.waiters = []
-        state = .unknown(restoring)
-        for waiter in wish.waiters { context.emit(.respond(waiter, .failed(failure))) }
+        for waiter in context.room.take(.load, .earlySignOut) { context.emit(.respond(waiter.id, .failed(failure))) }
     }
 }

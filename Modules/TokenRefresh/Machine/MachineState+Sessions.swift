@@ -5,18 +5,16 @@ import Foundation
 /// Signing in and out, and the end of a session (G5, G9).
 extension MachineState {
     /// A sign-in. The current session ends at once; the new tokens are used once they are stored (G11).
-    mutating func signIn(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: WaiterID) {
+    mutating func signIn(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: Waiter) {
         guard tokens.accessToken.fitsHeaderField else {
-            context.emit(.respond(waiter, .failed(AuthenticationError(.invalidTokens))))
+            context.emit(.respond(waiter.id, .failed(AuthenticationError(.invalidTokens))))
             return
         }
         let scope: EndScope
         var old: TokenBundle?
-        var replaced: SignOut?
         switch state {
         case .unknown(let restoring):
             scope = .sessions(id, replacing: [])
-            replaced = restoring.wish
             // The read shows what the sign-in replaces.
             if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
         case .signedOut:
@@ -30,9 +28,9 @@ extension MachineState {
         let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.serverClock, context.now)
         let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))
-        context.store.wait(waiter, isSignIn: true)
+        context.letWait(waiter, isSignIn: true)
         // The sign-in replaces what an earlier sign-out was to end.
-        for waiter in replaced?.waiters ?? [] { context.store.wait(waiter) }
+        context.letEarlySignOutsWait()
         if let old { revokeOnceWritten(old) }
     }
 
@@ -41,21 +39,20 @@ extension MachineState {
         if case .tombstone(_, _, let scope)? = context.store.missing { scope } else { nil }
     }
 
-    mutating func signOut(_ reason: SignOutReason, _ waiter: WaiterID) {
+    mutating func signOut(_ reason: SignOutReason, _ waiter: Waiter) {
         switch state {
         case .signedOut:
-            context.store.wait(waiter)
+            context.letWait(waiter)
             // A deletion that has failed is tried again at once.
             if context.store.isBehind { context.beginWriting() } else { respondToStoreWaiters(nil) }
         case .unknown(var restoring):
-            var wish = restoring.wish ?? SignOut(reason: reason, askedAt: context.now.uptime, waiters: [])
-            wish.waiters.append(waiter)
-            restoring.wish = wish
+            restoring.wish = restoring.wish ?? SignOut(reason: reason, askedAt: context.now.uptime)
             state = .unknown(restoring)
+            context.room.add(waiter, to: .earlySignOut)
             load()
         case .signedIn(let session):
             end(reason, revoking: session.newestBundle, inStore: false)
-            context.store.wait(waiter)
+            context.letWait(waiter)
         }
     }
 
@@ -107,11 +104,10 @@ extension MachineState {
 
     /// G23: a waiter of one session never continues in another. Waiters for the state get the next one.
     mutating func failWaiters() {
-        var waiters = loadWaiters.takeAll() + check.waiters.takeAll() + check.laterWaiters.takeAll()
-        withSession { session, context in waiters += session.takeWaiters(&context) }
-        for waiter in waiters {
+        withSession { $0.stopDeadlines(&$1) }
+        for waiter in context.room.take(.load, .check, .nextCheck, .attempt, .pause) {
             switch waiter.request {
-            case .restore, .refresh: restoreWaiters.add(waiter)
+            case .restore, .refresh: context.room.add(waiter, to: .publication)
             case .token, .replacement, .settle:
                 context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
             }
@@ -121,7 +117,7 @@ extension MachineState {
     mutating func announce(_ state: SessionState) {
         published = state
         context.emit(.publish(state))
-        for waiter in restoreWaiters.takeAll() { context.emit(.respond(waiter.id, .state(state))) }
+        for waiter in context.room.take(.publication) { context.emit(.respond(waiter.id, .state(state))) }
         switch state {
         case .signedIn(let session): context.emit(.report(.signedIn(session: session)))
         case .signedOut(let reason): context.emit(.report(.signedOut(reason)))

@@ -65,7 +65,7 @@ extension MachineState {
     mutating func respondToStoreWaiters(_ error: TokenStoreError?, upTo version: Int? = nil) {
         var isSignedOut = false
         if case .signedOut = state { isSignedOut = true }
-        for waiter in context.store.takeWaiters(upTo: version ?? context.store.version) {
+        for waiter in context.room.takeWriters(upTo: version ?? context.store.version) {
             if let error, isSignedOut, !waiter.isSignIn {
                 context.emit(.respond(waiter.id, .failed(AuthenticationError(.storeUnavailable, cause: error))))
             } else {
@@ -99,15 +99,10 @@ extension MachineState {
         if check.isOwed, !context.store.isBehind { storeChanged() }
     }
 
-    /// Lets a caller wait for a check that starts now, at most for the store's deadline.
-    mutating func checkStore(for waiter: Waiter) {
-        if !check.isUnderWay {
-            check.waiters.add(waiter)
-            startCheck()
-        } else {
-            check.laterWaiters.add(waiter)
-        }
-        guard !check.isTimed else { return }
+    /// Starts the check for which callers wait, at most for the store's deadline.
+    mutating func checkForWaiters() {
+        if !check.isUnderWay, !context.room.isEmpty(.nextCheck) { startCheck() }
+        guard !check.isTimed, !context.room.isEmpty(.check) || !context.room.isEmpty(.nextCheck) else { return }
         check.isTimed = true
         context.emit(.startTimer(.checkDeadline, at: context.now.uptime + loadLimit))
     }
@@ -115,7 +110,7 @@ extension MachineState {
     mutating func startCheck() {
         (check.isUnderWay, check.isStale, check.mustRepeat, check.isOwed) = (true, false, false, false)
         context.storeMayHaveChanged = false
-        for waiter in check.laterWaiters.takeAll() { check.waiters.add(waiter) }
+        context.room.move(from: .nextCheck, to: .check)
         context.emit(.read(.check))
     }
 
@@ -125,9 +120,9 @@ extension MachineState {
         noteRead(result)
         if !isStale {
             follow((try? result.get()).flatMap(\.readable))
-            for waiter in check.waiters.takeAll() { serveAfterCheck(waiter) }
+            for waiter in context.room.take(.check) { serveAfterCheck(waiter) }
         }
-        if isStale || check.mustRepeat || !check.laterWaiters.isEmpty { return startCheck() }
+        if isStale || check.mustRepeat || !context.room.isEmpty(.nextCheck) { return startCheck() }
         if check.isTimed {
             check.isTimed = false
             context.emit(.stopTimer(.checkDeadline))
@@ -166,14 +161,14 @@ extension MachineState {
     /// The waiters of a check that hangs continue without it. Its result is used when it comes.
     mutating func checkTookTooLong() {
         check.isTimed = false
-        for waiter in check.waiters.takeAll() + check.laterWaiters.takeAll() { serveAfterCheck(waiter) }
+        for waiter in context.room.take(.check, .nextCheck) { serveAfterCheck(waiter) }
     }
 
     mutating func serveAfterCheck(_ waiter: Waiter) {
         switch (waiter.request, stateKind) {
         case (.replacement, .signedIn), (.replacement, .activating): withSession { $0.serveAfterCheck(waiter, &$1) }
         case (.replacement, _): context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
-        case (_, .activating): restoreWaiters.add(waiter)
+        case (_, .activating): context.room.add(waiter, to: .publication)
         default: context.emit(.respond(waiter.id, .state(published)))
         }
     }

@@ -23,7 +23,6 @@ struct MachineState: Hashable, Sendable {
     struct SignOut: Hashable, Sendable {
         let reason: SignOutReason
         let askedAt: Duration
-        var waiters: [WaiterID]
     }
 
     /// A check of a shared store, without the lease, for what another process has done.
@@ -39,9 +38,6 @@ struct MachineState: Hashable, Sendable {
         var isOwed = false
         /// How many checks in a row could not read the store.
         var failures = 0
-        /// The waiters of the check under way, and of the one after it.
-        var waiters = Waiters()
-        var laterWaiters = Waiters()
         var isTimed = false
     }
 
@@ -69,11 +65,6 @@ struct MachineState: Hashable, Sendable {
 
     var state: State = .unknown(Restoring())
     var context: MachineContext
-    /// The waiters of the first read.
-    var loadWaiters = Waiters()
-    /// The waiters of the next published state.
-    var restoreWaiters = Waiters()
-    var settleWaiters = Waiters()
     var check = StoreCheck()
     var storeFailure: TokenStoreError?
     var lastEnding: SignOutReason?
@@ -128,11 +119,14 @@ struct MachineState: Hashable, Sendable {
     /// - Returns: What the shell must do, in this order.
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         context.advance(to: now)
+        func waiter(_ id: WaiterID, _ request: CallerRequest) -> Waiter {
+            Waiter(id: id, request: request, since: now.uptime)
+        }
         switch event {
-        case .requested(let request, let id): requested(Waiter(id: id, request: request, since: now.uptime))
-        case .waiterCancelled(let waiter): cancel(waiter)
-        case .signIn(let tokens, let id, let waiter): signIn(tokens.plausible, id, waiter)
-        case .signOut(let reason, let waiter): signOut(reason, waiter)
+        case .requested(let request, let id): requested(waiter(id, request))
+        case .waiterCancelled(let id): cancel(id)
+        case .signIn(let tokens, let session, let id): signIn(tokens.plausible, session, waiter(id, .settle))
+        case .signOut(let reason, let id): signOut(reason, waiter(id, .settle))
         case .serverDateNoted(let date): serverDateNoted(date)
         case .storeChanged: storeChanged()
         case .suspensionNear: suspensionNear()
@@ -158,7 +152,7 @@ struct MachineState: Hashable, Sendable {
             context.storeMayHaveChanged = false
             if check.isUnderWay { check.isStale = true }
         }
-        for waiter in context.takeCheckWaiters() { checkStore(for: waiter) }
+        checkForWaiters()
         releaseUnneededLease()
         respondToSettleWaiters()
         if case .signedIn(let session) = state {
@@ -257,8 +251,8 @@ struct MachineState: Hashable, Sendable {
     }
 
     mutating func respondToSettleWaiters() {
-        guard !settleWaiters.isEmpty, isIdle else { return }
-        for waiter in settleWaiters.takeAll() { context.emit(.respond(waiter.id, .done)) }
+        guard !context.room.isEmpty(.settle), isIdle else { return }
+        for waiter in context.room.take(.settle) { context.emit(.respond(waiter.id, .done)) }
     }
 
     func pauseEnd(at uptime: Duration) -> Duration? {

@@ -14,16 +14,10 @@ struct PendingWrite: Hashable, Sendable {
     private var timed: Int?
     /// The newest version whose write has failed or missed its deadline.
     private var missed = 0
-    private var waiters: [WaiterID: Wait] = [:]
 
     struct Write: Hashable, Sendable {
         let version: Int
         let content: StoreContent
-    }
-
-    private struct Wait: Hashable {
-        let version: Int
-        let isSignIn: Bool
     }
 
     /// Whether the newest content is not stored yet.
@@ -101,21 +95,5 @@ struct PendingWrite: Hashable, Sendable {
     mutating func settle() {
         settled = version
         failures = 0
-    }
-
-    /// Notes that a caller waits for the newest version to be written. A sign-in holds also if it is not.
-    mutating func wait(_ waiter: WaiterID, isSignIn: Bool = false) {
-        waiters[waiter] = Wait(version: version, isSignIn: isSignIn)
-    }
-
-    /// Forgets a caller.
-    mutating func remove(_ waiter: WaiterID) -> Bool { waiters.removeValue(forKey: waiter) != nil }
-
-    /// Takes out the callers who wait for a version or an older one, in the order in which they came.
-    mutating func takeWaiters(upTo version: Int) -> [(id: WaiterID, isSignIn: Bool)] {
-        guard !waiters.isEmpty else { return [] }
-        let served = waiters.filter { $0.value.version <= version }
-        for waiter in served.keys { waiters[waiter] = nil }
-        return served.sorted { $0.key.number < $1.key.number }.map { ($0.key, $0.value.isSignIn) }
     }
 }

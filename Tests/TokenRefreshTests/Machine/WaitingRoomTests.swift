@@ -1,0 +1,108 @@
+import AuthInterface
+import Testing
+
+@testable import TokenRefresh
+
+/// Each caller gets exactly one response: it waits at one station, and is taken out once.
+@Suite struct WaitingRoomTests {
+    private let stations: [WaitingRoom.Station] = [
+        .load, .earlySignOut, .publication, .settle, .check, .nextCheck, .write(version: 1, isSignIn: true),
+        .write(version: 1, isSignIn: false), .attempt, .pause,
+    ]
+
+    private func waiter(_ number: Int, since seconds: Int = 0) -> Waiter {
+        Waiter(id: WaiterID(number: number), request: .token, since: .seconds(seconds))
+    }
+
+    private func numbers(_ waiters: [Waiter]) -> [Int] { waiters.map(\.id.number) }
+
+    /// A room with three callers at each station, who came in turns.
+    private func full() -> WaitingRoom {
+        var room = WaitingRoom()
+        for number in 0..<3 * stations.count { room.add(waiter(number), to: stations[number % stations.count]) }
+        return room
+    }
+
+    @Test func `a caller that is taken out is not there any more`() {
+        for (index, station) in stations.enumerated() {
+            var room = full()
+            let expected = (0..<3).map { index + $0 * stations.count }
+            #expect(numbers(room.take(station)) == expected, "in the order in which they came")
+            #expect(room.isEmpty(station))
+            #expect(room.take(station) == [])
+            #expect(expected.map { room.remove(WaiterID(number: $0)) } == [false, false, false])
+            for other in stations where other != station { #expect(room.take(other).count == 3) }
+            #expect(room == WaitingRoom())
+        }
+    }
+
+    @Test func `a caller that is removed is not taken out with the others`() {
+        for (index, station) in stations.enumerated() {
+            var room = full()
+            for (count, number) in [index, index + stations.count, index + 2 * stations.count].enumerated() {
+                #expect(!room.isEmpty(station), "\(count) of three have left")
+                #expect((0..<2).map { _ in room.remove(WaiterID(number: number)) } == [true, false])
+            }
+            #expect(room.isEmpty(station))
+            #expect(room.take(station) == [])
+        }
+    }
+
+    @Test func `callers at several stations are taken out in the order in which they came`() {
+        var room = full()
+        let expected = (0..<3).flatMap { round in [0, 8, 9].map { $0 + round * stations.count } }
+        #expect(numbers(room.take(.pause, .load, .attempt)) == expected)
+        #expect(room.isEmpty(.pause) && room.isEmpty(.load) && room.isEmpty(.attempt) && !room.isEmpty(.check))
+    }
+
+    @Test func `those who have waited for too long are taken out, and the others stay`() {
+        var room = WaitingRoom()
+        for number in 1...5 { room.add(waiter(number, since: number), to: .attempt) }
+        room.add(waiter(6, since: 1), to: .pause)
+        #expect(room.earliest(at: .attempt) == .seconds(1) && room.earliest(at: .load) == nil)
+        #expect(numbers(room.take(.attempt, since: .seconds(3))) == [1, 2, 3])
+        #expect(room.earliest(at: .attempt) == .seconds(4) && room.earliest(at: .pause) == .seconds(1))
+        #expect(numbers(room.take(.attempt)) == [4, 5])
+    }
+
+    @Test func `the write of a version serves those who wait for it or for an older one`() {
+        var room = WaitingRoom()
+        room.add(waiter(1), to: .write(version: 1, isSignIn: true))
+        room.add(waiter(2), to: .write(version: 3, isSignIn: false))
+        room.add(waiter(3), to: .write(version: 2, isSignIn: false))
+        room.add(waiter(4), to: .attempt)
+        #expect(room.takeWriters(upTo: 0).map(\.id) == [])
+        let served = room.takeWriters(upTo: 2)
+        #expect(served.map(\.id.number) == [1, 3] && served.map(\.isSignIn) == [true, false])
+        #expect(room.takeWriters(upTo: 2).map(\.id) == [])
+        #expect(!room.isEmpty(.attempt))
+        #expect(room.takeWriters(upTo: 3).map(\.id.number) == [2])
+    }
+
+    @Test func `callers that move wait at the other station only`() {
+        var room = full()
+        room.move(from: .pause, to: .attempt)
+        #expect(room.isEmpty(.pause))
+        #expect(room.take(.attempt).count == 6)
+        room.move(from: .pause, to: .load)
+        #expect(room.take(.load).count == 3)
+    }
+
+    @Test func `the order in which callers came makes no difference between two rooms`() {
+        var (one, other) = (WaitingRoom(), WaitingRoom())
+        for number in 1...20 { one.add(waiter(number), to: .attempt) }
+        for number in (1...20).reversed() { other.add(waiter(number), to: .attempt) }
+        #expect(one == other && one.hashValue == other.hashValue)
+        #expect([one.remove(WaiterID(number: 7))] == [true])
+        #expect(one != other)
+    }
+
+    @Test func `a caller does not wait twice`() async {
+        await #expect(processExitsWith: .failure) {
+            var room = WaitingRoom()
+            let waiter = Waiter(id: WaiterID(number: 1), request: .token, since: .zero)
+            room.add(waiter, to: .load)
+            room.add(waiter, to: .attempt)
+        }
+    }
+}
