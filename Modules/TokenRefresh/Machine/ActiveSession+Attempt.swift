@@ -18,7 +18,7 @@ extension ActiveSession {
             } else {
                 record(over: nil, id, &context)
             }
-        } else if context.lease != nil {
+        } else if context.lease.isHeld {
             // A lease that is still held, because a save has failed, serves the next attempt too.
             read(id, &context)
         } else {

@@ -82,7 +82,7 @@ extension ActiveSession {
             date: date,
             firstDate: key.firstCall?.date,
             isAbandoned: isAbandoned,
-            lease: context.leaseIdentity
+            lease: context.lease.identity
         )
     }
 

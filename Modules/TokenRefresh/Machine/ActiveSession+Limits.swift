@@ -62,7 +62,7 @@ extension ActiveSession {
     /// may be under way (rule 4). An attempt without a call ends: without the lease another process may make the call.
     mutating func suspensionNear(_ context: inout MachineContext) {
         mark(&context)
-        guard context.lease != nil else { return }
+        guard context.lease.isHeld else { return }
         endWithoutLease("the process is about to be suspended", &context)
     }
 

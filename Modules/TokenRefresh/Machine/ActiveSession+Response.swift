@@ -50,7 +50,7 @@ extension ActiveSession {
     /// G12. Where the server tolerates it, a call whose response was lost is replayed at once, with the same key.
     func mayReplay(_ call: Call, _ context: MachineContext) -> Bool {
         // Rule 2: a suspension has released the lease, and another process may be calling.
-        guard !context.settings.isShared || context.lease != nil else { return false }
+        guard !context.settings.isShared || context.lease.isHeld else { return false }
         return isTolerated(call, context)
     }
 
@@ -75,7 +75,7 @@ extension ActiveSession {
             return .continues
         }
         // Without the lease, another process may have spent the refresh token, and not stored its tokens yet (rule 4).
-        guard !context.settings.isShared || context.lease != nil else {
+        guard !context.settings.isShared || context.lease.isHeld else {
             failAttempt(TokenRefreshError(.unavailable, reason: "rejected without the lease", cause: error), &context)
             return .continues
         }

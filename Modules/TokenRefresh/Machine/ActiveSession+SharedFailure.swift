@@ -8,7 +8,7 @@ extension ActiveSession {
     /// Stores the failure that the session has just noted. The lease stays until it is stored.
     mutating func markFailure(of call: Call, _ error: TokenRefreshError, _ context: inout MachineContext) {
         guard call.generation == bundle.generation, let failure, call.mark == .none,
-            !context.settings.isShared || context.lease != nil
+            !context.settings.isShared || context.lease.isHeld
         else { return }
         var shared = RefreshIntent.Failure(
             date: context.now.date,

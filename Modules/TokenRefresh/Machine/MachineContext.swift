@@ -22,16 +22,8 @@ struct MachineContext: Sendable {
     var store = PendingWrite()
     var room = WaitingRoom()
     var serverClock = ServerClock()
-    /// The attempt that took the lease which this process holds.
-    private(set) var lease: AttemptID?
-    /// The name of that lease.
-    private(set) var leaseIdentity: String?
-    /// Leases that were lost and are not released yet. They permit nothing. Until their release another process can see
-    /// that this one may still be calling (rule 4).
-    private(set) var lostLeases: [AttemptID] = []
-    /// The attempts whose request for the lease, and whose read of the store, have not ended. One of each is under way
-    /// at most, however long the store hangs (G26).
-    private var leaseRequest: AttemptID?
+    var lease = Lease()
+    /// The attempt whose read of the store has not ended. One is under way at most, however long the store hangs (G26).
     private var attemptRead: AttemptID?
     /// The limits of calls whose timers are set.
     private var callLimits: [RefreshTimer: CallLimit] = [:]
@@ -162,37 +154,12 @@ struct MachineContext: Sendable {
 
     // MARK: The lease
 
-    /// Requests the lease. The request of an earlier attempt that has not ended serves this one.
     mutating func requestLease(for id: AttemptID) {
-        guard leaseRequest == nil else { return }
-        leaseRequest = id
-        emit(.lease(id))
+        if lease.request() { emit(.lease(id)) }
     }
 
-    mutating func leaseRequestEnded() { leaseRequest = nil }
-
-    /// Takes a lease. A second one is released at once.
     mutating func take(lease id: AttemptID, _ identity: String?) {
-        leaseRequestEnded()
-        guard lease == nil else { return emit(.release(id)) }
-        (lease, leaseIdentity) = (id, identity)
-    }
-
-    mutating func releaseLease() {
-        guard let held = lease else { return }
-        (lease, leaseIdentity) = (nil, nil)
-        emit(.release(held))
-    }
-
-    mutating func loseLease() {
-        guard let lost = lease else { return }
-        (lease, leaseIdentity) = (nil, nil)
-        lostLeases.append(lost)
-    }
-
-    mutating func releaseLostLeases() {
-        for lost in lostLeases { emit(.release(lost)) }
-        lostLeases = []
+        if !lease.take(id, identity) { emit(.release(id)) }
     }
 
     // MARK: Clocks
@@ -257,11 +224,10 @@ extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.settings == second.settings && first.store == second.store && first.room == second.room
             && first.serverClock == second.serverClock
-            && first.lease == second.lease && first.leaseIdentity == second.leaseIdentity
-            && first.lostLeases == second.lostLeases
-            && first.attempts == second.attempts && first.steadySince == second.steadySince
+            && first.lease == second.lease && first.attempts == second.attempts
+            && first.steadySince == second.steadySince
             && first.wasClockSet == second.wasClockSet
-            && first.leaseRequest == second.leaseRequest && first.attemptRead == second.attemptRead
+            && first.attemptRead == second.attemptRead
             && first.callLimits == second.callLimits
     }
 
@@ -271,10 +237,7 @@ extension MachineContext: Hashable {
         hasher.combine(room)
         hasher.combine(serverClock)
         hasher.combine(lease)
-        hasher.combine(leaseIdentity)
-        hasher.combine(lostLeases)
         hasher.combine(steadySince)
-        hasher.combine(leaseRequest)
         hasher.combine(attemptRead)
         hasher.combine(callLimits)
         hasher.combine(attempts)

@@ -71,7 +71,8 @@ extension MachineState {
         } else {
             _ = context.write(.tombstone(reason, at: context.now.date, of: session.endScope))
             if let call = session.call {
-                endedCalls[call.id] = EndedCall(session: session.bundle.session, generation: call.generation)
+                context.lease.endedCalls[call.id] = Lease.EndedCall(
+                    session: session.bundle.session, generation: call.generation)
             }
         }
         failWaiters()
@@ -158,7 +159,7 @@ extension MachineState {
         base: TokenBundle,
         _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
-        endedCalls[id] = nil
+        context.lease.endedCalls[id] = nil
         if case .signedIn(let session) = state, session.bundle.session == base.session {
             return withSession { $0.responded(id, base: base, result, &$1) }
         }

@@ -176,21 +176,11 @@ extension MachineState {
     /// The lease that this process held may belong to another one by now. It permits nothing from here on, and is
     /// released as any other one: a release says that the call has ended (rule 4).
     mutating func leaseLost(_ id: AttemptID) {
-        guard context.lease == id else { return }
-        context.loseLease()
-        withSession { $0.leaseLost(&$1) }
+        if context.lease.lose(id) { withSession { $0.leaseLost(&$1) } }
     }
 
     mutating func suspensionNear() {
-        isSuspending = true
+        context.lease.suspend()
         withSession { $0.suspensionNear(&$1) }
-    }
-
-    /// The lease stays while tokens are not stored, or while the intent of a call is not marked: a call may have been
-    /// made since the suspension was announced.
-    mutating func releaseForSuspension() {
-        guard !context.store.isBehind else { return }
-        withSession { $0.suspensionNear(&$1) }
-        if !context.store.isBehind { context.releaseLease() }
     }
 }

@@ -41,12 +41,6 @@ struct MachineState: Hashable, Sendable {
         var isTimed = false
     }
 
-    /// The call of a session that has ended.
-    struct EndedCall: Hashable, Sendable {
-        let session: SessionID
-        let generation: Int
-    }
-
     /// Tokens to revoke once a version is written.
     struct Revocable: Hashable, Sendable {
         let bundle: TokenBundle
@@ -71,11 +65,6 @@ struct MachineState: Hashable, Sendable {
     var lastRevoked: TokenBundle?
     /// Tokens that are revoked once a version is written, so that other processes can read why they are refused.
     var revocable: [Revocable] = []
-    /// Calls of sessions that have ended here, and not in the store yet: until they end, another process must not spend
-    /// the refresh token.
-    var endedCalls: [AttemptID: EndedCall] = [:]
-    /// The lease is released as soon as no write is under way: the process is about to be suspended.
-    var isSuspending = false
 
     /// The last published state.
     var published: SessionState = .unknown
@@ -140,7 +129,7 @@ struct MachineState: Hashable, Sendable {
             context.take(lease: id, identity)
             withSession { $0.leased(&$1) }
         case .leaseFailed(let id, let error):
-            context.leaseRequestEnded()
+            context.lease.requestEnded()
             withSession { $0.leaseFailed(id, error, &$1) }
         case .leaseHeld(let holder): withSession { session, _ in session.leaseHeld(by: holder) }
         case .leaseLost(let id): leaseLost(id)
@@ -153,7 +142,7 @@ struct MachineState: Hashable, Sendable {
             if check.isUnderWay { check.isStale = true }
         }
         checkForWaiters()
-        releaseUnneededLease()
+        releaseLeases()
         respondToSettleWaiters()
         if case .signedIn(let session) = state {
             ready = session.readyToken(now).map { ReadyToken(token: $0.token, until: $0.until) }
@@ -171,7 +160,7 @@ struct MachineState: Hashable, Sendable {
         case .callLimit(let id): callLimitPassed(id)
         case .abandonment(let id):
             withSession { $0.abandonmentDue(id, &$1) }
-            if let call = endedCalls.removeValue(forKey: id) {
+            if let call = context.lease.endedCalls.removeValue(forKey: id) {
                 context.emit(.report(.callAbandoned(session: call.session, generation: call.generation)))
             }
         case .cooldown(let id):
@@ -216,38 +205,14 @@ struct MachineState: Hashable, Sendable {
 
     // MARK: After each event
 
-    /// Rule 2: the lease belongs to the attempt until its call has ended and its result is stored.
-    mutating func releaseUnneededLease() {
-        if !context.lostLeases.isEmpty { releaseUnneededLostLeases() }
-        guard context.lease != nil else {
-            isSuspending = false
-            return
-        }
-        if isSuspending { return releaseForSuspension() }
-        switch state {
-        case .signedIn(let session):
-            if !session.needsLease, !context.store.isBehind { context.releaseLease() }
-        case .signedOut, .unknown:
-            if mayReleaseAfterEnd() { context.releaseLease() }
-        }
-    }
-
-    /// A lease that was lost is needed by the call that was made under it, and until its result is stored. An attempt
-    /// since then has another lease.
-    private mutating func releaseUnneededLostLeases() {
-        switch state {
-        case .signedIn(let session):
-            if session.call == nil, !context.store.isBehind { context.releaseLostLeases() }
-        case .signedOut, .unknown:
-            if mayReleaseAfterEnd() { context.releaseLostLeases() }
-        }
-    }
-
-    /// Other processes must not read tokens that are about to be removed. When they cannot be removed the lease is
-    /// released, once the session's call has ended.
-    private mutating func mayReleaseAfterEnd() -> Bool {
-        if !context.store.isBehind { endedCalls = [:] }
-        return !context.store.isBehind || (context.store.hasMissed && endedCalls.isEmpty)
+    /// Rule 2. Before a suspension the intent of a call is marked first: a call may have been made since the suspension was
+    /// announced.
+    mutating func releaseLeases() {
+        guard !context.lease.isFree else { return }
+        if context.lease.isSuspending, !context.store.isBehind { withSession { $0.suspensionNear(&$1) } }
+        var session: ActiveSession?
+        if case .signedIn(let current) = state { session = current }
+        for id in context.lease.release(neededBy: session, context.store) { context.emit(.release(id)) }
     }
 
     mutating func respondToSettleWaiters() {

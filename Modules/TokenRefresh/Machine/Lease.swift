@@ -1,0 +1,101 @@
+import AuthInterface
+
+/// The lease of a shared store, as this process has it, and the rule when it is released (rule 2).
+struct Lease: Hashable, Sendable {
+    private enum State: Hashable {
+        case none
+        /// One request is under way at most, however long the store hangs (G26).
+        case requested
+        /// `identity`: the name of the lease, for the intents that are recorded under it.
+        case held(AttemptID, identity: String?)
+        /// The process is about to be suspended: the lease is released as soon as no write is under way.
+        case suspending(AttemptID, identity: String?)
+    }
+
+    /// The call of a session that has ended.
+    struct EndedCall: Hashable, Sendable {
+        let session: SessionID
+        let generation: Int
+    }
+
+    private var state = State.none
+    /// Leases that were lost and are not released yet. They permit nothing. Until their release another process can see
+    /// that this one may still be calling (rule 4).
+    private var lost: [AttemptID] = []
+    /// Calls of sessions that have ended here, and not in the store yet: until they end, another process must not spend
+    /// the refresh token.
+    var endedCalls: [AttemptID: EndedCall] = [:]
+
+    private var held: (id: AttemptID, identity: String?)? {
+        switch state {
+        case .held(let id, let identity), .suspending(let id, let identity): (id, identity)
+        case .none, .requested: nil
+        }
+    }
+
+    var isHeld: Bool { held != nil }
+    var isSuspending: Bool { if case .suspending = state { true } else { false } }
+    var identity: String? { held?.identity }
+
+    /// Whether nothing is to be released.
+    var isFree: Bool { !isHeld && lost.isEmpty }
+
+    /// An attempt needs the lease.
+    ///
+    /// - Returns: Whether it is to be requested. The request of an earlier attempt that has not ended serves this one.
+    mutating func request() -> Bool {
+        guard state == .none else { return false }
+        state = .requested
+        return true
+    }
+
+    mutating func requestEnded() {
+        if state == .requested { state = .none }
+    }
+
+    /// - Returns: Whether this is the lease from now on. A second one is released at once.
+    mutating func take(_ id: AttemptID, _ identity: String?) -> Bool {
+        guard !isHeld else { return false }
+        state = .held(id, identity: identity)
+        return true
+    }
+
+    /// - Returns: Whether the lease was held.
+    mutating func lose(_ id: AttemptID) -> Bool {
+        guard id == held?.id else { return false }
+        state = .none
+        lost.append(id)
+        return true
+    }
+
+    mutating func suspend() {
+        if let held { state = .suspending(held.id, identity: held.identity) }
+    }
+
+    /// Rule 2: the lease belongs to the attempt until its call has ended and its result is stored. After the end of a
+    /// session it stays until the tokens are removed, as other processes must not read them; where they cannot be
+    /// removed, until the calls of the session have ended. Before a suspension only a write keeps it.
+    ///
+    /// A lease that was lost is needed by the call that was made under it. An attempt since then has another one.
+    ///
+    /// - Parameters:
+    ///   - session: The session, if one is signed in.
+    ///   - store: What is not stored yet.
+    /// - Returns: The leases to release.
+    mutating func release(neededBy session: ActiveSession?, _ store: PendingWrite) -> [AttemptID] {
+        let isStored = !store.isBehind
+        if session == nil, isStored { endedCalls = [:] }
+        let isEndMissed = session == nil && store.hasMissed && endedCalls.isEmpty
+        var released: [AttemptID] = []
+        if isEndMissed || (isStored && session?.call == nil) {
+            released = lost
+            lost = []
+        }
+        let isNeeded = !isSuspending && session?.needsLease ?? false
+        if let held, (isStored && !isNeeded) || (isEndMissed && !isSuspending) {
+            released.append(held.id)
+            state = .none
+        }
+        return released
+    }
+}
