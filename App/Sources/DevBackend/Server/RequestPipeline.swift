@@ -167,7 +167,7 @@ struct RequestPipeline: Sendable {
 
     private func finish(_ response: Response, _ exchange: Exchange, method: HTTPRequest.Method) -> Response {
         var response = method == .head ? response.createHeadResponse() : response
-        response.headers[.date] = HTTPDate.string(from: exchange.now())
+        response.headers[.date] = exchange.now().httpDate
         response.headers[.xRequestID] = exchange.requestID
         // RFC 9110 §8.6: no Content-Length with a 204.
         if response.status == .noContent { response.headers[.contentLength] = nil }
