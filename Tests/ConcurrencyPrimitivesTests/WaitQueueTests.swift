@@ -1,4 +1,4 @@
-import AuthTesting
+import ContractTesting
 import Foundation
 import Testing
 
