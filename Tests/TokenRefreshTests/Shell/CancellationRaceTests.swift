@@ -9,21 +9,6 @@ import Testing
 
 /// G7: a refresh belongs to no request.
 @Suite(.timeLimit(.minutes(10))) struct CancellationRaceTests {
-    @Test func `G7: the request that started a refresh returns at once when cancelled; the refresh continues`()
-        async throws
-    {
-        let bench = try await Bench.signedIn()
-        let token = try await bench.engine.token()
-        let (gate, starter) = try await bench.startLateRefresh(of: token, requests: 1)
-        let others = bench.refuse(token, times: 100)
-        try await bench.waiters(atLeast: 101)
-        for request in starter { request.cancel() }
-        #expect(await starter.outcomes() == ["cancelled"])
-        gate.open()
-        #expect(try await others.tokens().allSatisfy { $0.name == "ada1 g1" })
-        #expect(bench.handler.calls.count == 1)
-    }
-
     @Test(arguments: Bench.StoreKind.allCases)
     func `G7: when all waiters are cancelled, the tokens are stored and used`(kind: Bench.StoreKind) async throws {
         let bench = try await Bench.signedIn(kind)

@@ -9,24 +9,6 @@ import Testing
 
 /// G8: a part that hangs delays the app up to its limit only.
 @Suite(.timeLimit(.minutes(10))) struct DeadlineRaceTests {
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `G8: a hung refresh fails its waiters at the deadline; its late response is used and stored`(
-        kind: Bench.StoreKind
-    ) async throws {
-        let bench = try await Bench.signedIn(kind)
-        let token = try await bench.engine.token()
-        let (gate, requests) = try await bench.startLateRefresh(of: token, requests: 100)
-        bench.clock.advance(by: .seconds(30))
-        #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
-        #expect(bench.engine.state == .signedIn(token.session))
-        gate.open()
-        await bench.events.first("lateResponseKept")
-        await bench.events.first("refreshed")
-        #expect(try await bench.engine.token().name == "ada1 g1")
-        #expect(bench.store.base.bundle?.generation == 1)
-        #expect(bench.handler.calls.count == 1 && bench.server.reuses == 0)
-    }
-
     @Test func `G8: a lease that is never available fails the waiters at the deadline, and signs no user out`()
         async throws
     {

@@ -50,18 +50,6 @@ import Testing
         #expect(bench.revocation.revoked == ["bob1 g0"])
     }
 
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `G9: when the previous user's refresh is rejected, the new user stays`(kind: Bench.StoreKind) async throws {
-        let (bench, gate, requests, _) = try await Bench.refreshing(
-            kind, response: .failure(TokenRefreshError.rejected))
-        let bob = try await bench.signIn("bob")
-        gate.open()
-        #expect(Set(await requests.outcomes()) == ["sessionEnded"])
-        await bench.events.first("responseDropped")
-        #expect(bench.engine.state == .signedIn(bob.session))
-        #expect(bench.store.base.bundle?.session == bob.session)
-    }
-
     @Test(arguments: Bench.StoreKind.allCases, [StoreOperation.Moment.before, .after])
     func `G9: a sign-out while the new tokens are being stored leaves the store empty`(
         kind: Bench.StoreKind, moment: StoreOperation.Moment

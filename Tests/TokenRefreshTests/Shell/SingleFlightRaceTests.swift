@@ -48,15 +48,6 @@ import Testing
         #expect(bench.handler.calls.count == 1)
     }
 
-    @Test func `G2: 1,000 refusals that arrive after the refresh get its token, without another call`() async throws {
-        let (bench, gate, requests, token) = try await Bench.refreshing()
-        gate.open()
-        _ = try await requests.tokens()
-        let late = bench.refuse(token, times: 1_000)
-        #expect(try await late.tokens().allSatisfy { $0.name == "ada1 g1" })
-        #expect(bench.handler.calls.count == 1)
-    }
-
     @Test func `G2: a refusal while the new tokens are being stored waits for them, without another call`() async throws
     {
         let bench = try await Bench.signedIn()
