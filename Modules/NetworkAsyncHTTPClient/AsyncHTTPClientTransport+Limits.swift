@@ -28,7 +28,7 @@ extension AsyncHTTPClientTransport {
 
         /// How long a process that was stopped, or whose device slept, runs before a time limit counts that has passed
         /// meanwhile. What has arrived in its sockets is read in this time.
-        public var wakeGrace = NetworkConfiguration.defaultWakeGrace
+        public var wakeGrace: Duration = .seconds(5)
 
         /// Creates the standard limits.
         public init() {}

@@ -14,10 +14,10 @@ public import NetworkCore
 /// `stale-while-revalidate` and `stale-if-error` (RFC 5861) are followed, never in place of a 401 or 403, which remove
 /// what is kept.
 ///
-/// **Sessions.** The session of the request's token, not the token, decides what is served: see ``ResponseCache``. Other
-/// credentials count by their values, whether `Vary` names them or not: a request whose `Authorization`, `Cookie` or
-/// `X-API-Key` is its own is served what was kept for the same value, of the same session. A request without a session
-/// passes by if the name of one of its fields denotes a secret.
+/// **Sessions.** The session of the request's token, not the token, decides what is served: see ``ResponseCache``.
+/// Other credentials count by their values, whether `Vary` names them or not: a request whose `Authorization`, `Cookie`
+/// or `X-API-Key` is its own is served what was kept for the same value, of the same session. A request without a
+/// session passes by if the name of one of its fields denotes a secret.
 ///
 /// **Date.** A response that is served without contact to the server has an `Age` and no `Date`, because a date of the
 /// past would set the clock by which tokens expire.
@@ -45,7 +45,8 @@ public struct CachingTransport: HTTPTransport {
     /// - Returns: The response. With `only-if-cached` and nothing to serve, its status is 504.
     /// - Throws: As the transport underneath.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        // Before the cache is asked: what a session's end deletes must not come back by a revalidation that starts later.
+        // Before the cache is asked: what a session's end deletes must not come back by a revalidation that starts
+        // later.
         let epoch = cache.epoch
         let control = CacheControl(request.head.headers)
         guard request.isCacheable, !control.has("no-store") else { return try await performUnstored(request) }
@@ -143,12 +144,12 @@ public struct CachingTransport: HTTPTransport {
             defer { revalidations.withLock { _ = $0.remove(key) } }
             let response = try? await revalidate(kept, quiet, key, epoch: epoch, servesOnError: true)
             guard let response else { return }
-            _ = try? await response.body.collect(upTo: cache.maximumEntrySize)
+            _ = try? await response.body.collect(upTo: cache.limits.maximumEntrySize)
         }
     }
 
-    /// The response, which is stored when its body has been read to its end. If it cannot be, the one that it replaces is
-    /// removed.
+    /// The response, which is stored when its body has been read to its end. If it cannot be, the one that it replaces
+    /// is removed.
     private func keeping(
         _ response: HTTPTransportResponse,
         of request: HTTPTransportRequest,
@@ -161,13 +162,13 @@ public struct CachingTransport: HTTPTransport {
             if head.replaces { cache.remove(key, serving: request) }
         }
         guard head.isStorable, let selecting = CachedResponse.selecting(head.headers, of: request, hash: cache.hash),
-            (response.body.length ?? 0) <= cache.maximumEntrySize
+            (response.body.length ?? 0) <= cache.limits.maximumEntrySize
         else {
             removeReplaced()
             return response
         }
         let (receivedAt, receivedUptime) = (clock.date, clock.uptime)
-        let limit = cache.maximumEntrySize
+        let limit = cache.limits.maximumEntrySize
         let reader = KeepingReader(response.body, limit: limit, exceeded: removeReplaced) { [cache] body in
             let length = head.headers.values(of: "Content-Length").first.flatMap { Int($0) }
             guard length == nil || length == body.count || head.headers["Content-Encoding"] != nil else { return }

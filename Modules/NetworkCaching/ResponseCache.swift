@@ -16,14 +16,20 @@ import NetworkCore
 ///
 /// It keeps a limited number of bytes and responses. The one that was not used for the longest time is removed first.
 public final class ResponseCache: Sendable {
-    /// The default of the most bytes: 32 MiB.
-    public static let defaultMaximumBytes = 32 * 1_024 * 1_024
+    /// The limits of a cache.
+    public struct Limits: Sendable, Hashable {
+        /// The most bytes of all responses: 32 MiB.
+        public var maximumBytes = 32 * 1_024 * 1_024
 
-    /// The default of the most responses.
-    public static let defaultMaximumEntries = 1_000
+        /// The most responses.
+        public var maximumEntries = 1_000
 
-    /// The default of the largest response: 4 MiB.
-    public static let defaultMaximumEntrySize = 4 * 1_024 * 1_024
+        /// The largest response that is kept, in bytes: 4 MiB.
+        public var maximumEntrySize = 4 * 1_024 * 1_024
+
+        /// Creates the standard limits.
+        public init() {}
+    }
 
     /// The most ended sessions that are remembered. The one that ended first is forgotten first.
     static let maximumEndedSessions = 64
@@ -58,51 +64,33 @@ public final class ResponseCache: Sendable {
     private let files: CacheFolder?
     /// Hides the URLs and fields of requests.
     let hash: KeyedHash
-    private let maximumBytes: Int
-    private let maximumEntries: Int
 
-    /// The largest response that is kept, in bytes.
-    public let maximumEntrySize: Int
+    /// The limits of the cache.
+    public let limits: Limits
 
     /// Creates a cache in memory.
     ///
-    /// - Parameters:
-    ///   - maximumBytes: The most bytes of all responses.
-    ///   - maximumEntries: The most responses.
-    ///   - maximumEntrySize: The largest response, in bytes.
-    public init(
-        maximumBytes: Int = defaultMaximumBytes,
-        maximumEntries: Int = defaultMaximumEntries,
-        maximumEntrySize: Int = defaultMaximumEntrySize
-    ) {
+    /// - Parameter limits: The limits of the cache.
+    public init(limits: Limits = Limits()) {
         files = nil
         hash = KeyedHash()
-        (self.maximumBytes, self.maximumEntries) = (maximumBytes, maximumEntries)
-        self.maximumEntrySize = maximumEntrySize
+        self.limits = limits
     }
 
     /// Creates a cache in a folder, whose files are readable by this user only. One process uses a folder at a time.
     ///
-    /// What cannot be read there is deleted. Of requests the files hold digests only, with a random key that is kept in the
-    /// folder. Responses are as the server sent them.
+    /// What cannot be read there is deleted. Of requests the files hold digests only, with a random key that is kept in
+    /// the folder. Responses are as the server sent them.
     ///
     /// - Parameters:
     ///   - folder: The folder. It is created if it does not exist, with mode 0700. It must hold nothing else.
-    ///   - maximumBytes: The most bytes of all responses.
-    ///   - maximumEntries: The most responses.
-    ///   - maximumEntrySize: The largest response, in bytes.
+    ///   - limits: The limits of the cache.
     /// - Throws: The error of creating the folder or its key.
-    public init(
-        folder: URL,
-        maximumBytes: Int = defaultMaximumBytes,
-        maximumEntries: Int = defaultMaximumEntries,
-        maximumEntrySize: Int = defaultMaximumEntrySize
-    ) throws {
+    public init(folder: URL, limits: Limits = Limits()) throws {
         let files = try CacheFolder(folder)
         self.files = files
         hash = files.hash
-        (self.maximumBytes, self.maximumEntries) = (maximumBytes, maximumEntries)
-        self.maximumEntrySize = maximumEntrySize
+        self.limits = limits
         let found = files.records()
         state.withLock { state in
             for (url, record) in found {
@@ -136,7 +124,8 @@ public final class ResponseCache: Sendable {
         remove(refusesUnderWay: true) { _ in true }
     }
 
-    /// Deletes the responses of sessions that have ended, until the task is cancelled or the session object is released.
+    /// Deletes the responses of sessions that have ended, until the task is cancelled or the session object is
+    /// released.
     ///
     /// When the session ends, the responses of all sessions are deleted. When a sign-in replaces it, and at the first
     /// sign-in, those of all other sessions are. Responses to requests without a token stay. What is under way is not
@@ -198,10 +187,10 @@ extension ResponseCache {
         return CachedResponse(record: entry.record, body: body, receivedUptime: entry.receivedUptime)
     }
 
-    /// Keeps a response in place of the one that serves the same requests, unless its session has ended, or a session has
-    /// ended or a URL was invalidated since the epoch in which the request was sent.
+    /// Keeps a response in place of the one that serves the same requests, unless its session has ended, or a session
+    /// has ended or a URL was invalidated since the epoch in which the request was sent.
     func store(_ response: CachedResponse, epoch: Int) {
-        guard response.size <= min(maximumEntrySize, maximumBytes), maximumEntries > 0,
+        guard response.size <= min(limits.maximumEntrySize, limits.maximumBytes), limits.maximumEntries > 0,
             state.withLock({ $0.accepts(response.record.key, epoch) })
         else { return }
         let file = files.flatMap { $0.write(response) }
@@ -264,10 +253,13 @@ extension ResponseCache {
     /// Removes entries where there are too many, the newest one only if it is too large by itself.
     private func evict() {
         let removed = state.withLock { state -> [URL] in
-            let isOver = { (state: State) in state.bytes > self.maximumBytes || state.count > self.maximumEntries }
+            let isOver = { (state: State) in
+                state.bytes > self.limits.maximumBytes || state.count > self.limits.maximumEntries
+            }
             guard isOver(state) else { return [] }
             // In one pass down to nine tenths, so that the next responses need none.
-            let (bytes, count) = (maximumBytes - maximumBytes / 10, maximumEntries - maximumEntries / 10)
+            let bytes = limits.maximumBytes - limits.maximumBytes / 10
+            let count = limits.maximumEntries - limits.maximumEntries / 10
             let oldest = state.entries.values.joined().sorted {
                 ($0.lastUse, $0.record.receivedAt) < ($1.lastUse, $1.record.receivedAt)
             }

@@ -11,17 +11,12 @@ public import NetworkCore
 /// try recorder.archive.encoded().write(to: file)
 /// ```
 ///
-/// Secrets are redacted: by their value, where the call carried them, by name and by shape (G17). A body is recorded where it
-/// is within the limit, and JSON or a form; of a call without credentials also where it is other text. Of any other body the
-/// media type, the length and a digest are in its `comment`. Where secrets of the call are not known, as in a body of another
-/// format, no body is recorded, and of the response's fields only what looks like a name, a date or a length. An exchange is in the archive when its body has ended or was released.
+/// Secrets are redacted: by their value, where the call carried them, by name and by shape (G17). A body is recorded
+/// where it is within the limit, and JSON or a form; of a call without credentials also where it is other text. Of any
+/// other body the media type, the length and a digest are in its `comment`. Where secrets of the call are not known, as
+/// in a body of another format, no body is recorded, and of the response's fields only what looks like a name, a date
+/// or a length. An exchange is in the archive when its body has ended or was released.
 public final class HARRecorder: HTTPTransport {
-    /// The default of the most exchanges.
-    public static let defaultMaximumEntries = 1_000
-
-    /// The default of the most bytes of a body that are recorded: 256 KiB.
-    public static let defaultMaximumBodySize = 256 * 1_024
-
     private struct State {
         var entries: [Int: HTTPArchive.Entry] = [:]
         var lastNumber = 0
@@ -37,11 +32,11 @@ public final class HARRecorder: HTTPTransport {
     /// - Parameters:
     ///   - next: The transport of the exchanges.
     ///   - maximumEntries: The most exchanges. The oldest is removed first.
-    ///   - maximumBodySize: The most bytes of a body that are recorded.
+    ///   - maximumBodySize: The most bytes of a body that are recorded: by default 256 KiB.
     public init(
         _ next: any HTTPTransport,
-        maximumEntries: Int = defaultMaximumEntries,
-        maximumBodySize: Int = defaultMaximumBodySize
+        maximumEntries: Int = 1_000,
+        maximumBodySize: Int = 256 * 1_024
     ) {
         self.next = next
         self.maximumEntries = max(1, maximumEntries)
@@ -103,7 +98,7 @@ private final class HARRecording: Sendable {
         var contentType: String?
         var body = Data()
         var received = 0
-        var isOver = false
+        var isEnded = false
     }
 
     private let redaction: Redaction
@@ -144,8 +139,8 @@ private final class HARRecording: Sendable {
     func finish(_ error: (any Error)?) {
         let now = clock.uptime
         let entry = state.withLock { state -> HTTPArchive.Entry? in
-            guard !state.isOver else { return nil }
-            state.isOver = true
+            guard !state.isEnded else { return nil }
+            state.isEnded = true
             let headAt = state.headAt ?? now
             state.entry.time = (now - startedAt) / .milliseconds(1)
             state.entry.timings.wait = (headAt - startedAt) / .milliseconds(1)

@@ -2,8 +2,8 @@ public import ConcurrencyPrimitives
 import Foundation
 public import NetworkCore
 
-/// Performs exchanges with URLSession: the transport for Apple platforms. On Linux `AsyncHTTPClientTransport` is the one to
-/// use, because nothing can keep FoundationNetworking (Swift 6.3.1) there from what follows.
+/// Performs exchanges with URLSession: the transport for Apple platforms. On Linux `AsyncHTTPClientTransport` is the
+/// one to use, because nothing can keep FoundationNetworking (Swift 6.3.1) there from what follows.
 ///
 /// | a server sends | what becomes of the process |
 /// |---|---|
@@ -12,20 +12,21 @@ public import NetworkCore
 /// | bytes behind a response on a kept connection | the next request over it gets them: 1 in 2,000 requests in a race |
 /// | a head of 12,000 fields (84 kB); of 20,000 fields | no session makes progress for 3 s; for 30 s |
 /// | a head of 50,000 fields, a million chunks of one byte | no session makes progress any more |
-/// | a `gzip` of 10 MB that is 10 GB when it is decoded | the same, until `unreadLimit` has ended it |
+/// | a `gzip` of 10 MB that is 10 GB when it is decoded | the same, until ``Limits/unreadBytes`` has ended it |
 ///
 /// While no session makes progress, this transport's time limits end its requests, and other tasks run: what waits for
 /// Foundation's thread has a thread of its own. Foundation has no option for the largest head.
 ///
-/// Nor does any session make progress once a task was cancelled while Foundation's own `data(for:)` completed in it: the two
-/// wait for each other. This transport does not use it; a program on Linux that does can lose all its sessions.
+/// Nor does any session make progress once a task was cancelled while Foundation's own `data(for:)` completed in it:
+/// the two wait for each other. This transport does not use it; a program on Linux that does can lose all its sessions.
 ///
 /// It follows no redirect and keeps no cookie, credential or cached response. It counts timeouts itself, because
 /// URLSession on Linux counts whole seconds only.
 ///
-/// **Sleep.** When a process was stopped, or its device slept, for longer than a time limit, what has arrived meanwhile is
-/// read first: the limit counts after `wakeGrace` of running time. URLSession's own timeout is set to ``sessionTimeout``;
-/// on Linux it counts the time in which the process is stopped, and ends a request before its bytes are read.
+/// **Sleep.** When a process was stopped, or its device slept, for longer than a time limit, what has arrived meanwhile
+/// is read first: the limit counts after ``Limits/wakeGrace`` of running time. URLSession's own timeout is set to
+/// ``sessionTimeout``; on Linux it counts the time in which the process is stopped, and ends a request before its bytes
+/// are read.
 ///
 /// **Cold connections.** On platforms other than Apple's, URLSession uses libcurl. When the server closes a re-used
 /// connection without a response, a request with a body keeps a core busy until the timeout and its head is sent a
@@ -37,19 +38,19 @@ public import NetworkCore
 /// **Queue.** Requests wait in this transport and not inside URLSession, where waiting for a connection counts as idle
 /// time: a burst to a slow server would time out unsent. The idle timeout counts from the end of the wait.
 ///
-/// **Streams and refreshes** have connections of their own: six open event streams do not hold up a call, and calls do not
-/// hold up the refresh that they wait for.
+/// **Streams and refreshes** have connections of their own: six open event streams do not hold up a call, and calls do
+/// not hold up the refresh that they wait for.
 ///
 /// **Bodies.** On Apple platforms a sequence is sent while it is made. On Linux it is read to its end first, into a
 /// temporary file, because all sessions of a process share one thread there, which must not wait for a sequence.
 ///
-/// **Encodings.** URLSession decodes `gzip` before this transport sees a byte. On Linux it takes a compressed body whose
-/// last part is missing, and whose length is as announced, for a whole one: only what reads the content can notice. And it
-/// refuses `gzip` of more than one member (RFC 1952 §2.2), with code `invalidResponse`.
+/// **Encodings.** URLSession decodes `gzip` before this transport sees a byte. On Linux it takes a compressed body
+/// whose last part is missing, and whose length is as announced, for a whole one: only what reads the content can
+/// notice. And it refuses `gzip` of more than one member (RFC 1952 §2.2), with code `invalidResponse`.
 ///
 /// **Memory.** URLSession on Linux has no back-pressure: a response that is read more slowly than it arrives is
-/// buffered, and fails with code `readTooSlowly` when more than `unreadLimit` bytes wait. What waits can still be read, and a
-/// download then requests the rest in parts.
+/// buffered, and fails with code `readTooSlowly` when more than ``Limits/unreadBytes`` wait. What waits can still be
+/// read, and a download then requests the rest in parts.
 public final class URLSessionTransport: HTTPTransport {
     /// URLSession's own idle timeout, for the case that this transport's cannot end a request: 7 days.
     public static let sessionTimeout: Duration = .seconds(7 * 24 * 60 * 60)
@@ -57,28 +58,13 @@ public final class URLSessionTransport: HTTPTransport {
     /// The most cold connections to one origin at a time.
     public static let coldConnectionLimit = 32
 
-    /// The default of ``connectionsPerHost``.
-    public static let defaultConnectionsPerHost = 6
-
     /// The most requests at a time to an `https` origin, where one HTTP/2 connection carries many.
     public static let multiplexedRequestsPerOrigin = 64
-
-    /// The default of ``streamsPerHost``.
-    public static let defaultStreamsPerHost = 32
 
     /// The most refreshes of tokens at a time, to one host.
     public static let refreshesPerHost = 16
 
-    /// The default of the limit for bytes of a response that wait to be read: 64 MiB.
-    public static let defaultUnreadLimit = 64 * 1_024 * 1_024
-
-    /// The most warm connections to one host at a time, and so the most requests at a time to an `http` origin.
-    public let connectionsPerHost: Int
-
-    /// The most streams from one host at a time. They use other connections than calls and refreshes.
-    public let streamsPerHost: Int
-
-    private let unreadLimit: Int
+    private let limits: Limits
     private let clock: any TimeSource
     private let deadlines: DeadlineQueue
     private let calls: URLSessionPool
@@ -94,35 +80,30 @@ public final class URLSessionTransport: HTTPTransport {
     /// Creates a transport with connections of its own.
     ///
     /// - Parameters:
-    ///   - connectionsPerHost: The most warm connections to one host at a time. At least one.
-    ///   - streamsPerHost: The most streams from one host at a time. At least one.
-    ///   - unreadLimit: The most bytes of a response that wait to be read.
-    ///   - wakeGrace: How long a process that has slept runs before a time limit counts that has passed meanwhile.
+    ///   - limits: The limits of connections and of bodies.
     ///   - clock: The clock of the time limits.
     ///   - configure: Changes the configuration of each session before it is used: a proxy, a minimal TLS version.
     ///     The transport then sets caches, cookies, credentials, connections and timeouts itself.
     public convenience init(
-        connectionsPerHost: Int = defaultConnectionsPerHost,
-        streamsPerHost: Int = defaultStreamsPerHost,
-        unreadLimit: Int = defaultUnreadLimit,
-        wakeGrace: Duration = NetworkConfiguration.defaultWakeGrace,
+        limits: Limits = Limits(),
         clock: any TimeSource = SystemTimeSource(),
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) {
-        self.init(
-            trusting: .system, connectionsPerHost: connectionsPerHost, streamsPerHost: streamsPerHost,
-            unreadLimit: unreadLimit, wakeGrace: wakeGrace, clock: clock, configure: configure)
+        self.init(limits, trusting: .system, clock: clock, configure: configure)
     }
 
     /// Creates a transport that trusts an application's own authorities, or requires public keys of hosts.
     ///
     /// - Parameters:
+    ///   - limits: The limits of connections and of bodies.
     ///   - trust: The servers to trust.
     ///   - configure: Changes the configuration of each session before it is used.
-    /// - Throws: `HTTPTransportError` with code `tlsFailed` on Linux, unless `trust` is that of the system: `URLSession`
-    ///   there has no way to check a server.
+    /// - Throws: `HTTPTransportError` with code `tlsFailed` on Linux, unless `trust` is that of the system:
+    ///   `URLSession` there has no way to check a server.
     public convenience init(
-        trust: ServerTrust, configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
+        limits: Limits = Limits(),
+        trust: ServerTrust,
+        configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }
     ) throws {
         #if canImport(FoundationNetworking)
         guard trust == .system else {
@@ -130,39 +111,23 @@ public final class URLSessionTransport: HTTPTransport {
             throw HTTPTransportError(.tlsFailed, reason: reason)
         }
         #endif
-        self.init(
-            trusting: trust, connectionsPerHost: Self.defaultConnectionsPerHost,
-            streamsPerHost: Self.defaultStreamsPerHost, unreadLimit: Self.defaultUnreadLimit,
-            wakeGrace: NetworkConfiguration.defaultWakeGrace, clock: SystemTimeSource(), configure: configure)
+        self.init(limits, trusting: trust, clock: SystemTimeSource(), configure: configure)
     }
 
     private init(
-        trusting trust: ServerTrust, connectionsPerHost: Int, streamsPerHost: Int, unreadLimit: Int,
-        wakeGrace: Duration, clock: any TimeSource, configure: @escaping @Sendable (URLSessionConfiguration) -> Void
+        _ limits: Limits, trusting trust: ServerTrust, clock: any TimeSource,
+        configure: @escaping @Sendable (URLSessionConfiguration) -> Void
     ) {
-        self.connectionsPerHost = max(1, connectionsPerHost)
-        self.streamsPerHost = max(1, streamsPerHost)
-        self.unreadLimit = unreadLimit
+        self.limits = limits
         self.clock = clock
-        deadlines = DeadlineQueue(clock: clock, grace: wakeGrace)
-        calls = URLSessionPool(
-            connectionsPerHost: self.connectionsPerHost,
-            coldConnections: Self.coldConnectionLimit,
-            trust: trust,
-            configure: configure
-        )
-        streams = URLSessionPool(
-            connectionsPerHost: self.streamsPerHost,
-            coldConnections: self.streamsPerHost,
-            trust: trust,
-            configure: configure
-        )
-        refreshes = URLSessionPool(
-            connectionsPerHost: Self.refreshesPerHost,
-            coldConnections: Self.refreshesPerHost,
-            trust: trust,
-            configure: configure
-        )
+        deadlines = DeadlineQueue(clock: clock, grace: limits.wakeGrace)
+        func pool(_ warm: Int, cold: Int) -> URLSessionPool {
+            URLSessionPool(
+                connectionsPerHost: max(1, warm), coldConnections: max(1, cold), trust: trust, configure: configure)
+        }
+        calls = pool(limits.connectionsPerHost, cold: Self.coldConnectionLimit)
+        streams = pool(limits.streamsPerHost, cold: limits.streamsPerHost)
+        refreshes = pool(Self.refreshesPerHost, cold: Self.refreshesPerHost)
     }
 
     /// Sends one request and returns when the head of the response has arrived.
@@ -184,10 +149,10 @@ public final class URLSessionTransport: HTTPTransport {
         let exchange = Exchange(
             request, bodyLength: upload.size, deadlines: deadlines, startedAt: startedAt,
             // More may wait than the limit says, by no byte.
-            unreadLimit: unreadLimit == .max ? .max : unreadLimit + 1)
+            unreadLimit: limits.unreadBytes == .max ? .max : limits.unreadBytes + 1)
         let pool = pool(for: request.purpose)
         let isCold = Self.needsColdConnections && (!request.isIdempotent || !request.body.isEmpty)
-        let driver = URLSessionDriver(exchange, upload: upload, unreadLimit: unreadLimit) { driver in
+        let driver = URLSessionDriver(exchange, upload: upload, unreadLimit: limits.unreadBytes) { driver in
             isCold ? pool.coldTask(for: driver) : pool.warmTask(for: driver)
         }
         let lane = isCold ? pool.coldLane(for: origin) : pool.warmLane(for: origin)

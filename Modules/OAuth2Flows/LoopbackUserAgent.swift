@@ -6,9 +6,6 @@ public import Foundation
 /// The server listens on 127.0.0.1, on a port that the system chooses, until the response has arrived. It ignores every
 /// request that is not the response to the page.
 public struct LoopbackUserAgent: OAuth2UserAgent {
-    /// The default limit of a sign-in.
-    public static let defaultTimeout = Duration.seconds(10 * 60)
-
     private let path: String
     private let timeout: Duration
     private let open: @Sendable (URL) async throws -> Void
@@ -17,11 +14,11 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
     ///
     /// - Parameters:
     ///   - path: The path of the redirect URI, as it is registered at the server. The server must accept any port.
-    ///   - timeout: How long the user may take.
+    ///   - timeout: How long the user may take: by default 10 minutes.
     ///   - open: Opens the sign-in page in a browser.
     public init(
         path: String = "/callback",
-        timeout: Duration = defaultTimeout,
+        timeout: Duration = .seconds(10 * 60),
         open: @escaping @Sendable (URL) async throws -> Void
     ) {
         self.path = path

@@ -9,8 +9,8 @@ import Testing
 
 @testable import NetworkTesting
 
-/// G25: a transfer has a minimum rate in place of a total deadline. Its clock advances second by second, when the limits of
-/// the client and of the transport wait for it, and no further than the test lets it.
+/// G25: a transfer has a minimum rate in place of a total deadline. Its clock advances second by second, when the
+/// limits of the client and of the transport wait for it, and no further than the test lets it.
 @Suite(.timeLimit(.minutes(20))) struct TransferRateTests {
     /// The time between two parts: less than the idle timeout.
     private static let pause = 20
@@ -110,7 +110,8 @@ import Testing
         let (steps, received) = (Steps(sleepers: 1), Locked<Int64>(0))
         let call = Task {
             defer { steps.end() }
-            let options = DownloadOptions(maximumResumptions: 0, clock: steps.clock)
+            var options = DownloadOptions()
+            (options.maximumResumptions, options.clock) = (0, steps.clock)
             return try await Self.client(peer.url, steps).download(
                 "file", to: folder.url.appendingPathComponent("file"), options: options
             ) { progress in received.withLock { $0 = progress.completed } }

@@ -7,7 +7,8 @@ import Testing
 
 @testable import NetworkCaching
 
-/// G17 and G23, RFC 9111 §4.1: what one caller's credential has fetched is served to no other, and is readable in no file.
+/// G17 and G23, RFC 9111 §4.1: what one caller's credential has fetched is served to no other, and is readable in no
+/// file.
 @Suite("A cache and the credentials of a request", .timeLimit(.minutes(10)))
 struct CachedCredentialTests {
     /// Which fields an endpoint sets for a tenant.

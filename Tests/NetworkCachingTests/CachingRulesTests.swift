@@ -8,7 +8,7 @@ import Testing
 @Suite("CachingTransport: validation and storing", .timeLimit(.minutes(10)))
 struct CachingRulesTests {
     let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
-    let cache = ResponseCache(maximumEntrySize: 20_000)
+    let cache = ResponseCache(limits: .of(entrySize: 20_000))
 
     func run(
         _ respond: @escaping ScriptedExchanges.Response,

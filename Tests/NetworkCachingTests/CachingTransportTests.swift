@@ -30,7 +30,7 @@ struct CachingTransportTests {
     typealias Action = LoopbackServer.Action
 
     let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
-    let cache = ResponseCache(maximumBytes: 100_000, maximumEntries: 20, maximumEntrySize: 20_000)
+    let cache = ResponseCache(limits: .of(bytes: 100_000, entries: 20, entrySize: 20_000))
 
     /// What is sent, and what comes back.
     struct Exchange {

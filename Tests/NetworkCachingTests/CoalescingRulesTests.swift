@@ -93,7 +93,8 @@ struct CoalescingRulesTests {
         NetworkClient(configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
     }
 
-    /// Lets time pass in steps until a call has ended: a clock that jumps shows a process that slept, and deadlines wait.
+    /// Lets time pass in steps until a call has ended: a clock that jumps shows a process that slept, and deadlines
+    /// wait.
     func pass(until call: Task<Data, any Error>, atMost limit: Duration) async throws {
         let ended = Locked(false)
         let watch = Task {

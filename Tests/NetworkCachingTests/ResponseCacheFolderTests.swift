@@ -92,7 +92,7 @@ struct ResponseCacheFolderTests {
         let cache = try ResponseCache(folder: folder)
         for number in 0..<20 { _ = try await get(server.url.appendingPathComponent("\(number)"), cache) }
         #expect(try files.count == 20)
-        #expect(try ResponseCache(folder: folder, maximumEntries: 10).count <= 10)
+        #expect(try ResponseCache(folder: folder, limits: .of(entries: 10)).count <= 10)
         #expect(try files.count <= 10)
     }
 

@@ -12,7 +12,7 @@ private let bob = SessionID(rawValue: "session-b")
 @Suite("ResponseCache", .timeLimit(.minutes(10)))
 struct ResponseCacheTests {
     let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
-    let cache = ResponseCache(maximumEntries: 20)
+    let cache = ResponseCache(limits: .of(entries: 20))
 
     func exchange(
         with cache: ResponseCache? = nil, _ respond: @escaping ScriptedExchanges.Response
@@ -97,8 +97,8 @@ struct ResponseCacheTests {
     func `eviction leaves nine tenths of the entries, rounded up`(maximum: Int, kept: Int) async throws {
         let place = try TemporaryFile(Data())
         let folder = place.url.deletingLastPathComponent().appendingPathComponent("cache")
-        let inFolder = try ResponseCache(folder: folder, maximumEntries: maximum)
-        for cache in [ResponseCache(maximumEntries: maximum), inFolder] {
+        let inFolder = try ResponseCache(folder: folder, limits: .of(entries: maximum))
+        for cache in [ResponseCache(limits: .of(entries: maximum)), inFolder] {
             let get = exchange(with: cache, Self.numbered)
             for number in 0...maximum { _ = try await get("\(number)") }
             #expect(cache.count == kept)
@@ -109,11 +109,22 @@ struct ResponseCacheTests {
     @Test func `a newest response over nine tenths of the bytes is kept`() async throws {
         let place = try TemporaryFile(Data())
         let folder = place.url.deletingLastPathComponent().appendingPathComponent("cache")
-        let cache = try ResponseCache(folder: folder, maximumBytes: 1_000)
+        let cache = try ResponseCache(folder: folder, limits: .of(bytes: 1_000))
         let get = exchange(with: cache) { _, _ in
             .scripted(200, ["Cache-Control": "max-age=60"], body: Data(count: 650))
         }
         for path in ["1", "2"] { _ = try await get(path) }
         #expect(cache.count == 1 && cache.size > 900)
+    }
+}
+
+extension ResponseCache.Limits {
+    /// The standard limits but for those that are given.
+    static func of(bytes: Int? = nil, entries: Int? = nil, entrySize: Int? = nil) -> Self {
+        var limits = Self()
+        limits.maximumBytes = bytes ?? limits.maximumBytes
+        limits.maximumEntries = entries ?? limits.maximumEntries
+        limits.maximumEntrySize = entrySize ?? limits.maximumEntrySize
+        return limits
     }
 }

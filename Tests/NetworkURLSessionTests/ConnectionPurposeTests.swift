@@ -21,7 +21,9 @@ import Testing
     }
 
     static func client(_ server: LoopbackServer) -> NetworkClient {
-        let transport = URLSessionTransport(connectionsPerHost: 2, streamsPerHost: 2)
+        var limits = URLSessionTransport.Limits()
+        (limits.connectionsPerHost, limits.streamsPerHost) = (2, 2)
+        let transport = URLSessionTransport(limits: limits)
         let configuration = NetworkConfiguration(baseURL: server.url, format: .json)
         return NetworkClient(configuration: configuration, transport: transport)
     }

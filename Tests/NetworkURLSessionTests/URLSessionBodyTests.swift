@@ -138,7 +138,9 @@ struct URLSessionBodyTests {
     @Test func `a response that nothing reads fails when too much of it waits`() async throws {
         let server = try LoopbackServer { _ in .respond(200, body: Data(repeating: 7, count: 8 * 1_024 * 1_024)) }
         defer { server.stop() }
-        let transport = URLSessionTransport(unreadLimit: 1_024 * 1_024)
+        var limits = URLSessionTransport.Limits()
+        limits.unreadBytes = 1_024 * 1_024
+        let transport = URLSessionTransport(limits: limits)
         let response = try await transport.perform(request(server.url))
         let error = await #expect(throws: HTTPTransportError.self) { try await response.completion() }
         #expect(error?.reason.contains("faster than it is read") == true)
@@ -148,7 +150,9 @@ struct URLSessionBodyTests {
         let server = try LoopbackServer { _ in .hold }
         defer { server.stop() }
         let clock = ManualTimeSource()
-        let transport = URLSessionTransport(connectionsPerHost: 1, wakeGrace: .zero, clock: clock)
+        var limits = URLSessionTransport.Limits()
+        (limits.connectionsPerHost, limits.wakeGrace) = (1, .zero)
+        let transport = URLSessionTransport(limits: limits, clock: clock)
         var request = request(server.url)
         request.timeToHead = .seconds(5)
         let queued = Gate(isOpen: true)

@@ -65,7 +65,9 @@ struct URLSessionCancellationTests {
         }
         defer { server.stop() }
         // One connection per host: a second request succeeds only if the first connection has been freed.
-        let transport = URLSessionTransport(connectionsPerHost: 1)
+        var limits = URLSessionTransport.Limits()
+        limits.connectionsPerHost = 1
+        let transport = URLSessionTransport(limits: limits)
         for _ in 0..<3 {
             let head = try await transport.perform(request(server.url)).head
             #expect(head.status == 200)

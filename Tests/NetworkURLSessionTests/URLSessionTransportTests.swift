@@ -158,7 +158,7 @@ struct URLSessionTransportTests {
         let clock = ManualTimeSource()
         let transport = URLSessionTransport(clock: clock)
         let arrived = Gate(isOpen: true)
-        let limit = URLSessionTransport.defaultConnectionsPerHost
+        let limit = URLSessionTransport.Limits().connectionsPerHost
         let count = Locked(0)
         // The request that has waited must not be responded to in place of one of the first.
         let (first, last) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -24,7 +24,9 @@ public struct PlatformTransport: HTTPTransport {
         limits.connectionsPerOrigin = connectionsPerOrigin
         transport = AsyncHTTPClientTransport(limits: limits)
         #else
-        transport = URLSessionTransport(connectionsPerHost: connectionsPerOrigin)
+        var limits = URLSessionTransport.Limits()
+        limits.connectionsPerHost = connectionsPerOrigin
+        transport = URLSessionTransport(limits: limits)
         #endif
     }
 

@@ -106,7 +106,8 @@ extension Scenarios {
 
         @Test func `a later call continues the file, and starts again when the file has changed`() async throws {
             try await withPhoto { app, key, photo, target in
-                var options = DownloadOptions(resumption: .acrossCalls)
+                var options = DownloadOptions()
+                options.resumption = .acrossCalls
                 options.maximumResumptions = 0
                 let endpoint = Endpoint<Void>.get("files/\(key)")
                 for isChanged in [false, true] {

@@ -18,7 +18,7 @@ struct DownloadResumptionTests {
     let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) })
     let folder: TemporaryFile
     let endpoint = Endpoint<Void>.get("file.bin")
-    let options = DownloadOptions(backoff: Backoff(base: .zero, limit: .seconds(1), floor: .zero))
+    let options = DownloadOptions.impatient
 
     init() throws {
         folder = try TemporaryFile(Data("old".utf8), named: "target.bin")
@@ -78,7 +78,9 @@ struct DownloadResumptionTests {
             }
         }
         defer { server.stop() }
-        let transport = LateReading(base: URLSessionTransport(unreadLimit: 1_024 * 1_024))
+        var limits = URLSessionTransport.Limits()
+        limits.unreadBytes = 1_024 * 1_024
+        let transport = LateReading(base: URLSessionTransport(limits: limits))
         let file = try await NetworkClient(baseURL: server.url, transport: transport).download(
             endpoint, to: target, options: options)
         #expect(try Data(contentsOf: target) == content)

@@ -17,7 +17,7 @@ struct DownloadTests {
     let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) })
     let folder: TemporaryFile
     let endpoint = Endpoint<Void>.get("file.bin")
-    let options = DownloadOptions(backoff: Backoff(base: .zero, limit: .seconds(1), floor: .zero))
+    let options = DownloadOptions.impatient
 
     init() throws {
         folder = try TemporaryFile(Data("old".utf8), named: "target.bin")
@@ -308,5 +308,14 @@ struct DownloadTests {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try neighbours == ["target.bin"])
+    }
+}
+
+extension DownloadOptions {
+    /// A lost connection causes a short pause.
+    static var impatient: DownloadOptions {
+        var options = DownloadOptions()
+        options.backoff = Backoff(base: .zero, limit: .seconds(1), floor: .zero)
+        return options
     }
 }

@@ -34,7 +34,8 @@ struct JSONLinesTests {
         )
         let client = NetworkClient(baseURL: baseURL, transport: transport)
         var data: [String] = []
-        let options = EventStreamOptions(backoff: Backoff(base: .zero, limit: .zero, floor: .zero))
+        var options = EventStreamOptions()
+        options.backoff = Backoff(base: .zero, limit: .zero, floor: .zero)
         for try await event in client.events("feed", query: ["since": 2], options: options) { data.append(event.data) }
         var articles: [Article] = []
         for try await article in client.lines("export", of: Article.self) { articles.append(article) }

@@ -28,7 +28,8 @@ struct ServerSentEventsTests {
     }
 
     func options(_ change: (inout EventStreamOptions) -> Void = { _ in }) -> EventStreamOptions {
-        var options = EventStreamOptions(clock: clock)
+        var options = EventStreamOptions()
+        options.clock = clock
         change(&options)
         return options
     }
@@ -176,8 +177,8 @@ struct ServerSentEventsTests {
         let server = try server([.rawThenHold(Data(head.utf8))])
         defer { server.stop() }
         let (started, start) = AsyncStream<Void>.makeStream()
-        let reader = Task { [clock] in
-            let options = EventStreamOptions(clock: clock)
+        let options = options()
+        let reader = Task {
             for try await _ in client(server).events(feed, options: options) { start.yield() }
         }
         for await _ in started { break }

@@ -40,9 +40,10 @@ struct PhotoCommand: AsyncParsableCommand {
             }
             let bar = ProgressBar("download", on: console)
             let target = URL(fileURLWithPath: file)
+            var options = DownloadOptions()
+            options.resumption = .acrossCalls
             let photo = try await graph.network.download(
-                Endpoint<HTTPResponse>.request(.get, .url(url)), to: target,
-                options: DownloadOptions(resumption: .acrossCalls)
+                Endpoint<HTTPResponse>.request(.get, .url(url)), to: target, options: options
             ) { bar.show($0) }
             bar.finish()
             console.print("\(file): \(photo.size.inKilobytes)")

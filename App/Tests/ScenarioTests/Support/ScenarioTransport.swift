@@ -19,7 +19,9 @@ enum ScenarioTransport: String, CaseIterable {
     func make(connections: Int) -> any HTTPTransport {
         switch self {
         case .urlSession:
-            return URLSessionTransport(connectionsPerHost: connections)
+            var limits = URLSessionTransport.Limits()
+            limits.connectionsPerHost = connections
+            return URLSessionTransport(limits: limits)
         #if os(Linux)
         case .asyncHTTPClient:
             var limits = AsyncHTTPClientTransport.Limits()
