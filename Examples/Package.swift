@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Examples that need packages, in a package of their own because the libraries of the root package have none. Each target
-// is one example, to copy from. `make test-examples` builds and tests them.
+// Examples that need packages, in a package of their own because the libraries of the root package have none. Each
+// target is one example, to copy from. `make test-examples` builds and tests them.
 
 let package = Package(
     name: "Examples",

@@ -2,8 +2,8 @@ public import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
 
-/// A session for tests and previews: it has the state that a test sets, fails as scripted, and records its calls. It has no
-/// store and calls no server.
+/// A session for tests and previews: it has the state that a test sets, fails as scripted, and records its calls. It
+/// has no store and calls no server.
 ///
 /// ```swift
 /// let session = StubSession()                                       // signed in, with a token
@@ -13,8 +13,8 @@ import ContractTesting
 /// #expect(session.calls == [.refresh])
 /// ```
 ///
-/// What no script changes is as an engine does it: a refresh makes the next token of the session, a token that was replaced
-/// already refreshes nothing (G2), and a token of an earlier session is never replaced (G23).
+/// What no script changes is as an engine does it: a refresh makes the next token of the session, a token that was
+/// replaced already refreshes nothing (G2), and a token of an earlier session is never replaced (G23).
 public final class StubSession: AuthSession, TokenProvider {
     private struct Contents {
         var state: SessionState
@@ -89,7 +89,8 @@ public final class StubSession: AuthSession, TokenProvider {
     /// The refusals that asked for another token, in order, failed calls included.
     public var refusals: [TokenRefusal] { contents.withLock { $0.refusals } }
 
-    /// Makes the next calls of an operation fail. A sign-out that fails ends the session nevertheless, as an engine's does.
+    /// Makes the next calls of an operation fail. A sign-out that fails ends the session nevertheless, as an engine's
+    /// does.
     ///
     /// - Parameters:
     ///   - operation: The operation.

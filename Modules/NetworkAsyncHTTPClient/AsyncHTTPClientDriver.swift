@@ -86,8 +86,8 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             if isLatest, !progress.isSent, isClosed, self.client.mayHaveClosedConnection {
                 return self.execute(httpRequest, on: eventLoop)
             }
-            // The whole response was there before the request was sent, and the connection has closed since. AsyncHTTPClient
-            // may have dropped a part of the body.
+            // The whole response was there before the request was sent, and the connection has closed since.
+            // AsyncHTTPClient may have dropped a part of the body.
             if isClosed, entry?.isWhole(after: progress.bytesReceived) == true { return self.complete() }
             let failure = HTTPTransportError(reportedBy: error, after: progress, through: self.client.proxy)
             self.exchange.end(.failure(failure))
@@ -188,8 +188,9 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
         eventLoop.execute { self.exchange.deliverHead() }
     }
 
-    /// Ends an exchange whose response is there, and whose server does not want the rest of the request. What has arrived
-    /// is delivered first: some of it in this turn of the event loop, so the exchange ends when one has brought nothing.
+    /// Ends an exchange whose response is there, and whose server does not want the rest of the request. What has
+    /// arrived is delivered first: some of it in this turn of the event loop, so the exchange ends when one has brought
+    /// nothing.
     private func endEarly(on eventLoop: any EventLoop, received: Int64? = nil) {
         let isUploading = state.withLock { state in
             if case .awaited = state.demand { return false }

@@ -15,30 +15,31 @@ public import NetworkCore
 /// HTTP/1.1, and HTTP/2 where the server agrees to it in the TLS handshake. A body is sent while it is made, and a
 /// response is read while the request is still being sent. Both directions have back-pressure: a sender waits for the
 /// connection, and a server waits for the reader. The transport follows no redirect and keeps no cookie. It decodes
-/// `gzip` and `deflate`, and fails when such a body is cut short or is larger than ``Limits/decompressionRatio`` allows.
+/// `gzip` and `deflate`, and fails when such a body is cut short or is larger than ``Limits/decompressionRatio``
+/// allows.
 ///
 /// **Connections.** Requests to one origin wait in this transport until one of ``Limits/connectionsPerOrigin`` is free,
 /// and streams until one of ``Limits/streamsPerOrigin`` is. A refresh waits for neither: it has connections of its own,
 /// each new and used once, so that no server can close it between two requests. The same holds for a call that carries
-/// no token and must not happen twice, as a sign-in is. A connection on which bytes arrive that belong to no response is
-/// closed.
+/// no token and must not happen twice, as a sign-in is. A connection on which bytes arrive that belong to no response
+/// is closed.
 ///
 /// **Time.** Idle timeout and time to the head are those of the request. While a reader does not read, and the sender
-/// therefore waits, no idle time counts. One timer serves all requests of a transport. When a process was stopped, or its
-/// device slept, for longer than a limit, what has arrived meanwhile is read first: the limit counts after
+/// therefore waits, no idle time counts. One timer serves all requests of a transport. When a process was stopped, or
+/// its device slept, for longer than a limit, what has arrived meanwhile is read first: the limit counts after
 /// ``Limits/wakeGrace`` of running time.
 ///
 /// **Trailers** of a response arrive in its completion, and those of a request (`HTTPBody.trailers`) are sent after its
 /// body, over HTTP/1.1 and HTTP/2. AsyncHTTPClient does not show responses with a status of 1xx.
 ///
-/// **Proxy.** `configure` sets one, with its credentials. Every connection, of `http` too, goes through a tunnel (`CONNECT`,
-/// RFC 9110 §9.3.6), so no proxy sees a request or a response, and no server sees the credentials. A proxy that requires
-/// other credentials (407) fails the call with code `proxyRefused`, which no retry policy repeats; one that refuses in
-/// another way, closes or does not respond with `connectionFailed` or `timedOut`. AsyncHTTPClient does not show the status
-/// of such a refusal.
+/// **Proxy.** `configure` sets one, with its credentials. Every connection, of `http` too, goes through a tunnel
+/// (`CONNECT`, RFC 9110 §9.3.6), so no proxy sees a request or a response, and no server sees the credentials. A proxy
+/// that requires other credentials (407) fails the call with code `proxyRefused`, which no retry policy repeats; one
+/// that refuses in another way, closes or does not respond with `connectionFailed` or `timedOut`. AsyncHTTPClient does
+/// not show the status of such a refusal.
 ///
-/// **Tracing.** AsyncHTTPClient would write whole URLs, with the secrets in their queries, to the spans of the application's
-/// tracer. So its tracing is off, and an observer of the client traces calls. `configure` can turn it on.
+/// **Tracing.** AsyncHTTPClient would write whole URLs, with the secrets in their queries, to the spans of the
+/// application's tracer. So its tracing is off, and an observer of the client traces calls. `configure` can turn it on.
 ///
 /// **End.** A transport that is released closes its connections when its last exchange has ended. ``shutdown()`` does
 /// it at once. Before a program exits: `await session.settle()`, then `shutdown()`. A refresh in progress needs the
@@ -64,8 +65,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - limits: The limits of connections and of bodies.
-    ///   - trust: The authorities that are trusted, in place of those that `configure` sets, and the public keys that hosts
-    ///     must have. A host without pins needs a valid certificate only.
+    ///   - trust: The authorities that are trusted, in place of those that `configure` sets, and the public keys that
+    ///     hosts must have. A host without pins needs a valid certificate only.
     ///   - clock: The clock of the time limits.
     ///   - configure: Changes the configuration of the HTTP client before it is used: TLS, a proxy, the versions of
     ///     HTTP. Redirects, timeouts, connections and decompression are set by the transport afterwards.
@@ -84,12 +85,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Creates a transport over an application's own client, whose connections, TLS options and timeouts then apply.
     ///
-    /// Such a transport sees no trailers, sends none and pins no keys, and all requests share the connections of the client. Of a
-    /// redirect it delivers the head only, whatever the client is configured to do. The application shuts the client
-    /// down, after the last use of the transport.
+    /// Such a transport sees no trailers, sends none and pins no keys, and all requests share the connections of the
+    /// client. Of a redirect it delivers the head only, whatever the client is configured to do. The application shuts
+    /// the client down, after the last use of the transport.
     ///
-    /// Set `httpVersion` to `.http1Only` in its configuration: over HTTP/2, a server that has sent its whole response before
-    /// it has the whole request can end the process (AsyncHTTPClient 1.37). A transport's own clients are not affected.
+    /// Set `httpVersion` to `.http1Only` in its configuration: over HTTP/2, a server that has sent its whole response
+    /// before it has the whole request can end the process (AsyncHTTPClient 1.37). A transport's own clients are not
+    /// affected.
     ///
     /// - Parameters:
     ///   - client: The application's client.

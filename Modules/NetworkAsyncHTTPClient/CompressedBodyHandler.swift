@@ -3,12 +3,13 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
 
-/// Prepares compressed bodies for NIO's decompressor, which it stands before, so that it decodes what it does not alone:
+/// Prepares compressed bodies for NIO's decompressor, which it stands before, so that it decodes what it does not
+/// alone:
 ///
 /// - `x-gzip`, which is `gzip` (RFC 9110 §8.4.1.3).
-/// - `gzip` of several members (RFC 1952 §2.2). Where a member ends is not shown by the decompressor. It is where another
-///   member begins: at the bytes of its header, if the four bytes before them are the number of bytes that the member
-///   has been decoded to. The decompressor gets each member as a response of its own.
+/// - `gzip` of several members (RFC 1952 §2.2). Where a member ends is not shown by the decompressor. It is where
+///   another member begins: at the bytes of its header, if the four bytes before them are the number of bytes that the
+///   member has been decoded to. The decompressor gets each member as a response of its own.
 /// - `deflate` without the format of zlib around it, which some servers send (RFC 9110 §8.4.1.2). The decompressor gets
 ///   the two bytes that are missing before it, and the checksum after it.
 final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -82,7 +83,8 @@ final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandle
             guard let first = held.getInteger(at: held.readerIndex, as: UInt16.self) else {
                 return coding = .deflate(held: held)
             }
-            // The method is deflate, and the two bytes are a multiple of 31 (RFC 1950 §2.2). Or it is gzip under another name.
+            // The method is deflate, and the two bytes are a multiple of 31 (RFC 1950 §2.2). Or it is gzip under
+            // another name.
             let isZlib = (first >> 8 & 0xF == 8 && first % 31 == 0) || first == 0x1F8B
             coding = isZlib ? .other : .bareDeflate
             if !isZlib {

@@ -4,8 +4,8 @@ import NIOCore
 
 /// The event loops of the connections that are free, the latest last: AsyncHTTPClient's pool takes the latest one too.
 ///
-/// AsyncHTTPClient calls a delegate on the event loop of the task, which it chooses before it chooses a connection. Where
-/// the two differ, each part of a response wakes a second thread, which costs more than reading it.
+/// AsyncHTTPClient calls a delegate on the event loop of the task, which it chooses before it chooses a connection.
+/// Where the two differ, each part of a response wakes a second thread, which costs more than reading it.
 final class FreeEventLoops: Sendable {
     /// More free connections than these start on any event loop.
     private static let limit = 64

@@ -3,9 +3,9 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// Makes a `:status` that is no status of HTTP/2 one that ``ResponseLogHandler`` refuses: NIO and AsyncHTTPClient end the
-/// process for one that is negative or empty, for one that begins with 1 and is not followed by the head that they expect
-/// then, and for 101.
+/// Makes a `:status` that is no status of HTTP/2 one that ``ResponseLogHandler`` refuses: NIO and AsyncHTTPClient end
+/// the process for one that is negative or empty, for one that begins with 1 and is not followed by the head that they
+/// expect then, and for 101.
 ///
 /// It makes the streams that a GOAWAY names as not processed streams that were refused (RFC 9113 §6.8): NIO calls them
 /// cancelled. It handles all streams of a connection, so that no stream needs a handler more.

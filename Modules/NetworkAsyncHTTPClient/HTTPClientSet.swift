@@ -46,7 +46,7 @@ final class HTTPClientSet: Sendable {
             configuration.http2ConnectionDebugInitializer = { channel in
                 PublicKeyPins.verify(channel, against: pins) {
                     try HTTP2StatusHandler.attach(to: channel)
-                    log.noteConnection()
+                    log.recordConnection()
                 }
             }
             configuration.http2StreamChannelDebugInitializer = { channel in

@@ -42,8 +42,8 @@ extension HTTPTransportError {
         }
     }
 
-    /// Whether an error says that a connection was closed, or took no more requests, before or after it was chosen for a
-    /// request. After a cancellation of its own, an exchange has ended.
+    /// Whether an error says that a connection was closed, or took no more requests, before or after it was chosen for
+    /// a request. After a cancellation of its own, an exchange has ended.
     static func isClosedConnection(_ error: any Error) -> Bool {
         switch error {
         case ChannelError.ioOnClosedChannel, ChannelError.alreadyClosed, is KeptConnectionClosed,

@@ -6,11 +6,11 @@ import NIOSSL
 import NetworkCore
 
 extension PublicKeyPins {
-    /// Compares the key of a new connection with the pins of its host, then calls a closure. A connection with another key is
-    /// closed.
+    /// Compares the key of a new connection with the pins of its host, then calls a closure. A connection with another
+    /// key is closed.
     ///
-    /// It is called on the connection's event loop, and its result must be there when it returns: AsyncHTTPClient ends the
-    /// process when a server sends more settings, or that it goes away, before the connection is known to the pool.
+    /// It is called on the connection's event loop, and its result must be there when it returns: AsyncHTTPClient ends
+    /// the process when a server sends more settings, or that it goes away, before the connection is known to the pool.
     static func verify(
         _ channel: any Channel, against pins: Set<Data>?, then use: () throws -> Void
     ) -> EventLoopFuture<Void> {

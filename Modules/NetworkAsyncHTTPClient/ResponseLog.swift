@@ -34,15 +34,15 @@ final class ResponseLog: Sendable {
         /// Whether all of the response has been read, by the number of bytes of its body.
         func isWhole(after bytes: Int64) -> Bool { end.withLock { $0.isReached && $0.length == bytes } }
 
-        /// Calls a closure when the whole response has arrived before the request was sent, and the rest of the request is
-        /// not wanted: at once, if that has happened.
+        /// Calls a closure when the whole response has arrived before the request was sent, and the rest of the request
+        /// is not wanted: at once, if that has happened.
         func whenEndedEarly(_ action: @escaping @Sendable () -> Void) {
-            let hasEnded = early.withLock { early in
+            let isEnded = early.withLock { early in
                 if case .ended = early { return true }
                 early = .awaited(action)
                 return false
             }
-            if hasEnded { action() }
+            if isEnded { action() }
         }
 
         func endEarly() {
@@ -70,11 +70,11 @@ final class ResponseLog: Sendable {
         let decompressor = try operations.handler(type: NIOHTTPResponseDecompressor.self)
         let handler = ResponseLogHandler(self, isStream: isStream)
         try operations.addHandler(handler, position: .before(decompressor))
-        noteConnection()
+        recordConnection()
         return handler
     }
 
-    func noteConnection() { state.withLock { $0.hadConnection = true } }
+    func recordConnection() { state.withLock { $0.hadConnection = true } }
 
     /// Whether there has been a connection.
     var hadConnection: Bool { state.withLock { $0.hadConnection } }

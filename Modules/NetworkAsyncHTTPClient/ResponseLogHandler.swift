@@ -145,8 +145,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
                 entry.end.withLock { $0 = (true, length, trailers) }
             }
             (phase, bytesToCome) = (.ended, nil)
-            // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the process
-            // when the connection closes after the last byte was sent and before its event loop has heard of that.
+            // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the
+            // process when the connection closes after the last byte was sent and before its event loop has heard of
+            // that.
             endFollowsRequest = !isReadIncomplete && !isRequestSent && !isStream && !isRefusal
             if isReadIncomplete || endFollowsRequest { heldEnd = part } else { context.fireChannelRead(data) }
             if !isRequestSent { endEarly(context) }
@@ -186,7 +187,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard phase != .over, phase != .refused else { return }
         endRead()
-        if HTTPTransportError.isClosedConnection(error), noteClosedConnection(context) { return }
+        if HTTPTransportError.isClosedConnection(error), reportClosedConnection(context) { return }
         // What follows a response that has ended is no error of that response.
         if heldEnd == nil { context.fireErrorCaught(error) }
     }
@@ -195,16 +196,16 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         guard phase != .over else { return }
         endRead()
         passOnEnd()
-        noteClosedConnection(context)
+        reportClosedConnection(context)
         context.fireChannelInactive()
     }
 
-    /// Says that a kept connection has closed before a byte of the response to its request: most likely before the server
-    /// has seen the request (RFC 9110 §9.2.2).
+    /// Says that a kept connection has closed before a byte of the response to its request: most likely before the
+    /// server has seen the request (RFC 9110 §9.2.2).
     ///
     /// - Returns: Whether it has.
     @discardableResult
-    private func noteClosedConnection(_ context: ChannelHandlerContext) -> Bool {
+    private func reportClosedConnection(_ context: ChannelHandlerContext) -> Bool {
         guard phase == .head, !hasReceived, isConnectionReused(context) else { return false }
         phase = .ended
         context.fireErrorCaught(KeptConnectionClosed())

@@ -81,7 +81,8 @@ extension CachedResponse {
         (record.requestedAt, record.receivedAt, receivedUptime) = (requestedAt, receivedAt, uptime)
     }
 
-    /// The digests of the request's fields that a response's `Vary` names (RFC 9111 §4.1). `nil`: it varies by everything.
+    /// The digests of the request's fields that a response's `Vary` names (RFC 9111 §4.1). `nil`: it varies by
+    /// everything.
     static func selecting(_ headers: HTTPHeaders, of request: HTTPTransportRequest, hash: KeyedHash) -> [String:
         String]?
     {
@@ -105,19 +106,20 @@ extension HTTPTransportRequest {
     /// In place of a token of the session: no field can have it.
     private static let tokenOfSession = "\u{0}"
 
-    /// A value by which requests are compared. The session stands for its tokens, which change: each is the same text, and
-    /// what is beside it stays, such as the other cookies of a field.
+    /// A value by which requests are compared. The session stands for its tokens, which change: each is the same text,
+    /// and what is beside it stays, such as the other cookies of a field.
     private func compared(_ value: String) -> String {
         context.tokens.reduce(value) { $0.replacingOccurrences(of: $1, with: Self.tokenOfSession) }
     }
 
-    /// The digest of a field. A field that is absent differs from an empty one, and several fields from one with their values.
+    /// The digest of a field. A field that is absent differs from an empty one, and several fields from one with their
+    /// values.
     fileprivate func selectingValue(of name: String, hash: KeyedHash) -> String {
         hash("field\n" + head.headers.values(of: name).map { "\(name):\(compared($0))\n" }.joined())
     }
 
-    /// The fields that say for whom the response is, as they are compared: those whose names denote a secret, and those with a
-    /// token of the session. `nil`: there are none.
+    /// The fields that say for whom the response is, as they are compared: those whose names denote a secret, and those
+    /// with a token of the session. `nil`: there are none.
     ///
     /// A server is to name them in `Vary`. One that does not must not cost a user the data of another.
     fileprivate var credentials: String? {

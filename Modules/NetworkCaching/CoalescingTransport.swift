@@ -10,20 +10,17 @@ public import NetworkCore
 /// ```
 ///
 /// Requests are equal if their URL, their fields, their idle timeout and their session are. The fields `traceparent`,
-/// `tracestate` and `X-Request-ID` do not count: they differ for each request, and those of the first one are sent. Each
-/// caller has its own deadline and cancellation: a caller that leaves does not affect the others, and the last one to
-/// leave cancels the exchange.
+/// `tracestate` and `X-Request-ID` do not count: they differ for each request, and those of the first one are sent.
+/// Each caller has its own deadline and cancellation: a caller that leaves does not affect the others, and the last one
+/// to leave cancels the exchange.
 ///
-/// Streams and refreshes of tokens are never joined. A request that starts after an unsafe one has ended does not join an
-/// exchange from before, which may not see the change.
+/// Streams and refreshes of tokens are never joined. A request that starts after an unsafe one has ended does not join
+/// an exchange from before, which may not see the change.
 ///
-/// The body is read into memory before the callers receive it. A caller whose time to the head ends meanwhile receives the
-/// head, and the body when it is there. A response of more than the limit, an event stream and JSON lines are not shared:
-/// the first caller receives it, and each other one sends its own request in the time that it has left.
+/// The body is read into memory before the callers receive it. A caller whose time to the head ends meanwhile receives
+/// the head, and the body when it is there. A response of more than the limit, an event stream and JSON lines are not
+/// shared: the first caller receives it, and each other one sends its own request in the time that it has left.
 public final class CoalescingTransport: HTTPTransport {
-    /// The default of the largest body that is shared: 4 MiB.
-    public static let defaultMaximumSharedSize = 4 * 1_024 * 1_024
-
     private struct Key: Hashable {
         let url: URL
         let headers: HTTPHeaders
@@ -92,8 +89,8 @@ public final class CoalescingTransport: HTTPTransport {
     ///
     /// - Parameters:
     ///   - next: The transport of the exchanges.
-    ///   - maximumSharedSize: The largest body that is shared, in bytes.
-    public init(_ next: any HTTPTransport, maximumSharedSize: Int = defaultMaximumSharedSize) {
+    ///   - maximumSharedSize: The largest body that is shared, in bytes: by default 4 MiB.
+    public init(_ next: any HTTPTransport, maximumSharedSize: Int = 4 * 1_024 * 1_024) {
         self.next = next
         limit = maximumSharedSize
     }
@@ -189,13 +186,13 @@ public final class CoalescingTransport: HTTPTransport {
                 finish(key, number, .failure(error), isForAll: true)
             }
         }
-        let isOver = state.withLock { state in
+        let isEnded = state.withLock { state in
             guard state.flights[key]?.number == number else { return true }
             state.flights[key]?.task = task
             return false
         }
         // Finished already, or all callers have left.
-        if isOver { task.cancel() }
+        if isEnded { task.cancel() }
     }
 
     /// Reads the body, if it can be shared.
@@ -228,8 +225,8 @@ public final class CoalescingTransport: HTTPTransport {
         }
     }
 
-    /// Gives a caller whose time to the head is up the head that is there, with a body that waits for the whole one, so
-    /// that the caller's limits for a body count from here on.
+    /// Delivers the head to a caller whose head deadline has passed. Its body follows when the shared body is complete;
+    /// the caller's body limits start now.
     ///
     /// - Returns: Whether there is a head, or the caller waits no more.
     private func handOverHead(_ key: Key, _ number: Int) -> Bool {

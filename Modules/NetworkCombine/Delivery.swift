@@ -10,7 +10,8 @@ public import Dispatch
 /// Where a publisher delivers its values and its completion.
 ///
 /// The default of every publisher of this module is ``main``. A closure that is written in main-actor code is isolated
-/// to the main actor, whatever the publisher does; on another thread it traps. With ``main`` a plain `sink` works there.
+/// to the main actor, whatever the publisher does; on another thread it traps. With ``main`` a plain `sink` works
+/// there.
 ///
 /// Values are delivered one at a time, in order, also on a concurrent queue.
 public struct Delivery: Sendable {

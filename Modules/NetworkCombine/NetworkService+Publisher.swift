@@ -40,7 +40,8 @@ extension NetworkService {
     ///   - endpoint: The call.
     ///   - options: What this caller wants. Its `progress` is called too.
     ///   - delivery: Where the values and the completion are delivered.
-    /// - Returns: A publisher of any number of `progress` values and one `response`, or of the `NetworkError` of the call.
+    /// - Returns: A publisher of any number of `progress` values and one `response`, or of the `NetworkError` of the
+    ///   call.
     public func progressPublisher<Response>(
         for endpoint: Endpoint<Response>,
         options: RequestOptions = RequestOptions(),

@@ -14,8 +14,8 @@ public struct StubIssue: Error, Sendable, CustomStringConvertible {
     /// What is wrong, in one line, without a secret.
     public let description: String
 
-    /// The file of the stub: the one that is left, or the one that comes closest to the request. Without such a stub the
-    /// file that created the double.
+    /// The file of the stub: the one that is left, or the one that comes closest to the request. Without such a stub
+    /// the file that created the double.
     public let file: StaticString
 
     /// The line in the file.

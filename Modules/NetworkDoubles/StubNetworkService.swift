@@ -12,8 +12,8 @@ public import NetworkCore
 /// Each stub serves one call, in order. A stub matches an endpoint by its method, path, query and response type.
 ///
 /// Two things are issues. A stub that is left is one when the service is deallocated, or when ``recordLeftovers()`` is
-/// called. An unexpected call is one at the stub that comes closest, which has the same path; without one, at the test. (A
-/// call does not say where it was made: `send` is a requirement of `NetworkService`.)
+/// called. An unexpected call is one at the stub that comes closest, which has the same path; without one, at the test.
+/// (A call does not say where it was made: `send` is a requirement of `NetworkService`.)
 public final class StubNetworkService: UnauthenticatedNetworkService {
     private struct Entry {
         let key: Key
@@ -58,8 +58,8 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
 
     deinit { recordLeftovers() }
 
-    /// Reports an issue for each stub that is left, and removes it. A test calls it at its end if the service may outlive
-    /// it.
+    /// Reports an issue for each stub that is left, and removes it. A test calls it at its end if the service may
+    /// outlive it.
     public func recordLeftovers() {
         let leftovers = state.withLock { state in
             defer { state.entries = [] }

@@ -11,8 +11,9 @@ public import NetworkCore
 ///
 /// A request uses the first stub that matches it and is not used up.
 ///
-/// Two things are issues. A stub that is left is one when the transport is deallocated, or when ``recordLeftovers()`` is
-/// called. An unexpected request is one at the stub that comes closest, which has the same path; without one, at the test.
+/// Two things are issues. A stub that is left is one when the transport is deallocated, or when ``recordLeftovers()``
+/// is called. An unexpected request is one at the stub that comes closest, which has the same path; without one, at the
+/// test.
 public final class StubTransport: HTTPTransport {
     private struct State {
         var stubs: [Stub]

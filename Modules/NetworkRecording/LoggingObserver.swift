@@ -9,7 +9,7 @@ import os
 /// Logs each call: to the unified log on Apple platforms, elsewhere to standard error. A line has no secret (G17).
 ///
 /// ```
-/// GET https://api.example.com/articles/7 → 200, 512 bytes, attempt 2 (token 3 ms, first byte 30 ms, body 8 ms) [5F0C82A1]
+/// GET https://example.com/articles/7 → 200, 512 bytes, attempt 2 (token 3 ms, first byte 30 ms, body 8 ms) [5F0C82A1]
 /// ```
 public struct LoggingObserver: NetworkObserver {
     /// How important a line is.

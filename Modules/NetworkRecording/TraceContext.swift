@@ -67,8 +67,8 @@ public struct TraceContext: Sendable, Hashable {
 /// let client = NetworkClient(baseURL: url, transport: transport, interceptors: [TraceInterceptor()])
 /// ```
 ///
-/// The trace is that of the task (``TraceContext/current``), or else begins with the call. Each attempt is a span of its
-/// own. A `traceparent` that the endpoint has set stays.
+/// The trace is that of the task (``TraceContext/current``), or else begins with the call. Each attempt is a span of
+/// its own. A `traceparent` that the endpoint has set stays.
 public struct TraceInterceptor: RequestInterceptor {
     private let requestIDField: String?
     private let isSampled: Bool

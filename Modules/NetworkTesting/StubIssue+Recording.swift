@@ -44,12 +44,12 @@ extension StubTransport {
 }
 
 extension StubNetworkService {
-    /// Creates a service without stubs whose issues fail the test. A stub that is left is an issue also when a test with
-    /// the trait `.stubs(…)` ends, even if a task still holds the service.
+    /// Creates a service without stubs whose issues fail the test. A stub that is left is an issue also when a test
+    /// with the trait `.stubs(…)` ends, even if a task still holds the service.
     ///
     /// - Parameters:
-    ///   - file: The file of issues that no stub comes close to, and that no test makes: a task that is detached belongs
-    ///     to none.
+    ///   - file: The file of issues that no stub comes close to, and that no test makes: a task that is detached
+    ///     belongs to none.
     ///   - line: The line of such issues.
     public convenience init(file: StaticString = #filePath, line: UInt = #line) {
         self.init(file: file, line: line, onIssue: StubIssue.recordInTest)

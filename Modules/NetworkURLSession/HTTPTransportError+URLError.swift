@@ -69,8 +69,8 @@ extension HTTPTransportError {
             .requestBodyStreamExhausted:
             (.encodingFailed, "the body cannot be read")
         case .badURL, .unsupportedURL, .cannotParseResponse:
-            // The client sends valid http and https URLs only. On Linux, the second is what is left of libcurl's error for
-            // a response that is not HTTP.
+            // The client sends valid http and https URLs only. On Linux, the second is what is left of libcurl's error
+            // for a response that is not HTTP.
             (.invalidResponse, "the response is not HTTP")
         default:
             (.transportFailed, "the exchange failed; on Linux the cause may be TLS")

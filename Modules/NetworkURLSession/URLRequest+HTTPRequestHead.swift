@@ -44,8 +44,8 @@ extension HTTPResponseHead {
 }
 
 extension String {
-    /// The values of joined `Set-Cookie` fields. A comma separates two where the name of a cookie and `=` follow; the comma
-    /// in a date is followed by a day.
+    /// The values of joined `Set-Cookie` fields. A comma separates two where the name of a cookie and `=` follow; the
+    /// comma in a date is followed by a day.
     fileprivate var splitBetweenCookies: [String] {
         var cookies: [String] = []
         for piece in split(separator: ",", omittingEmptySubsequences: false) {

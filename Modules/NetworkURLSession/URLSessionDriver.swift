@@ -58,8 +58,8 @@ final class URLSessionDriver: ExchangeDriver {
 
     func cause(of error: (any Error)?) -> (any Error)? { upload.end(error) }
 
-    /// It does not wait for URLSession to report the end: of a cancelled task it may never do so, and others wait for their
-    /// turn.
+    /// It does not wait for URLSession to report the end: of a cancelled task it may never do so, and others wait for
+    /// their turn.
     func end(_ error: (any Error)?) {
         let before = state.withLock { state in
             defer { state = State(isEnded: true) }

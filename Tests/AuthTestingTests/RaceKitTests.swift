@@ -25,9 +25,9 @@ import Testing
     }
 
     @Test func `the first user's rejection must not be told to the second, whose tokens are kept`() async {
-        let report = await RaceKit.run([.rejectionOfThePast]) { RaceSubject(AwaitingRefresher($0)) }
+        let report = await RaceKit.run([.rejectionOfEarlierSession]) { RaceSubject(AwaitingRefresher($0)) }
         let told = "after the first user's refresh was rejected the user was notified that the session has ended"
-        #expect(report.outcome(of: .rejectionOfThePast) == .broken(told))
+        #expect(report.outcome(of: .rejectionOfEarlierSession) == .broken(told))
     }
 
     @Test func `a refresher without a pause after a failure fails one race for it`() async {
@@ -40,7 +40,7 @@ import Testing
 
     @Test func `a check throws the races that do not hold, and a report lists every race`() async throws {
         let violation = await #expect(throws: ContractViolation.self) {
-            try await RaceKit.check([.singleFlight, .requestOfThePast]) { RaceSubject(TaskStoringRefresher($0)) }
+            try await RaceKit.check([.singleFlight, .requestOfEarlierSession]) { RaceSubject(TaskStoringRefresher($0)) }
         }
         let broken = try #require(violation).brokenRules
         #expect(broken.map(\.name) == ["G23: a request is never sent again as another user"])

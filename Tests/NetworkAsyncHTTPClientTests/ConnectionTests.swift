@@ -87,8 +87,8 @@ import Testing
         try await until { released == nil }
     }
 
-    /// AsyncHTTPClient ends the process where such a connection closes after the last byte was sent, and before it has heard of
-    /// that: see `ResponseLogHandler`.
+    /// AsyncHTTPClient ends the process where such a connection closes after the last byte was sent, and before it has
+    /// heard of that: see `ResponseLogHandler`.
     @Test(arguments: ["Connection: close\r\n", ""])
     func `a response before the end of its upload, over a connection that closes, ends no process`(field: String)
         async throws

@@ -10,8 +10,8 @@ import NetworkURLSession
 
 @testable import NetworkAsyncHTTPClient
 
-/// What calls cost over each transport beside the library below it: `make bench-network`. The server is another process.
-/// Ratios of interleaved runs hold on a busy machine, where seconds do not.
+/// What calls cost over each transport beside the library below it: `make bench-network`. The server is another
+/// process. Ratios of interleaved runs hold on a busy machine, where seconds do not.
 @Suite(
     .serialized,
     .enabled(if: ProcessInfo.processInfo.environment["BENCH"] != nil, "a measurement: make bench-network")

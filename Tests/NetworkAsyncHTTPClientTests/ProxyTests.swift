@@ -52,8 +52,8 @@ import Testing
         }
     }
 
-    /// How a proxy refuses, the code, what the error says, and how often the client tries with a retry policy. `nil`: the
-    /// second attempt may wait for the connection of the first.
+    /// How a proxy refuses, the code, what the error says, and how often the client tries with a retry policy. `nil`:
+    /// the second attempt may wait for the connection of the first.
     static let refusals: [(ConnectProxy.Behavior, NetworkError.Code, String, Int?)] = [
         (.responds("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic\r\n\r\n"), .proxyRefused, "credentials", 1),
         (.responds("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno"), .connectionFailed, "did not make", 2),

@@ -6,8 +6,8 @@ import Testing
 
 @testable import NetworkTesting
 
-/// G26: a response that keeps the one thread of URLSession on Linux busy stops no other part of the process. It runs in a
-/// process of its own, because URLSession makes no progress there any more.
+/// G26: a response that keeps the one thread of URLSession on Linux busy stops no other part of the process. It runs in
+/// a process of its own, because URLSession makes no progress there any more.
 @Suite(.timeLimit(.minutes(20))) struct StalledParserTests {
     /// What the server sends. Foundation's time to read it grows with the square of its length.
     enum Response: String, CaseIterable, CustomTestStringConvertible {

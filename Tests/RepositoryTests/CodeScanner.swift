@@ -142,8 +142,9 @@ struct CodeScanner {
         isInLiteral = wasInLiteral
     }
 
-    /// Whether a slash starts a literal, by the rules of SE-0354: only at the start of an operand, and not if the literal
-    /// would be empty, start or end with a blank, close a parenthesis that it has not opened, or pass the end of the line.
+    /// Whether a slash starts a literal, by the rules of SE-0354: only at the start of an operand, and not if the
+    /// literal would be empty, start or end with a blank, close a parenthesis that it has not opened, or pass the end
+    /// of the line.
     private var startsRegularExpression: Bool {
         let rest = source[(position + 1)...].prefix { $0 != Byte.newline }
         guard isAtStartOfOperand, let first = rest.first, !Self.blanks.contains(first) else { return false }

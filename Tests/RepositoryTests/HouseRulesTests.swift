@@ -31,6 +31,19 @@ import Testing
         }
     }
 
+    /// The formatter checks the code. A row of a table has no place to break.
+    @Test(arguments: folders)
+    func `no comment is wider than 120 columns`(folder: String) throws {
+        for file in try SourceFile.all(in: folder) {
+            let lines = file.source.split(separator: "\n", omittingEmptySubsequences: false)
+            for (index, line) in lines.enumerated() where line.utf8.count > 120 && line.count > 120 {
+                let text = line.drop { $0 == " " }
+                guard text.hasPrefix("//"), !text.hasPrefix("/// |") else { continue }
+                Issue.record("\(file):\(index + 1): break the line.")
+            }
+        }
+    }
+
     @Test(arguments: ["Tests", "App/Tests"])
     func `the name of a test is a sentence in backticks`(folder: String) throws {
         for file in try SourceFile.all(in: folder) {

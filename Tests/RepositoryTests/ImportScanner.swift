@@ -29,8 +29,8 @@ enum ImportScanner {
         }
     }
 
-    /// What looks like an import after a semicolon, in literals and comments too: one that the scanner misreads as a part
-    /// of a literal is on the line of that literal, after a semicolon.
+    /// What looks like an import after a semicolon, in literals and comments too: one that the scanner misreads as a
+    /// part of a literal is on the line of that literal, after a semicolon.
     static func importsAfterSemicolons(in source: String) -> [ImportStatement] {
         let pattern = /;[^;]*\bimport\s+(?:(?:class|enum|func|let|protocol|struct|typealias|var)\s+)?`?(\w+)/
         return source.split(separator: "\n", omittingEmptySubsequences: false).enumerated().flatMap { index, line in

@@ -33,8 +33,8 @@ public protocol AuthSession: Sendable {
     /// - Returns: The state afterwards: `signedOut` when there is no session, or when the server rejected the refresh
     ///   token.
     /// - Throws: ``AuthenticationError`` with code `refreshUnavailable` or `storeUnavailable` when the refresh is not
-    ///   possible now; the session is kept. `noRefreshToken` without a refresh token. `CancellationError` at once when the
-    ///   task is cancelled.
+    ///   possible now; the session is kept. `noRefreshToken` without a refresh token. `CancellationError` at once when
+    ///   the task is cancelled.
     @discardableResult
     func refresh() async throws -> SessionState
 

@@ -9,8 +9,8 @@ public enum SignOutReason: Sendable {
     /// The user signed out, in this process or in another one that shares the store.
     case byUser
 
-    /// The authorization server refused the refresh token, or the access token of a session without a refresh token expired.
-    /// These are the only reasons for which the engine itself ends a session.
+    /// The authorization server refused the refresh token, or the access token of a session without a refresh token
+    /// expired. These are the only reasons for which the engine itself ends a session.
     case expired(SessionEnding)
 
     /// The application ended the session for another reason, such as "account disabled".

@@ -37,10 +37,11 @@ public protocol SharedTokenStore: TokenStore {
     ///
     /// - Parameters:
     ///   - limit: How long to wait at most.
-    ///   - report: Is called with each holder that the store finds, on any thread, and not after the return. It must not
-    ///     block.
+    ///   - report: Is called with each holder that the store finds, on any thread, and not after the return. It must
+    ///     not block.
     /// - Returns: The lease. It must be released.
-    /// - Throws: As ``lease(waitingAtMost:)``. The reason of an error with code `busy` names the holder, if it is known.
+    /// - Throws: As ``lease(waitingAtMost:)``. The reason of an error with code `busy` names the holder, if it is
+    ///   known.
     func lease(
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
@@ -48,10 +49,10 @@ public protocol SharedTokenStore: TokenStore {
 
     /// Reports that the stored session may have changed, by this process or another one.
     ///
-    /// Each access makes a new stream, which keeps the newest report only: every write after the access is reported. The
-    /// access does not wait: what a stream misses before it is open, its first report stands for. A report without a
-    /// change does no harm. A stream that ends means that the store cannot watch for changes now; the
-    /// engine then polls the store, and accesses the stream again after each pause.
+    /// Each access makes a new stream, which keeps the newest report only: every write after the access is reported.
+    /// The access does not wait: what a stream misses before it is open, its first report stands for. A report without
+    /// a change does no harm. A stream that ends means that the store cannot watch for changes now; the engine then
+    /// polls the store, and accesses the stream again after each pause.
     var changes: AsyncStream<Void> { get }
 }
 

@@ -1,7 +1,7 @@
 /// The right to refresh the session of a shared store, held by one process at a time.
 public protocol TokenStoreLease: Sendable {
-    /// The name of this lease, which the engine records in each intent (``RefreshIntent/lease``): of a lock on a file the
-    /// file itself, of a claim in a database its number. `nil` where the store has no such name.
+    /// The name of this lease, which the engine records in each intent (``RefreshIntent/lease``): of a lock on a file
+    /// the file itself, of a claim in a database its number. `nil` where the store has no such name.
     ///
     /// Two leases may have one name only if the holder of the later one proves that the earlier one has ended.
     var identity: String? { get }

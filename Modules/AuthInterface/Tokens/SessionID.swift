@@ -2,7 +2,8 @@ public import struct Foundation.UUID
 
 /// The identity of one login.
 ///
-/// It is generated at sign-in, stays the same across refreshes, and is never sent. It is not a secret: it may be logged.
+/// It is generated at sign-in, stays the same across refreshes, and is never sent. It is not a secret: it may be
+/// logged.
 public struct SessionID: Sendable, Hashable, Codable, RawRepresentable, CustomStringConvertible {
     /// The identity as text.
     public let rawValue: String

@@ -37,7 +37,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// It stays the same when the tokens are refreshed. Of two sessions it says which one was signed in later.
     public let signedInAt: Date?
 
-    /// The intent of the refresh that was about to be made with ``refreshToken`` when the bundle was stored. `nil`: none.
+    /// The intent of the refresh that was about to be made with ``refreshToken`` when the bundle was stored. `nil`:
+    /// none.
     public let refreshIntent: RefreshIntent?
 
     private enum CodingKeys: String, CodingKey {
@@ -69,8 +70,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         self.signedInAt = signedInAt
     }
 
-    /// How long the access token is valid from ``receivedAt`` on. `nil` if one of the two instants is not known, or their
-    /// difference is not a plausible lifetime.
+    /// How long the access token is valid from ``receivedAt`` on. `nil` if one of the two instants is not known, or
+    /// their difference is not a plausible lifetime.
     public var lifetime: Duration? {
         guard let expiresAt, let receivedAt else { return nil }
         let seconds = expiresAt.timeIntervalSince(receivedAt)

@@ -129,8 +129,8 @@ extension RefreshBackendResponse {
     public static let badGatewayPage = Self(rawValue: "badGatewayPage")
 }
 
-/// The server, or a network's sign-in page, redirects: ``redirect(_:leavingOrigin:)``. No handler follows it, because the
-/// place that it leads to issues tokens of another user.
+/// The server, or a network's sign-in page, redirects: ``redirect(_:leavingOrigin:)``. No handler follows it, because
+/// the place that it leads to issues tokens of another user.
 extension RefreshBackendResponse {
     private static let redirects = [301, 302, 303, 307, 308].flatMap { status in
         [false, true].map { (status: status, leavesOrigin: $0) }

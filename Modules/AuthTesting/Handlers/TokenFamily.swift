@@ -1,6 +1,7 @@
 package import AuthInterface
 
-/// The refresh tokens of one login, as a server that rotates them sees them: consecutive numbers, of which one is valid.
+/// The refresh tokens of one login, as a server that rotates them sees them: consecutive numbers, of which one is
+/// valid.
 package struct TokenFamily: Sendable, Hashable {
     /// What becomes of the use of a refresh token.
     package enum Use: Sendable, Hashable {

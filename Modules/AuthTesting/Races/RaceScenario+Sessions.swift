@@ -4,7 +4,7 @@ import ContractTesting
 /// Sessions that end, and the sessions after them.
 extension RaceScenario {
     static let endings = [oneEnding]
-    static let sessions = [logoutMeanwhile, loginMeanwhile, rejectionOfThePast, requestOfThePast]
+    static let sessions = [logoutMeanwhile, loginMeanwhile, rejectionOfEarlierSession, requestOfEarlierSession]
 
     /// The server rejects the refresh token. Every waiter fails, and the user is notified once.
     public static let oneEnding = RaceScenario(
@@ -59,7 +59,7 @@ extension RaceScenario {
     }
 
     /// The second user is signed out because the first user's session was rejected.
-    public static let rejectionOfThePast = RaceScenario("G9", "a rejection of one session does not end the next") {
+    public static let rejectionOfEarlierSession = RaceScenario("G9", "a rejection of one session does not end the next") {
         trial in
         let old = try await trial.signIn("ada")
         let (callers, gate) = try await trial.startRefresh(of: old, ending: .failure(TokenRefreshError.rejected))
@@ -72,7 +72,7 @@ extension RaceScenario {
     }
 
     /// The first user's order is placed as the second user's.
-    public static let requestOfThePast = RaceScenario("G23", "a request is never sent again as another user") { trial in
+    public static let requestOfEarlierSession = RaceScenario("G23", "a request is never sent again as another user") { trial in
         let old = try await trial.signIn("ada")
         trial.at("signing out")
         try await trial.subject().signOut()

@@ -127,7 +127,7 @@ public final class RecordingTokenStore: SharedTokenStore {
         return RecordingLease(store: self)
     }
 
-    fileprivate func noteRelease() {
+    fileprivate func recordRelease() {
         state.withLock { $0.events.append(.release) }
         giveBack()
     }
@@ -167,7 +167,7 @@ private final class RecordingLease: TokenStoreLease {
             defer { isReleased = true }
             return !isReleased
         }
-        if isFirst { store.noteRelease() }
+        if isFirst { store.recordRelease() }
     }
 }
 

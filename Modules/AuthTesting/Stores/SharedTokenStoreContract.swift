@@ -65,7 +65,7 @@ struct SharedStoreUnderTest: Sendable {
 
 extension SessionTombstone {
     /// The tombstones that a shared store must keep, each with its reason.
-    static func remarkable(of session: SessionID) -> [(what: String, tombstone: SessionTombstone)] {
+    static func unusual(of session: SessionID) -> [(what: String, tombstone: SessionTombstone)] {
         let ending = SessionEnding(
             status: 400,
             code: "invalid_grant",

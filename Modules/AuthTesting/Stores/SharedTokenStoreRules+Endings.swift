@@ -7,7 +7,7 @@ extension SharedTokenStoreRules {
         ContractRule("G5: a tombstone is read as written, field by field, and load returns nil") {
             subject in
             let session = SessionID()
-            for (what, tombstone) in SessionTombstone.remarkable(of: session) {
+            for (what, tombstone) in SessionTombstone.unusual(of: session) {
                 try await subject.mine.update { _ in .active(.numbered(1, session: session)) }
                 try await subject.mine.update { _ in .tombstone(tombstone) }
                 for (name, store) in subject.views {
@@ -18,7 +18,7 @@ extension SharedTokenStoreRules {
         },
         ContractRule("an ended session leaves no token") { subject in
             let session = SessionID()
-            for (what, bundle) in TokenBundle.remarkable where bundle.refreshToken?.isEmpty == false {
+            for (what, bundle) in TokenBundle.unusual where bundle.refreshToken?.isEmpty == false {
                 try await subject.mine.save(bundle)
                 try await subject.mine.update { _ in
                     .tombstone(SessionTombstone(session: session, reason: .byUser, date: Date()))
@@ -74,8 +74,8 @@ extension SharedTokenStoreRules {
             for number in 1...3 {
                 var others = subject.mine.changes.makeAsyncIterator()
                 try await subject.theirs.update { _ in .active(.numbered(number)) }
-                let hasEnded = (await others.next() == nil, await reports.next() == nil)
-                try expect(hasEnded.0 == hasEnded.1, otherwise: "one of two streams ended")
+                let areEnded = (await others.next() == nil, await reports.next() == nil)
+                try expect(areEnded.0 == areEnded.1, otherwise: "one of two streams ended")
             }
         },
     ]

@@ -23,7 +23,7 @@ extension TokenBundle {
     }
 
     /// The bundles that a store must keep, each with its reason.
-    static let remarkable: [(what: String, bundle: TokenBundle)] = [
+    static let unusual: [(what: String, bundle: TokenBundle)] = [
         ("plain", .numbered(1)),
         ("no refresh token", TokenBundle(accessToken: "contract-access", refreshToken: nil)),
         ("empty refresh token", TokenBundle(accessToken: "contract-access", refreshToken: "")),
@@ -52,7 +52,8 @@ extension TokenBundle {
         ("tokens of 8 KB", .bulky(7)),
     ]
 
-    /// Composed, decomposed, a sign with another form of its own, and a ligature: each form of normalization changes it.
+    /// Composed, decomposed, a sign with another form of its own, and a ligature: each form of normalization changes
+    /// it.
     private static let unnormalized = "\u{e9} e\u{301} \u{212b} \u{fb01}"
 
     private static func complete(isAbandoned: Bool) -> TokenBundle {

@@ -10,7 +10,7 @@ enum TokenStoreRules {
             try await subject.store.expectStored(nil, "before any save")
         },
         ContractRule("what is saved is loaded again, field by field") { subject in
-            for (what, bundle) in TokenBundle.remarkable {
+            for (what, bundle) in TokenBundle.unusual {
                 try await subject.store.save(bundle)
                 try await subject.store.expectStored(bundle, "after saving a bundle (\(what))")
             }

@@ -65,8 +65,8 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
         }
     }
 
-    /// Reads `accessToken`, and if present `refreshToken`, `expiresIn` (seconds from the response) and `expiresAt` (on the
-    /// server's clock, written as `TokenDates.automatic` says), in camel case or in snake case.
+    /// Reads `accessToken`, and if present `refreshToken`, `expiresIn` (seconds from the response) and `expiresAt` (on
+    /// the server's clock, written as `TokenDates.automatic` says), in camel case or in snake case.
     ///
     /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when there is neither an access token nor a refresh token.

@@ -20,11 +20,11 @@ import NetworkCore
 /// | a success that cannot be read | unavailable |
 ///
 /// In all sets, 200 stands for an envelope with `"success": false` and a successful status. Another response is an
-/// envelope if it has the ``envelopeMembers``. Codes are compared without regard to case. They are read from the members
-/// `error_code`, `errorCode`, `code`, `error` and `error.code`.
+/// envelope if it has the ``envelopeMembers``. Codes are compared without regard to case. They are read from the
+/// members `error_code`, `errorCode`, `code`, `error` and `error.code`.
 ///
-/// *Ambiguous* is unavailable the first time. The engine counts it as rejected when it is repeated: after one pause with
-/// one of ``expiredStatuses``, after a longer time with another status. So a server with codes of its own ends its
+/// *Ambiguous* is unavailable the first time. The engine counts it as rejected when it is repeated: after one pause
+/// with one of ``expiredStatuses``, after a longer time with another status. So a server with codes of its own ends its
 /// sessions, and a gateway in front of it does not. In doubt the session stays: a request that fails can be sent again,
 /// and a user who was signed out has to sign in.
 ///

@@ -2,8 +2,8 @@ public import NetworkCore
 
 /// How a server writes its calls and responses about tokens: paths, names and dates.
 ///
-/// A response is read under every common name, whatever the dialect says: `accessToken` and `access_token`, in the `data`
-/// of an envelope or plain. So only what is sent must be said, and dates that are not placed by themselves.
+/// A response is read under every common name, whatever the dialect says: `accessToken` and `access_token`, in the
+/// `data` of an envelope or plain. So only what is sent must be said, and dates that are not placed by themselves.
 ///
 /// | server | its refresh call | its response | dialect |
 /// |---|---|---|---|
@@ -12,8 +12,8 @@ public import NetworkCore
 /// | snake case in the call, camel case in the response | `{"refresh_token":…}` | `{"accessToken":…,"refreshToken":…,"expiresAt":…}` | ``snakeCase`` |
 /// | an instant as a plain `JSONDecoder` reads it, seconds since 2001 | any | `{…,"expiresAt":813456000}` | ``standard``; ``dates`` says it for certain |
 ///
-/// What a refusal looks like is ``RESTRejection``, and in which header fields tokens are sent is said where the handler is
-/// made.
+/// What a refusal looks like is ``RESTRejection``, and in which header fields tokens are sent is said where the handler
+/// is made.
 public struct RESTTokenDialect: Sendable, Hashable {
     /// The path of the refresh call, below the base URL.
     public var refreshPath: EndpointPath = "auth/refresh"

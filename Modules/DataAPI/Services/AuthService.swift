@@ -86,7 +86,8 @@ public struct AuthService: Sendable {
 
     /// Restores the stored session at launch, refreshes it, and fetches its user.
     ///
-    /// A refresh is all that the main screen needs: if the server has no user to give then, there is none in the result.
+    /// A refresh is all that the main screen needs: if the server has no user to give then, there is none in the
+    /// result.
     ///
     /// It ends within the deadlines of the refresh and of the request, and never shows the login screen because a
     /// server or a store cannot be reached.

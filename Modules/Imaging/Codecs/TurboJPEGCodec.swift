@@ -5,10 +5,10 @@ public import Foundation
 /// The codec for Linux, under the package trait `TurboJPEG`: JPEG with libjpeg-turbo, and PNG with libpng.
 ///
 /// It decodes a JPEG at the smallest scale (n/8) that covers twice the needed size, so that a photo of 12 megapixels
-/// takes 14 MB and not 36, and reduces a PNG while it reads the rows. Twice, because a scale leaves out frequencies that
-/// the mean of an area has: the picture is then within 46 dB of the exact mean. The colour profile of an RGB picture is kept, whether the
-/// file is JPEG or PNG. Without one, a PNG is converted to sRGB by its gamma. Grayscale and CMYK become sRGB without
-/// their profiles.
+/// takes 14 MB and not 36, and reduces a PNG while it reads the rows. Twice, because a scale leaves out frequencies
+/// that the mean of an area has: the picture is then within 46 dB of the exact mean. The colour profile of an RGB
+/// picture is kept, whether the file is JPEG or PNG. Without one, a PNG is converted to sRGB by its gamma. Grayscale
+/// and CMYK become sRGB without their profiles.
 ///
 /// A file whose decoding would take memory or time out of proportion to its bytes is refused: a JPEG with too few bytes
 /// for its pixels, with more than 100 scans or 2³⁰ pixels in all scans, or a progressive one that would take more than

@@ -195,8 +195,8 @@ struct MultipartEncoder {
 }
 
 extension String {
-    /// The text with CR LF for each line end, a single CR or LF included (WHATWG HTML, "multipart form data"). It is for
-    /// names of fields and texts, and not for names of files.
+    /// The text with CR LF for each line end, a single CR or LF included (WHATWG HTML, "multipart form data"). It is
+    /// for names of fields and texts, and not for names of files.
     fileprivate var withFormLineEnds: String {
         guard unicodeScalars.contains(where: { $0 == "\r" || $0 == "\n" }) else { return self }
         var text = String.UnicodeScalarView()

@@ -71,8 +71,8 @@ struct CallState: Sendable {
         return context
     }
 
-    /// What the transport is told. The session is that of the call also where a redirect has left the origin of its token,
-    /// because what such a response shows is for this session.
+    /// What the transport is told. The session is that of the call also where a redirect has left the origin of its
+    /// token, because what such a response shows is for this session.
     var exchangeContext: RequestContext {
         var context = context
         context.message = message
@@ -141,13 +141,12 @@ struct CallState: Sendable {
 }
 
 extension UUID {
-    private static let state = Locked(UInt64.random(in: 0...UInt64.max))
+    private static let generator = Locked(SplitMix64(seed: .random(in: 0...UInt64.max)))
 
-    /// A random identifier (RFC 9562 §5.4), without the system call of `UUID()`: it tells calls apart, and is no secret.
-    ///
-    /// The generator is SplitMix64, which returns each number once in 2⁶⁴.
+    /// A random identifier (RFC 9562 §5.4), without the system call of `UUID()`: it tells calls apart, and is no
+    /// secret.
     fileprivate static func ofCall() -> UUID {
-        let (first, second) = state.withLock { state in (next(&state), next(&state)) }
+        let (first, second) = generator.withLock { ($0.next(), $0.next()) }
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &bytes) { buffer in
             buffer.storeBytes(of: first, as: UInt64.self)
@@ -156,13 +155,5 @@ extension UUID {
             buffer[8] = buffer[8] & 0x3F | 0x80
         }
         return UUID(uuid: bytes)
-    }
-
-    private static func next(_ state: inout UInt64) -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -52,8 +52,8 @@ public struct NetworkConfiguration: Sendable {
     /// The most redirects in one attempt.
     public var maximumRedirects: Int
 
-    /// The most attempts of one call, even if interceptors would retry more often. An attempt with another token in place of
-    /// one that the server has refused does not count; there are two of them at most.
+    /// The most attempts of one call, even if interceptors would retry more often. An attempt with another token in
+    /// place of one that the server has refused does not count; there are two of them at most.
     public var maximumAttempts: Int
 
     /// The origins that may be reached over plain http, in addition to loopback (G16).

@@ -157,7 +157,7 @@ extension RequestLoop {
         do {
             response = try await exchange()
         } catch {
-            // A transport of any make may report cancellation as an error of its own.
+            // A custom transport may report cancellation as another error.
             try Task.checkCancellation()
             throw error
         }

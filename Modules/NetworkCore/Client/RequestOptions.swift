@@ -3,14 +3,14 @@ public struct RequestOptions: Sendable {
     /// Is called as the body is sent.
     public var progress: ProgressHandler?
 
-    /// The longest time of the call, the waits for a token and for a connection, pauses and all attempts included: to the
-    /// end of the response's body, or to its head where the body is read as it arrives. `nil`: the endpoint's, or the
-    /// client's.
+    /// The longest time of the call, the waits for a token and for a connection, pauses and all attempts included: to
+    /// the end of the response's body, or to its head where the body is read as it arrives. `nil`: the endpoint's, or
+    /// the client's.
     public var deadline: Duration?
 
-    /// The least that is sent of the request's body, which is an upload then: it has no total deadline, unless ``deadline``
-    /// or the endpoint sets one. The client's deadline limits each of its waits: for a token, for a connection, and, when
-    /// the body was sent, for the response. `nil`: the call is no upload.
+    /// The least that is sent of the request's body, which is an upload then: it has no total deadline, unless
+    /// ``deadline`` or the endpoint sets one. The client's deadline limits each of its waits: for a token, for a
+    /// connection, and, when the body was sent, for the response. `nil`: the call is no upload.
     public var minimumRate: MinimumRate?
 
     /// Interceptors of this call, after those of the client.

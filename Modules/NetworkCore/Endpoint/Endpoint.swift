@@ -47,8 +47,8 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// The idle timeout: how long nothing may be sent or received. `nil`: the configuration's.
     public var timeout: Duration?
 
-    /// The longest time of the call, the waits for a token and for a connection, pauses and all attempts included: to the
-    /// end of the response's body, or to its head where the body is read as it arrives. `nil`: the configuration's.
+    /// The longest time of the call, the waits for a token and for a connection, pauses and all attempts included: to
+    /// the end of the response's body, or to its head where the body is read as it arrives. `nil`: the configuration's.
     public var deadline: Duration?
 
     /// The statuses that count as success. `nil`: the configuration's.
@@ -57,8 +57,8 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// How the response is read. `nil`: the configuration's format.
     public var format: (any ResponseFormat)?
 
-    /// Whether interceptors, such as ``RetryPolicy``, may have the call sent again. A token that the server has refused is
-    /// replaced all the same, and a request that the server has not processed is sent once more: see
+    /// Whether interceptors, such as ``RetryPolicy``, may have the call sent again. A token that the server has refused
+    /// is replaced all the same, and a request that the server has not processed is sent once more: see
     /// ``HTTPTransportError/Repetition``.
     public var retries = true
 

@@ -139,8 +139,8 @@ extension EndpointPath: ExpressibleByStringInterpolation {
             path += value.description.percentEncodedComponent
         }
 
-        /// Appends a secret as one segment, or as a part of one: `"reset/\(secret: code)"`. It is sent, and no description,
-        /// error or log shows it (G17).
+        /// Appends a secret as one segment, or as a part of one: `"reset/\(secret: code)"`. It is sent, and no
+        /// description, error or log shows it (G17).
         ///
         /// - Parameter secret: The secret. All of it is percent-encoded.
         public mutating func appendInterpolation(secret: String) {

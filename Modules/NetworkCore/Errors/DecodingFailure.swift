@@ -47,7 +47,8 @@ public struct DecodingFailure: Error, Sendable, Hashable {
         }
     }
 
-    /// The failure without secrets in its path: the keys of a dictionary are the server's, and are of a response as any text.
+    /// The failure without secrets in its path: the keys of a dictionary are the server's, and are of a response as any
+    /// text.
     func redacted(by redaction: Redaction) -> DecodingFailure {
         let shown = parts.map { part in
             if case .received(let name) = part {

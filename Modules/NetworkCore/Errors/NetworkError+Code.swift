@@ -1,8 +1,8 @@
 extension NetworkError {
     /// What went wrong.
     ///
-    /// The set is open: later versions and other transports add codes. Each code of `AuthenticationError` is a code here
-    /// too, of the same name.
+    /// The set is open: later versions and other transports add codes. Each code of `AuthenticationError` is a code
+    /// here too, of the same name.
     public struct Code: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
         /// The code as text.
         public let rawValue: String
@@ -81,7 +81,8 @@ extension NetworkError.Code {
     /// Nothing was sent or received during the idle timeout.
     public static let timedOut = Self(rawValue: "timedOut")
 
-    /// A proxy requires credentials, or does not accept those it was sent. It is the proxy's response, never the server's.
+    /// A proxy requires credentials, or does not accept those it was sent. It is the proxy's response, never the
+    /// server's.
     public static let proxyRefused = Self(rawValue: "proxyRefused")
 
     /// The server could not prove its identity. Linux reports `transportFailed` instead.

@@ -2,8 +2,8 @@ import ConcurrencyPrimitives
 public import Foundation
 
 extension NetworkError: LocalizedError {
-    /// A sentence for the user of an application, without a code or a secret: the server's own message where it is meant
-    /// for users, or else what the status or the code means.
+    /// A sentence for the user of an application, without a code or a secret: the server's own message where it is
+    /// meant for users, or else what the status or the code means.
     public var errorDescription: String? {
         messageForUsers ?? (status.flatMap(Self.sentence(forStatus:)) ?? Self.sentence(for: code))
     }

@@ -3,12 +3,13 @@ package import ConcurrencyPrimitives
 /// Calls closures when their time has come. One task sleeps for all of them.
 ///
 /// **Sleep.** The clock goes on while the device sleeps or the process is stopped, and nothing is read meanwhile: what
-/// has arrived lies in the sockets, and all deadlines are overdue at once when the process continues. So a deadline that
-/// is noticed much too late is held back until the process has run for the grace (G8). The queue looks once a second in
-/// the last part of a wait, so that it sees a sleep that has ended shortly before the deadline too. A later sleep
-/// prolongs the grace by a second, and the ``maximumSleeps``th ends it.
+/// has arrived lies in the sockets, and all deadlines are overdue at once when the process continues. So a deadline
+/// that is noticed much too late is held back until the process has run for the grace (G8). The queue looks once a
+/// second in the last part of a wait, so that it sees a sleep that has ended shortly before the deadline too. A later
+/// sleep prolongs the grace by a second, and the ``maximumSleeps``th ends it.
 ///
-/// - Complexity: Adding is O(log *n*), and O(1) for a deadline that is later than the others; removing is O(1), amortised.
+/// - Complexity: Adding is O(log *n*), and O(1) for a deadline that is later than the others; removing is O(1),
+///   amortised.
 package final class DeadlineQueue: Sendable {
     private struct Entry {
         let deadline: Duration
@@ -165,11 +166,11 @@ package final class DeadlineQueue: Sendable {
 }
 
 extension DeadlineQueue {
-    /// Runs work in a task of its own, and stops waiting for it at a deadline or when the caller is cancelled. The work is
-    /// cancelled then, and what becomes of it is dropped.
+    /// Runs work in a task of its own, and stops waiting for it at a deadline or when the caller is cancelled. The work
+    /// is cancelled then, and what becomes of it is dropped.
     ///
-    /// Work that ends without a suspension costs a task, and no timer. Other work costs a switch between threads too, so
-    /// only what may ignore its cancellation is run in this way.
+    /// Work that ends without a suspension costs a task, and no timer. Other work costs a switch between threads too,
+    /// so only what may ignore its cancellation is run in this way.
     ///
     /// - Parameters:
     ///   - deadline: When to stop waiting, on the uptime of the clock. `nil`: only when the caller is cancelled.

@@ -1,8 +1,8 @@
 import ConcurrencyPrimitives
 package import Foundation
 
-/// One exchange under way, for every transport: its place in a lane, its time limits, its one reader and those that wait
-/// for its end. An ``ExchangeDriver`` performs it.
+/// One exchange under way, for every transport: its place in a lane, its time limits, its one reader and those that
+/// wait for its end. An ``ExchangeDriver`` performs it.
 ///
 /// ```swift
 /// let exchange = Exchange(request, deadlines: deadlines, unreadLimit: limit)
@@ -96,8 +96,8 @@ package final class Exchange: Sendable {
 
     /// Waits for the next piece of the body.
     ///
-    /// - Throws: ``HTTPTransportError`` when the body broke off; ``HTTPBodyError`` with code `alreadyRead` when another call
-    ///   waits; `CancellationError`.
+    /// - Throws: ``HTTPTransportError`` when the body broke off; ``HTTPBodyError`` with code `alreadyRead` when another
+    ///   call waits; `CancellationError`.
     fileprivate func next() async throws -> Data? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -18,8 +18,8 @@ package final class ExchangeLane: Sendable {
         state = Locked(State(free: limit))
     }
 
-    /// Calls a closure when there is room: at once, or when another exchange ends. After it, ``release()`` must be called
-    /// once.
+    /// Calls a closure when there is room: at once, or when another exchange ends. After it, ``release()`` must be
+    /// called once.
     ///
     /// - Parameters:
     ///   - exchange: Who asks.

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// What an exchange waits for, what has arrived, and how it ended: events in, actions out. It has no lock, no clock and no
-/// driver.
+/// What an exchange waits for, what has arrived, and how it ended: events in, actions out. It has no lock, no clock and
+/// no driver.
 ///
 /// ```
 /// new ─ queue ▸ queued ─ begin ▸ awaitingHead ─ receive(head) ▸ headArrived ─ takeHead ▸ receiving ─ end ▸ ended
@@ -281,8 +281,8 @@ package struct ExchangeLimit: Sendable, Hashable {
 
 // Time limits.
 extension ExchangeState {
-    /// The first limit to be reached. `nil`: nothing has a limit now. No idle time counts before there is a connection, and
-    /// while the server waits for the reader.
+    /// The first limit to be reached. `nil`: nothing has a limit now. No idle time counts before there is a connection,
+    /// and while the server waits for the reader.
     package func limit(of request: HTTPTransportRequest) -> ExchangeLimit? {
         let wait = hasHead ? NetworkError.Wait.responseBody : .responseHead
         let idleAt = hasConnection && !isHeld ? lastActivity + request.idleTimeout : nil

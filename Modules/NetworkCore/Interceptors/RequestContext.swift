@@ -23,8 +23,8 @@ public struct RequestContext: Sendable {
     /// Whether the body can be sent more than once (G21).
     public let isReplayable: Bool
 
-    /// The session whose token the request carries, or carried before a redirect led to another origin. `nil`: none, or not
-    /// yet. A transport that keeps responses must not show one session's responses to another.
+    /// The session whose token the request carries, or carried before a redirect led to another origin. `nil`: none, or
+    /// not yet. A transport that keeps responses must not show one session's responses to another.
     public internal(set) var session: SessionID?
 
     /// The caller's tags, for interceptors, transports and observers.

@@ -71,8 +71,9 @@ public struct RetryPolicy: RequestInterceptor {
     ///   - maximumRetryAfter: The longest `Retry-After` after which a request is sent again.
     ///   - statuses: The statuses after which a request is sent again.
     ///   - maximumWait: The longest wait for a connection. The deadline of the call may be earlier.
-    ///   - waitUntilReady: Returns when a request that had no connection may be sent again: when there is a connection to
-    ///     the internet, or the application is in the foreground. It is cancelled with the call. `nil`: the policy pauses.
+    ///   - waitUntilReady: Returns when a request that had no connection may be sent again: when there is a connection
+    ///     to the internet, or the application is in the foreground. It is cancelled with the call. `nil`: the policy
+    ///     pauses.
     ///   - budget: The retries that all requests share.
     ///   - random: Returns random numbers in `0..<1`.
     public init(

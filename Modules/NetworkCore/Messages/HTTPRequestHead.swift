@@ -79,8 +79,8 @@ public struct HTTPRequestHead: Sendable, Hashable {
         }
     }
 
-    /// Refuses the trailer fields of a request that must not be sent as such: invalid ones, and those that frame a message or
-    /// lead it (RFC 9110 §6.5.1).
+    /// Refuses the trailer fields of a request that must not be sent as such: invalid ones, and those that frame a
+    /// message or lead it (RFC 9110 §6.5.1).
     ///
     /// - Parameter fields: The fields.
     /// - Returns: The fields.

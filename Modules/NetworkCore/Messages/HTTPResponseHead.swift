@@ -37,8 +37,8 @@ extension HTTPResponseHead {
     /// The longest pause that a server can ask for. A longer one counts as this.
     static let maximumRetryAfter: Duration = .seconds(24 * 60 * 60)
 
-    /// The length of the body according to `Content-Length` (RFC 9110 §8.6). It is 0 for the response to a `HEAD` and for
-    /// 304, whose field is the length that a `GET` would return, and for 204.
+    /// The length of the body according to `Content-Length` (RFC 9110 §8.6). It is 0 for the response to a `HEAD` and
+    /// for 304, whose field is the length that a `GET` would return, and for 204.
     func bodyLength(to request: HTTPRequestHead) -> Int? {
         guard request.method != .head, status != 204, status != 304 else { return 0 }
         // Equal lengths may be repeated; see `lengthProblem`.
@@ -64,8 +64,8 @@ extension HTTPResponseHead {
         return min(max(.zero, .seconds(pause)), Self.maximumRetryAfter)
     }
 
-    /// What is wrong with `Content-Length`: it is no number of bytes, or there are two of them (RFC 9112 §6.3). Equal lengths
-    /// may be repeated.
+    /// What is wrong with `Content-Length`: it is no number of bytes, or there are two of them (RFC 9112 §6.3). Equal
+    /// lengths may be repeated.
     package var lengthProblem: String? {
         let fields = headers.values(of: "Content-Length")
         guard let first = fields.first else { return nil }

@@ -16,8 +16,9 @@ public struct Origin: Sendable, Hashable {
 
     /// Creates the origin of a URL. `nil`: the URL is not http or https, or no server can have its host or port.
     ///
-    /// Libraries below a transport read such a URL in different ways, or end the process. So a host is a name of at most
-    /// ``longestHost`` bytes or an address, without percent-encoding or a zone (RFC 6874), and a port is 1 to 65,535.
+    /// Libraries below a transport read such a URL in different ways, or end the process. So a host is a name of at
+    /// most ``longestHost`` bytes or an address, without percent-encoding or a zone (RFC 6874), and a port is 1 to
+    /// 65,535.
     ///
     /// - Parameter url: The URL.
     public init?(_ url: URL) {
@@ -38,8 +39,8 @@ public struct Origin: Sendable, Hashable {
         self.port = port
     }
 
-    /// Reads a URL whose origin is written plainly: a scheme, `://`, letters, digits, dots and hyphens, and a port. `nil`:
-    /// it is written in another way, which URL parsers must read. This takes a tenth of their time.
+    /// Reads a URL whose origin is written plainly: a scheme, `://`, letters, digits, dots and hyphens, and a port.
+    /// `nil`: it is written in another way, which URL parsers must read. This takes a tenth of their time.
     private init?(plain text: String) {
         var text = text
         let origin: Self? = text.withUTF8 { bytes in

@@ -2,9 +2,9 @@ import Foundation
 
 /// The secrets that a call carries, and whether they are all known (G17).
 ///
-/// This is the one place that decides whether a call carries a credential: the tokens of the session, what the endpoint marks
-/// as a secret, the values of fields, query items and members of the body whose names denote a secret; and a body that is
-/// too large or of another format, which may hold any.
+/// This is the one place that decides whether a call carries a credential: the tokens of the session, what the endpoint
+/// marks as a secret, the values of fields, query items and members of the body whose names denote a secret; and a body
+/// that is too large or of another format, which may hold any.
 struct CarriedSecrets: Sendable {
     /// The largest body that is searched: 1 MiB.
     static let maximumBodySize = 1_024 * 1_024
@@ -40,8 +40,8 @@ struct CarriedSecrets: Sendable {
 
 // Heads.
 extension CarriedSecrets {
-    /// Adds the values of fields and query items whose names denote a secret; of `Authorization` also the part after the
-    /// scheme, and the password of `Basic`; and the cookies.
+    /// Adds the values of fields and query items whose names denote a secret; of `Authorization` also the part after
+    /// the scheme, and the password of `Basic`; and the cookies.
     mutating func add(_ head: HTTPRequestHead) {
         for field in head.headers where Redaction.isSensitive(field.name) {
             add(field.value)
@@ -62,7 +62,8 @@ extension CarriedSecrets {
         }
     }
 
-    /// Adds the password of `Basic` (RFC 7617), and the user where it is long, or the key of a server without passwords.
+    /// Adds the password of `Basic` (RFC 7617), and the user where it is long, or the key of a server without
+    /// passwords.
     private mutating func addBasic(_ pair: String) {
         add(pair)
         let parts = pair.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

@@ -84,7 +84,8 @@ struct QuotedSecret: Sendable {
         return end - position
     }
 
-    /// Base64 may be broken into lines, and bytes of hexadecimal digits may have marks between them: `61:62`, `0x61, 0x62`.
+    /// Base64 may be broken into lines, and bytes of hexadecimal digits may have marks between them: `61:62`, `0x61,
+    /// 0x62`.
     private func skippingSeparator(in text: [UInt8], from start: Int, before index: Int) -> Int {
         var position = start
         switch form {
@@ -109,8 +110,8 @@ struct QuotedSecret: Sendable {
 extension [UInt8] {
     private typealias Escape = (value: UInt32, length: Int)
 
-    /// The scalar of an escape at a position: `\u002b`, `\u{2b}`, `\U0000002b`, `%u002b`, `&#43;`, `&#x2b;`, `&amp;`. There
-    /// may be several backslashes, as where JSON quotes JSON.
+    /// The scalar of an escape at a position: `\u002b`, `\u{2b}`, `\U0000002b`, `%u002b`, `&#43;`, `&#x2b;`, `&amp;`.
+    /// There may be several backslashes, as where JSON quotes JSON.
     fileprivate func escapedScalar(at position: Int) -> (value: UInt32, length: Int)? {
         switch self[position] {
         case 0x26: return entity(at: position)

@@ -2,8 +2,9 @@ package import Foundation
 
 // The bodies of messages.
 extension Redaction {
-    /// Creates a redaction with the secrets of one request and of the call that it is part of: its token wherever it was
-    /// placed, what the endpoint marks as a secret in its path, and what its header fields, its URL and its body have.
+    /// Creates a redaction with the secrets of one request and of the call that it is part of: its token wherever it
+    /// was placed, what the endpoint marks as a secret in its path, and what its header fields, its URL and its body
+    /// have.
     ///
     /// - Parameter request: The request.
     package init(of request: HTTPTransportRequest) {
@@ -17,8 +18,8 @@ extension Redaction {
         self.init(carried)
     }
 
-    /// What may be shown of a body: JSON and forms without the values whose names denote a secret and without the secrets of
-    /// the call. Other text is shown only if the call carried no credential.
+    /// What may be shown of a body: JSON and forms without the values whose names denote a secret and without the
+    /// secrets of the call. Other text is shown only if the call carried no credential.
     ///
     /// - Parameters:
     ///   - data: The body.
@@ -77,8 +78,8 @@ extension Redaction {
         }
     }
 
-    /// A text without the texts and numbers of JSON members whose names denote a secret: of JSON that was cut short, of lines
-    /// and events of JSON, of a page with a script. A text that has no end is one.
+    /// A text without the texts and numbers of JSON members whose names denote a secret: of JSON that was cut short, of
+    /// lines and events of JSON, of a page with a script. A text that has no end is one.
     ///
     /// - Complexity: O(*n*) in the length of the text.
     static func withoutSecretMembers(_ text: String) -> String {

@@ -5,11 +5,12 @@ extension Redaction {
     /// The most characters of a server's identifier that are kept.
     private static let maximumIdentifierLength = 128
 
-    /// A text without the secrets of the call and without what has the shape of a secret: a JSON Web Token, and a run of
-    /// at least 40 characters with capitals, small letters and digits that is not hexadecimal.
+    /// A text without the secrets of the call and without what has the shape of a secret: a JSON Web Token, and a run
+    /// of at least 40 characters with capitals, small letters and digits that is not hexadecimal.
     ///
-    /// A secret is found as it is, percent-encoded, encoded as in a form, escaped as in JSON, HTML or source code, in base64 at
-    /// any position, and in hexadecimal digits. Of a text with a word that contains a short secret the fingerprint is left.
+    /// A secret is found as it is, percent-encoded, encoded as in a form, escaped as in JSON, HTML or source code, in
+    /// base64 at any position, and in hexadecimal digits. Of a text with a word that contains a short secret the
+    /// fingerprint is left.
     ///
     /// - Complexity: O(*n*) in the length of the text, for a given number of secrets.
     ///
@@ -31,8 +32,8 @@ extension Redaction {
         isComplete ? self.text(text, limit: limit) : withheld(text)
     }
 
-    /// What may be shown of a server's identifier of a request or of a trace. Where secrets of the call are not known, it must
-    /// look as one.
+    /// What may be shown of a server's identifier of a request or of a trace. Where secrets of the call are not known,
+    /// it must look as one.
     ///
     /// - Parameter text: The identifier.
     /// - Returns: The identifier without secrets, on one line and of bounded length, or its fingerprint.
@@ -42,7 +43,8 @@ extension Redaction {
         return shown.boundedLine(Self.maximumIdentifierLength)
     }
 
-    /// What may be shown of a server's code, or of the name of a field. What does not look as one is a text of the response.
+    /// What may be shown of a server's code, or of the name of a field. What does not look as one is a text of the
+    /// response.
     ///
     /// A short secret stays where it is one of the words of the code: programs decide by it.
     ///

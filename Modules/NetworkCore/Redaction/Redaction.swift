@@ -2,19 +2,21 @@ package import Foundation
 
 /// Removes secrets from what descriptions, errors, logs, cURL text and HAR show (G17).
 ///
-/// Two lines keep them out. A text of a response to a call that carried a credential is shown only where all that the call
-/// carried is known, and its format too; of any other the length and a ``Fingerprint`` are. What is shown is searched: by
-/// value, where the call carried it; by the name of its field or query item; and by shape (see ``text(_:limit:)``). Values
-/// that are returned to a caller are never passed through it.
+/// Two lines keep them out. A text of a response to a call that carried a credential is shown only where all that the
+/// call carried is known, and its format too; of any other the length and a ``Fingerprint`` are. What is shown is
+/// searched: by value, where the call carried it; by the name of its field or query item; and by shape (see
+/// ``text(_:limit:)``). Values that are returned to a caller are never passed through it.
 package struct Redaction: Sendable {
     /// The text in place of a secret.
     package static let placeholder = "redacted"
 
-    /// The shortest secret that is searched for, in bytes. A shorter one is part of nearly every text, and protects nothing.
+    /// The shortest secret that is searched for, in bytes. A shorter one is part of nearly every text, and protects
+    /// nothing.
     package static let minimumSecretLength = 3
 
-    /// From this length on, in bytes, a secret is not found by accident. A shorter one is replaced where it is a word; a text
-    /// with a word that contains it is not shown, because with a part of the word replaced it could be read wrongly.
+    /// From this length on, in bytes, a secret is not found by accident. A shorter one is replaced where it is a word;
+    /// a text with a word that contains it is not shown, because with a part of the word replaced it could be read
+    /// wrongly.
     static let unmistakableLength = 8
 
     /// A redaction by name and shape only.
@@ -79,8 +81,8 @@ package struct Redaction: Sendable {
         return self.value(value, named: name)
     }
 
-    /// What may be shown of the value of a header field of a response: as of a request; where secrets of the call are not known,
-    /// only dates, lengths and what looks like a name.
+    /// What may be shown of the value of a header field of a response: as of a request; where secrets of the call are
+    /// not known, only dates, lengths and what looks like a name.
     package func responseFieldValue(_ value: String, named name: String) -> String {
         guard !isComplete, !Self.isSensitive(name) else { return fieldValue(value, named: name) }
         let isLength = ["content-length", "age"].contains(name.lowercased()) && UInt64(value) != nil
@@ -193,8 +195,8 @@ extension Redaction {
         return sensitiveNames.contains(letters) || sensitiveParts.contains { letters.contains($0) }
     }
 
-    /// Whether a value under a name that can denote a secret is a word of another kind: `NOT_FOUND` under `code`, `done` under
-    /// `state`, `title` under `key`, `Bearer` under `token_type`.
+    /// Whether a value under a name that can denote a secret is a word of another kind: `NOT_FOUND` under `code`,
+    /// `done` under `state`, `title` under `key`, `Bearer` under `token_type`.
     static func isWord(_ value: String, under name: String) -> Bool {
         let letters = name.lowercased().filter(\.isLetter)
         guard ["code", "state", "key"].contains(letters) || describingEnds.contains(where: letters.hasSuffix) else {
@@ -213,8 +215,8 @@ extension Redaction {
         "height",
     ]
 
-    /// Whether the value of a query item may be shown: the name is of paging, sorting, searching or selecting. The value
-    /// of any other is redacted, because an API is free to name its secrets.
+    /// Whether the value of a query item may be shown: the name is of paging, sorting, searching or selecting. The
+    /// value of any other is redacted, because an API is free to name its secrets.
     package static func isHarmless(_ name: String) -> Bool {
         harmlessNames.contains(name.lowercased().filter(\.isLetter))
     }
@@ -235,8 +237,8 @@ extension String {
     /// The most bytes of a text that are kept.
     static let maximumTextLength = 4_096
 
-    /// The text without the secrets of the call, for a server that quotes the request in its error (G17). A text of more
-    /// than 4 KB is cut.
+    /// The text without the secrets of the call, for a server that quotes the request in its error (G17). A text of
+    /// more than 4 KB is cut.
     ///
     /// - Parameter secrets: The secrets, of any length. `nil` and empty ones are skipped.
     /// - Returns: The text with a placeholder in place of each secret.
@@ -249,8 +251,8 @@ extension String {
         redaction.text(self, limit: Self.maximumTextLength)
     }
 
-    /// A server's code or request identifier of an error that has lost the call's secrets: without secrets of the call and control characters, and of
-    /// bounded length.
+    /// A server's code or request identifier of an error that has lost the call's secrets: without secrets of the call
+    /// and control characters, and of bounded length.
     ///
     /// - Parameter secrets: The secrets of the call.
     /// - Returns: The identifier.

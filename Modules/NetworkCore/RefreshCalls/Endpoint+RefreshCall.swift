@@ -9,9 +9,9 @@ extension Endpoint {
         withoutAuthentication().redirects(.refuse)
     }
 
-    /// The same call as a refresh of tokens: ``asTokenCall()`` with connections of its own, so that it does not wait for
-    /// the requests that wait for it, and with an idle timeout of 120 seconds, the default call limit of the refresh
-    /// engine.
+    /// The same call as a refresh of tokens: ``asTokenCall()`` with connections of its own, so that it does not wait
+    /// for the requests that wait for it, and with an idle timeout of 120 seconds, the default call limit of the
+    /// refresh engine.
     ///
     /// A response that arrives after the timeout of other requests still holds the only valid refresh token (G8).
     ///

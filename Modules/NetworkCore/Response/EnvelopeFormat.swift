@@ -13,8 +13,8 @@ public struct EnvelopeFormat: ResponseFormat {
     /// Creates the format.
     ///
     /// - Parameters:
-    ///   - coding: The decoders. `nil`: those of the client's ``NetworkConfiguration/coding`` where this is its format, and
-    ///     else ``JSONCoding/standard``.
+    ///   - coding: The decoders. `nil`: those of the client's ``NetworkConfiguration/coding`` where this is its format,
+    ///     and else ``JSONCoding/standard``.
     ///   - mediaTypes: The media types that the format reads.
     ///   - acceptsPlainValues: Whether an object that has neither `data` nor `success` is the value itself.
     public init(

@@ -69,8 +69,8 @@ public struct PlainJSONFormat: ResponseFormat {
     /// Creates the format.
     ///
     /// - Parameters:
-    ///   - coding: The decoders. `nil`: those of the client's ``NetworkConfiguration/coding`` where this is its format, and
-    ///     else ``JSONCoding/standard``.
+    ///   - coding: The decoders. `nil`: those of the client's ``NetworkConfiguration/coding`` where this is its format,
+    ///     and else ``JSONCoding/standard``.
     ///   - mediaTypes: The media types that the format reads.
     public init(coding: JSONCoding? = nil, mediaTypes: [String] = ["application/json"]) {
         ownCoding = coding

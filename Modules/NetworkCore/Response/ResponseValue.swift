@@ -1,4 +1,5 @@
-/// A value together with the head of the response that it was read from. ``NetworkService/response(to:options:)`` returns it.
+/// A value together with the head of the response that it was read from. ``NetworkService/response(to:options:)``
+/// returns it.
 public struct ResponseValue<Value: Sendable>: Sendable {
     /// The value.
     public let value: Value
@@ -24,7 +25,8 @@ public struct ResponseValue<Value: Sendable>: Sendable {
 }
 
 extension NetworkService {
-    /// Sends a request, with retries, and reads the value together with the head of its response: status and header fields.
+    /// Sends a request, with retries, and reads the value together with the head of its response: status and header
+    /// fields.
     ///
     /// ```swift
     /// let response = try await network.response(to: .article(7))

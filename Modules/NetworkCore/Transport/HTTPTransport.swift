@@ -31,14 +31,14 @@ public protocol HTTPTransport: Sendable {
     /// Sends one request and returns as soon as the head of its response is there.
     ///
     /// - Parameter request: What to send.
-    /// - Returns: The response: any status is one, a redirect (3xx) included.
+    /// - Returns: The response. Every status is a response, including a redirect (3xx).
     /// - Throws: ``HTTPTransportError`` when there is no response; `CancellationError` promptly when the task is
     ///   cancelled. Errors and cancellation while the body arrives are thrown by the body.
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse
 
-    /// Whether each wait of an exchange ends by itself, whatever the server and the request's body do: for the head after
-    /// the request's time to the head, for the body after the time to the end, and for both at once when the waiting task
-    /// is cancelled.
+    /// Whether each wait of an exchange ends by itself, whatever the server and the request's body do: for the head
+    /// after the request's time to the head, for the body after the time to the end, and for both at once when the
+    /// waiting task is cancelled.
     ///
     /// The client then waits for the transport itself. It waits for another one in a task of its own, which it leaves
     /// behind where that is necessary: that costs a switch between threads, some 30 µs, for each call. The default is
@@ -74,7 +74,8 @@ public struct HTTPTransportError: Error, Sendable {
         /// (RFC 9110 §9.2.2).
         case ifIdempotent
 
-        /// The server has said that it did not process the request, which is sent again with any method (RFC 9113 §8.7).
+        /// The server has said that it did not process the request, which is sent again with any method (RFC 9113
+        /// §8.7).
         case always
     }
 

@@ -1,20 +1,21 @@
 public import Foundation
 
-/// Which servers a transport trusts: the system's authorities or an application's own, and the public keys that hosts must
-/// have.
+/// Which servers a transport trusts: the system's authorities or an application's own, and the public keys that hosts
+/// must have.
 ///
 /// ```swift
 /// let trust = try ServerTrust(authorities: ServerTrust.certificates(inPEM: text), pins: pins)
 /// let transport = AsyncHTTPClientTransport(trust: trust)  // on Apple platforms: try URLSessionTransport(trust: trust)
 /// ```
 ///
-/// Both transports understand the same value. On Linux, `URLSession` has no way to use it: `URLSessionTransport` refuses
-/// one there when it is made, and `AsyncHTTPClientTransport` is the transport to use.
+/// Both transports understand the same value. On Linux, `URLSession` has no way to use it: `URLSessionTransport`
+/// refuses one there when it is made, and `AsyncHTTPClientTransport` is the transport to use.
 public struct ServerTrust: Sendable, Hashable {
     /// The system's authorities, and no pins.
     public static let system = ServerTrust()
 
-    /// The certificates (X.509, DER) of the authorities that are trusted in place of the system's. Empty: the system's are.
+    /// The certificates (X.509, DER) of the authorities that are trusted in place of the system's. Empty: the system's
+    /// are.
     public let authorities: [Data]
 
     /// The public keys that hosts must have, beside a valid certificate.
@@ -28,8 +29,8 @@ public struct ServerTrust: Sendable, Hashable {
     /// Creates a value.
     ///
     /// - Parameters:
-    ///   - authorities: The certificates (X.509, DER) of the authorities that are trusted in place of the system's. Empty:
-    ///     the system's are.
+    ///   - authorities: The certificates (X.509, DER) of the authorities that are trusted in place of the system's.
+    ///     Empty: the system's are.
     ///   - pins: The public keys that hosts must have, beside a valid certificate.
     /// - Throws: ``HTTPTransportError`` with code `tlsFailed` when one of `authorities` is no certificate.
     public init(authorities: [Data] = [], pins: PublicKeyPins = PublicKeyPins()) throws {

@@ -27,7 +27,7 @@ final class TransportPeer: Sendable {
     /// The connections so far.
     var connectionCount: Int { acceptor.connectionCount }
 
-    func note(_ request: LoopbackServer.Request) {
+    func record(_ request: LoopbackServer.Request) {
         received.withLock { $0.append(request) }
     }
 
@@ -51,7 +51,7 @@ final class PeerConnection {
     /// Waits for a request with its body. `nil`: the connection has ended.
     func readRequest() -> LoopbackServer.Request? {
         guard let head = reader.readHead(), let request = reader.readBody(of: head) else { return nil }
-        peer.note(request)
+        peer.record(request)
         return request
     }
 

@@ -9,7 +9,8 @@ struct Download {
     /// `HTTPRequestHead.identity`; `nil` where it is not known.
     typealias Open = @Sendable (_ range: ByteRange?) async throws -> (HTTPTransportResponse, request: String?)
 
-    /// The part that is requested: from a byte to the end, or of a length, of the representation that a validator names.
+    /// The part that is requested: from a byte to the end, or of a length, of the representation that a validator
+    /// names.
     struct ByteRange: Sendable {
         let first: Int64
         var length: Int64?
@@ -19,8 +20,8 @@ struct Download {
         var field: String { "bytes=\(first)-\(length.map { "\(first + $0 - 1)" } ?? "")" }
     }
 
-    /// The length of the first part that is requested after a response has arrived faster than it was read, and of the last:
-    /// each such failure halves it.
+    /// The length of the first part that is requested after a response has arrived faster than it was read, and of the
+    /// last: each such failure halves it.
     static let (longestPart, shortestPart): (Int64, Int64) = (16 * 1_024 * 1_024, 64 * 1_024)
 
     /// Whether the request may be sent again for the rest of the file: it is a `GET`.
@@ -140,7 +141,7 @@ struct Download {
                     return (HTTPTransportResponse(head: response.head, body: .none), end: range.first)
                 }
             }
-            // What was received is of no use: the resource is another one now, or the request or the user is.
+            // The partial file cannot be continued: the resource, the request or the user has changed.
             (response, request) = try await open(nil)
         }
         guard response.head.status != 206 else {

@@ -4,12 +4,12 @@ public import NetworkCore
 extension NetworkService {
     /// Downloads a response to a file.
     ///
-    /// The target is replaced when the file is whole, and unchanged otherwise. One that is no regular file, such as a folder, a
-    /// symbolic link, a device or a pipe, is refused before a request is sent, and again before it is replaced. A lost connection is resumed with `Range`
-    /// and `If-Range`, if the method is `GET` and the server has sent a strong validator; no other method is sent again. So is
-    /// a response that arrives faster than it is written, over a transport that cannot make the server wait; its rest is
-    /// requested in smaller parts.
-    /// Memory is constant. The file's mode is 0600.
+    /// The target is replaced when the file is whole, and unchanged otherwise. One that is no regular file, such as a
+    /// folder, a symbolic link, a device or a pipe, is refused before a request is sent, and again before it is
+    /// replaced. A lost connection is resumed with `Range` and `If-Range`, if the method is `GET` and the server has
+    /// sent a strong validator; no other method is sent again. So is a response that arrives faster than it is written,
+    /// over a transport that cannot make the server wait; its rest is requested in smaller parts. Memory is constant.
+    /// The file's mode is 0600.
     ///
     /// - Parameters:
     ///   - endpoint: The call. Its response is not decoded.

@@ -39,8 +39,8 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
         return descriptor
     }
 
-    /// Opens and locks a file. Between the two, another download may move it onto its target or remove it; then the name
-    /// is opened again, so that a file in its place is never written.
+    /// Opens and locks a file. Between the two, another download may move it onto its target or remove it; then the
+    /// name is opened again, so that a file in its place is never written.
     private static func openLocked(_ url: URL, _ lock: (Int32) -> Bool) throws(NetworkError) -> Int32 {
         for _ in 0..<mostOpenings {
             let descriptor = try openFile(url, 0)
@@ -123,8 +123,8 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
 
     /// Replaces the target with this file.
     ///
-    /// What has come to the target's name since the last look is replaced, and never written to: `rename` follows no link
-    /// and opens no device.
+    /// What has come to the target's name since the last look is replaced, and never written to: `rename` follows no
+    /// link and opens no device.
     ///
     /// - Throws: ``NetworkError`` with code `fileFailed`; the target is unchanged.
     func commit(to target: URL) throws(NetworkError) {

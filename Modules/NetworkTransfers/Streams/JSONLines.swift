@@ -81,7 +81,7 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         private var pieces: HTTPBody.AsyncIterator?
         private var splitter: LineSplitter
         private var lines: ArraySlice<Data> = []
-        private var hasEnded = false
+        private var isEnded = false
 
         fileprivate init(_ source: JSONLines) {
             self.source = source
@@ -97,11 +97,11 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
             do {
                 while true {
                     if let line = lines.popFirst() { return try await JSONLines.decode(line, source.coding) }
-                    guard !hasEnded else { return nil }
+                    guard !isEnded else { return nil }
                     try await readOn()
                 }
             } catch {
-                (hasEnded, pieces, lines) = (true, nil, [])
+                (isEnded, pieces, lines) = (true, nil, [])
                 guard var failure = error as? NetworkError else {
                     throw try NetworkError(describing: error, otherwise: .decodingFailed)
                 }
@@ -123,7 +123,7 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
             if let piece = try await pieces?.next() {
                 lines = try splitter.read(piece)[...]
             } else {
-                hasEnded = true
+                isEnded = true
                 pieces = nil
                 lines = splitter.end()[...]
             }
@@ -167,7 +167,7 @@ struct LineSplitter {
     /// Reads a piece.
     ///
     /// - Returns: The lines that the piece completes before ``failure``.
-    /// - Throws: ``failure``, where there are none.
+    /// - Throws: ``failure`` if the piece completed no line.
     mutating func read(_ piece: Data) throws -> [Data] {
         var lines: [Data] = []
         do {

@@ -73,7 +73,7 @@ struct ServerSentEventParser {
     /// Reads a piece.
     ///
     /// - Returns: The events that the piece completes before ``failure``.
-    /// - Throws: ``failure``, where there are none.
+    /// - Throws: ``failure`` if the piece completed no line.
     mutating func read(_ piece: Data) throws -> [ServerSentEvent] {
         var events: [ServerSentEvent] = []
         do {

@@ -53,9 +53,10 @@ extension NetworkService {
 
 /// The events of a stream. `NetworkService.events(_:options:)` makes it.
 ///
-/// **Reconnection.** When a connection ends or fails, the stream pauses and connects again with the id of the last event
-/// in `Last-Event-ID`, so that the server sends what came after it. A refused token is replaced on the way, and the
-/// request with the new token carries the same id. Reconnections stay with the session of the first connection (G23).
+/// **Reconnection.** When a connection ends or fails, the stream pauses and connects again with the id of the last
+/// event in `Last-Event-ID`, so that the server sends what came after it. A refused token is replaced on the way, and
+/// the request with the new token carries the same id. Reconnections stay with the session of the first connection
+/// (G23).
 ///
 /// **End.** Status 204 ends the stream. It throws after `maximumFailures` connections in a row without a byte, and at
 /// once for a failure that another connection cannot fix: a status other than 408, 429 and 5xx, a media type other than
@@ -85,7 +86,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var events: ArraySlice<ServerSentEvent> = []
         private var failures = 0
         private var retry: Duration?
-        private var hasEnded = false
+        private var isEnded = false
 
         fileprivate init(_ source: ServerSentEvents) {
             self.source = source
@@ -99,7 +100,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         public mutating func next() async throws -> ServerSentEvent? {
             while true {
                 if let event = events.popFirst() { return event }
-                guard !hasEnded else { return nil }
+                guard !isEnded else { return nil }
                 do {
                     try await readOn()
                 } catch {
@@ -130,7 +131,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         }
 
         private mutating func end() {
-            hasEnded = true
+            isEnded = true
             pieces = nil
         }
 

@@ -45,9 +45,9 @@ final class ChangeFeed: Sendable {
     }
 
     /// Reports a change by this process, unless a connection listens for it.
-    func noteOwnChange(of account: String, version: Int64) {
+    func reportOwnChange(of account: String, version: Int64) {
         guard !isListening else { return }
-        watching.subscribers.note(version, of: AccountHash(account))
+        watching.subscribers.report(version, of: AccountHash(account))
     }
 
     private func start() {

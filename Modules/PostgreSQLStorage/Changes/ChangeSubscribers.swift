@@ -36,7 +36,7 @@ final class ChangeSubscribers: Sendable {
     }
 
     /// Reports a version of a row to the streams that have not seen it. Zero: no row.
-    func note(_ version: Int64, of account: AccountHash) {
+    func report(_ version: Int64, of account: AccountHash) {
         let unaware: [Subscriber] = state.withLock { state in
             let unaware = (state.changes[account] ?? [:]).filter { $0.value.seen != version }
             for number in unaware.keys { state.changes[account]?[number]?.seen = version }
@@ -45,13 +45,13 @@ final class ChangeSubscribers: Sendable {
         for subscriber in unaware { subscriber.continuation.yield() }
     }
 
-    func noteRelease(of account: AccountHash) {
+    func reportRelease(of account: AccountHash) {
         let all = state.withLock { Array(($0.releases[account] ?? [:]).values) }
         for subscriber in all { subscriber.continuation.yield() }
     }
 
     /// Reports a release to every stream: some may have been missed.
-    func noteReleases() {
+    func reportReleases() {
         let all = state.withLock { $0.releases.values.flatMap(\.values) }
         for subscriber in all { subscriber.continuation.yield() }
     }

@@ -65,11 +65,11 @@ final class ChangeWatch: Sendable {
         listening.withLock { $0 = true }
         // Earlier changes were not notified.
         await poll()
-        subscribers.noteReleases()
+        subscribers.reportReleases()
         for await payload in notifications.payloads {
             switch ChangeReport(payload: payload) {
-            case .changed(let account, let version): subscribers.note(version, of: account)
-            case .released(let account): subscribers.noteRelease(of: account)
+            case .changed(let account, let version): subscribers.report(version, of: account)
+            case .released(let account): subscribers.reportRelease(of: account)
             case nil: break
             }
         }
@@ -120,7 +120,7 @@ final class ChangeWatch: Sendable {
         for row in rows.rows.indices {
             if let account = rows.text(0, row: row) { versions[account] = rows.integer(1, row: row) }
         }
-        for account in accounts { subscribers.note(versions[account] ?? 0, of: AccountHash(account)) }
+        for account in accounts { subscribers.report(versions[account] ?? 0, of: AccountHash(account)) }
         return true
     }
 

@@ -15,15 +15,15 @@ struct ClaimStatements: Sendable {
     let life: Duration
 
     /// Takes the claim if it is free. One row: fence, the fences that were released last (with commas; null if the
-    /// account had no row), milliseconds until the claim may be free, and the owner of the claim before with the seconds
-    /// from 1970 to its taking. The fence is null if the claim is not free.
+    /// account had no row), milliseconds until the claim may be free, and the owner of the claim before with the
+    /// seconds from 1970 to its taking. The fence is null if the claim is not free.
     ///
     /// A claim is free when it was released or has lapsed. It does not lapse while the server has been up for less than
     /// the claim's life, because its owner could not renew it. A claim that was renewed in the future is free: the
     /// clock was set back since.
     ///
-    /// A row that something else has written, a person or a backup, may have lost a claim (``wasWrittenByOthers``). It is
-    /// not free for the life of a claim, in which its owner renews it.
+    /// A row that something else has written, a person or a backup, may have lost a claim (``wasWrittenByOthers``). It
+    /// is not free for the life of a claim, in which its owner renews it.
     var take: PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
@@ -119,8 +119,8 @@ struct ClaimStatements: Sendable {
     private static let listLimit = 8
 
     /// Whether something else than this library has written the row since its last claim, and the row has no whole
-    /// claim now. Each statement of this library records its transaction in the row, and the database knows which one has
-    /// written it. (A row without a record is taken as its own.)
+    /// claim now. Each statement of this library records its transaction in the row, and the database knows which one
+    /// has written it. (A row without a record is taken as its own.)
     static let wasWrittenByOthers = """
         kept.last_writer IS NOT NULL AND kept.xmin::text::bigint <> kept.last_writer & 4294967295
             AND (kept.claim_owner IS NULL OR kept.claim_heartbeat IS NULL OR kept.claim_expires IS NULL)

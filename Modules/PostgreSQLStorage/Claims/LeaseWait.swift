@@ -33,7 +33,7 @@ struct LeaseWait: Sendable {
         case .taken(let claim): return claim
         case .refused(let lapse, let holder):
             guard clock.uptime < deadline else { throw Self.isHeld(lapse, holder) }
-            known = note(holder, known)
+            known = reportIfNew(holder, known)
         }
         var refusals = 1
         while true {
@@ -43,7 +43,7 @@ struct LeaseWait: Sendable {
             do {
                 switch try await attempt() {
                 case .taken(let claim): return claim
-                case .refused(let time, let holder): (lapse, known) = (time, note(holder, known))
+                case .refused(let time, let holder): (lapse, known) = (time, reportIfNew(holder, known))
                 }
             } catch is TokenStoreError where clock.uptime < deadline {
                 // An outage does not end the wait. The attempt at the deadline reports it.
@@ -76,7 +76,7 @@ struct LeaseWait: Sendable {
     }
 
     /// Reports another holder than before.
-    private func note(_ holder: LeaseHolder?, _ known: LeaseHolder?) -> LeaseHolder? {
+    private func reportIfNew(_ holder: LeaseHolder?, _ known: LeaseHolder?) -> LeaseHolder? {
         if let holder, holder != known { report(holder) }
         return holder
     }

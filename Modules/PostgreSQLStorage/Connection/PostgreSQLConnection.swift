@@ -10,8 +10,9 @@ final class PostgreSQLConnection {
     /// Whether no further statement can be sent.
     private(set) var isBroken = false
 
-    /// When the call ends that uses the connection. A statement that is sent shortly before, or later, has ``grace`` for
-    /// its response: the server may be well, and the time have passed elsewhere. `nil`: the limit of a statement alone.
+    /// When the call ends that uses the connection. A statement that is sent shortly before, or later, has ``grace``
+    /// for its response: the server may be well, and the time have passed elsewhere. `nil`: the limit of a statement
+    /// alone.
     var deadline: ContinuousClock.Instant?
 
     let connection: OpaquePointer

@@ -74,7 +74,7 @@ struct AccountSession: Sendable {
         }
         guard isChanged, let version = decision.withLock({ $0?.written }) else { return }
         seen.withLock { $0 = version }
-        database.changes.noteOwnChange(of: statements.account, version: version)
+        database.changes.reportOwnChange(of: statements.account, version: version)
     }
 
     /// - Returns: Whether the row was changed.
@@ -111,8 +111,8 @@ struct AccountSession: Sendable {
         }
     }
 
-    /// Rule 8: a call is recorded only under the claim that it names. Without it, another process may be calling. A mark
-    /// says that a call was recorded before.
+    /// Rule 8: a call is recorded only under the claim that it names. Without it, another process may be calling. A
+    /// mark says that a call was recorded before.
     ///
     /// - Throws: ``TokenStoreError`` with code `unavailable`.
     private func checkClaim(of intent: RefreshIntent?, in row: SessionRow?) throws {

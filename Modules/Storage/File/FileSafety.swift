@@ -56,8 +56,8 @@ struct FileSafety {
 
     /// Checks that no other user can replace the folder: the parent and all folders above it, and those above what a
     /// link on the way leads to, belong to this user or to root, and may not be written by all users or by a group,
-    /// unless the sticky bit is set. A group may write where a group may read the tokens, and so may the private group of
-    /// the folder's owner, which a system with the umask 002 gives to each user.
+    /// unless the sticky bit is set. A group may write where a group may read the tokens, and so may the private group
+    /// of the folder's owner, which a system with the umask 002 gives to each user.
     ///
     /// - Throws: ``TokenStoreError`` with code `insecure`.
     func checkParents(

@@ -139,7 +139,7 @@ public struct FileTokenStore: SharedTokenStore {
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease {
-        let request = LeaseRequest()
+        let request = LeaseRequest(clock: clock)
         let polling = LeasePolling(
             clock: clock, holder: { await leasing.run { [tokens] in tokens.leaseHolder() } }, report: report)
         let lock = try await polling.wait(atMost: limit, pausingAtMost: { request.longestPause }) {

@@ -7,8 +7,8 @@ import Foundation
 /// When tokens are first stored in a folder on another device than the user's state folder, a random identifier is
 /// written into it (``markerName``), and with the folder's path into a note in the state folder. A note without its
 /// marker means that the disk is not mounted. There are no notes about file systems in memory, which lose their content
-/// by design. If the state folder is not writable, or belongs to another user, a missing disk is not noticed. A note that
-/// cannot be read makes the folder unavailable.
+/// by design. If the state folder is not writable, or belongs to another user, a missing disk is not noticed. A note
+/// that cannot be read makes the folder unavailable.
 struct KnownFolders: Sendable {
     /// The name of the marker in a token folder. No account has this name: it is a hidden file.
     static let markerName = ".latchkey-folder"

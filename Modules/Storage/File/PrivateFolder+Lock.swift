@@ -22,8 +22,8 @@ extension PrivateFolder {
             } catch {
                 throw .system(error, "lock", path)
             }
-            // The file may have been removed since it was opened, or the folder replaced. A lock on it would not exclude
-            // other processes.
+            // The file may have been removed since it was opened, or the folder replaced. A lock on it would not
+            // exclude other processes.
             let file = LockedFile(path: path, status)
             if file.isAtItsPath { return FolderLock(number: lock.takeNumber(), file: file) }
             guard try isAtItsPath() else { throw replaced() }

@@ -79,8 +79,8 @@ struct TokenFile: Sendable {
         return folder.leaseHolder(name + ".lease")
     }
 
-    /// Opens the folder that was used before, or a copy of it: the owner of a call stores the new tokens where the other
-    /// processes find them, also in a folder that was changed meanwhile (rule 3 decides whether it may).
+    /// Opens the folder that was used before, or a copy of it: the owner of a call stores the new tokens where the
+    /// other processes find them, also in a folder that was changed meanwhile (rule 3 decides whether it may).
     private func open(isModeChecked: Bool = true) throws(TokenStoreError) -> PrivateFolder? {
         try folder.open(isModeChecked: isModeChecked) { (folder) in
             guard let last = last.withLock({ $0 }), let contents = try? folder.read(name, atMost: Self.sizeLimit),

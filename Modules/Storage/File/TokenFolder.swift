@@ -4,8 +4,8 @@ import Foundation
 
 /// The folder of a ``FileTokenStore``. It is not taken for empty when its disk is not mounted (G14).
 ///
-/// The disk is not mounted if the folder is neither the one that this store used before nor a copy of it, if the ``anchor`` does not exist,
-/// or if a note of an earlier process says that the folder is on a disk (``KnownFolders``).
+/// The disk is not mounted if the folder is neither the one that this store used before nor a copy of it, if the
+/// ``anchor`` does not exist, or if a note of an earlier process says that the folder is on a disk (``KnownFolders``).
 struct TokenFolder: Sendable {
     let path: String
 

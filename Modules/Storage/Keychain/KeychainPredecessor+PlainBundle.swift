@@ -2,10 +2,11 @@ import AuthInterface
 import Foundation
 
 extension KeychainPredecessor {
-    /// One item with `{"accessToken", "refreshToken", "expiresAt"}`, as a plain `JSONEncoder` writes a `Codable` struct:
-    /// the instant in seconds since 2001. Many applications keep such a struct.
+    /// One item with `{"accessToken", "refreshToken", "expiresAt"}`, as a plain `JSONEncoder` writes a `Codable`
+    /// struct: the instant in seconds since 2001. Many applications keep such a struct.
     ///
-    /// It may be at the store's own location, where it is converted. It becomes a new session: the user stays signed in.
+    /// It may be at the store's own location, where it is converted. It becomes a new session: the user stays signed
+    /// in.
     ///
     /// - Parameter location: Its location.
     /// - Returns: The predecessor.

@@ -9,8 +9,8 @@ public import Foundation
 /// version of the format (`unsupportedVersion`) is changed by ``delete()`` only.
 ///
 /// **Writing** updates the item, and adds a missing one. It never deletes in order to add, so a process
-/// that is killed leaves the old bundle or the new one (G12). A call runs to its end on a separate thread, even when the
-/// task that waits for it is cancelled.
+/// that is killed leaves the old bundle or the new one (G12). A call runs to its end on a separate thread, even when
+/// the task that waits for it is cancelled.
 ///
 /// **Reading** (G14). Every status except "found" and "not found" is *unavailable*: locked, denied, not entitled, not
 /// decrypted. "Not found" is *none* only if protected data was available before the Keychain was read: an application

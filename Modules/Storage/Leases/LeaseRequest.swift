@@ -1,7 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
-/// One wait for a lease that is a lock on a file: all attempts, until the one that takes it.
+/// A waiter for a file lease. It tries until it gets the lock.
 ///
 /// A waiter takes the lease when it is first in the queue. Without that rule a holder that asks again at once gets it
 /// each time, and a waiter that tries every few milliseconds never finds it free.
@@ -18,10 +18,16 @@ final class LeaseRequest: Sendable {
         var hasTicket = false
         var ahead = 0
         var first: Int64?
-        var firstSince = ContinuousClock.now
+        var firstSince: Duration
     }
 
-    private let state = Locked(State())
+    private let state: Locked<State>
+    private let clock: any TimeSource
+
+    init(clock: any TimeSource = SystemTimeSource()) {
+        self.clock = clock
+        state = Locked(State(firstSince: clock.uptime))
+    }
 
     /// Takes the lease if it is free and no other waiter is before this one.
     ///
@@ -43,7 +49,7 @@ final class LeaseRequest: Sendable {
     /// for all when the holder keeps the lease for long.
     var longestPause: Duration {
         state.withLock { state in
-            let isSlow = ContinuousClock.now - state.firstSince > .milliseconds(250)
+            let isSlow = clock.uptime - state.firstSince > .milliseconds(250)
             return switch state.ahead {
             case 0: isSlow ? .milliseconds(20) : .milliseconds(3)
             case 1: isSlow ? .milliseconds(30) : .milliseconds(8)
@@ -60,10 +66,10 @@ final class LeaseRequest: Sendable {
             let first = ticket.first
             if first != state.first {
                 state.first = first
-                state.firstSince = .now
+                state.firstSince = clock.uptime
             }
             state.ahead = first == nil ? 0 : ticket.waitersAhead(atMost: 3)
-            return first == nil || ContinuousClock.now - state.firstSince > Self.stalledWaiterLimit
+            return first == nil || clock.uptime - state.firstSince > Self.stalledWaiterLimit
         }
     }
 
@@ -74,7 +80,7 @@ final class LeaseRequest: Sendable {
             state.ticket = ticket
             state.hasTicket = true
             state.first = ticket?.first
-            state.firstSince = .now
+            state.firstSince = clock.uptime
             state.ahead = ticket?.waitersAhead(atMost: 3) ?? 0
         }
     }

@@ -2,8 +2,8 @@ import AuthInterface
 import Foundation
 
 /// The files with which processes share an account whose tokens are not in a file: one is locked for the lease, one for
-/// the milliseconds of an update, and one is touched by each write. The holder of the lease writes its name into the first;
-/// the others are empty.
+/// the milliseconds of an update, and one is touched by each write. The holder of the lease writes its name into the
+/// first; the others are empty.
 struct TokenLocks: Sendable {
     let folder: String
     let name: String

@@ -67,8 +67,8 @@ struct Keyring: Sendable {
 
     /// All items of the account. It throws if that is not certain, or if one of them cannot be read.
     ///
-    /// A search in a locked keyring finds nothing (G14). If the default keyring is missing, its disk may not be mounted.
-    /// So the default keyring is checked first, for reads and for writes.
+    /// A search in a locked keyring finds nothing (G14). If the default keyring is missing, its disk may not be
+    /// mounted. So the default keyring is checked first, for reads and for writes.
     private func items(_ call: KeyringCall) throws(KeyringError) -> [KeyringCall.Item] {
         try checkDefaultKeyring(call)
         return try readableItems(call)

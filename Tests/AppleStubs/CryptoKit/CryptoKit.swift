@@ -3,7 +3,8 @@
 public import Foundation
 
 // The part of CryptoKit that Modules/OAuth2Flows calls, so that it can be typechecked without an Apple SDK. It does
-// nothing and is part of no product. It shows that our code and this stub agree, not that the stub and the framework do.
+// nothing and is part of no product. It shows that our code and this stub agree, not that the stub and the framework
+// do.
 
 public struct SHA256 {
     public struct Digest: Sequence {

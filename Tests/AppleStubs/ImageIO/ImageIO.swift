@@ -3,7 +3,8 @@
 @_exported public import CoreGraphics
 
 // The part of ImageIO that Modules/Imaging/Codecs calls, so that it can be typechecked without an Apple SDK. It does
-// nothing and is part of no product. It shows that our code and this stub agree, not that the stub and the framework do.
+// nothing and is part of no product. It shows that our code and this stub agree, not that the stub and the framework
+// do.
 
 public final class CGImageSource {}
 public final class CGImageDestination {}

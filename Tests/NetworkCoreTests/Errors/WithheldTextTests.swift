@@ -8,7 +8,8 @@ import Testing
 
 @testable import NetworkCore
 
-/// G17: what is shown of a response to a call that carried a credential: texts of a known format that was searched, or no text.
+/// G17: what is shown of a response to a call that carried a credential: texts of a known format that was searched, or
+/// no text.
 @Suite("Texts of responses to calls with credentials", .timeLimit(.minutes(10)))
 struct WithheldTextTests {
     static let secret = "s3cret-Token/0123+xyz"
@@ -45,7 +46,8 @@ struct WithheldTextTests {
         }
     }
 
-    /// The error of a call to a server that quotes a text in each place of its response, and all that is shown of the call.
+    /// The error of a call to a server that quotes a text in each place of its response, and all that is shown of the
+    /// call.
     static func shown(
         of endpoint: Endpoint<[String: [String: Int]]>, quoting quote: String, status: Int = 400,
         type: String = "application/json",

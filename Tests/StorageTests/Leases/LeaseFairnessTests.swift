@@ -5,8 +5,8 @@ import Testing
 
 @testable import Storage
 
-// A process that another test starts has a copy of every open file until its first instruction, and so of every place in a
-// queue. The tests wait until a place is free.
+// A process that another test starts has a copy of every open file until its first instruction, and so of every place
+// in a queue. The tests wait until a place is free.
 @Suite("Waiters for the lease of a file get it in the order of their arrival", .timeLimit(.minutes(10)))
 struct LeaseFairnessTests {
     private let temporary: TemporaryFolder

@@ -1,16 +1,12 @@
-/// Random numbers that are the same in each run, so that a failing run can be repeated (SplitMix64).
+import ConcurrencyPrimitives
+
+/// Random numbers that are the same in each run, so that a failing run can be repeated.
 package struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
+    private var base: SplitMix64
 
     package init(seed: UInt64) {
-        state = seed
+        base = SplitMix64(seed: seed)
     }
 
-    package mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
+    package mutating func next() -> UInt64 { base.next() }
 }

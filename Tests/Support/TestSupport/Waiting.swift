@@ -3,8 +3,8 @@
 /// It has no limit of its own, which a busy machine would miss: the time limit of the suite ends it.
 ///
 /// - Parameter condition: Is called again and again.
-/// - Throws: `CancellationError` when the task is cancelled first, as the time limit of a suite does; what the condition
-///   throws.
+/// - Throws: `CancellationError` when the task is cancelled first, as the time limit of a suite does; what the
+///   condition throws.
 package func until(_ condition: () async throws -> Bool) async throws {
     while !(try await condition()) {
         try Task.checkCancellation()

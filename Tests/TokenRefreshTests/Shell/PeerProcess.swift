@@ -10,15 +10,15 @@ import TestSupport
 final class PeerHost: Sendable {
     let server: RotatingTokenServer
     /// Refreshes wait here before they reach the server.
-    let door: Gate
+    let callGate: Gate
     /// Responses wait here after the server has rotated.
-    let wayBack = Gate(isOpen: true)
+    let responseGate = Gate(isOpen: true)
     private let temporary: TemporaryFolder
     let folder: URL
 
     init(isOpen: Bool = true, hasGraceWindow: Bool = false) async throws {
         server = RotatingTokenServer(tolerating: hasGraceWindow ? .within(.seconds(10)) : .none)
-        door = Gate(isOpen: isOpen)
+        callGate = Gate(isOpen: isOpen)
         temporary = try TemporaryFolder()
         folder = temporary.fresh()
         try await FileTokenStore(folder: folder).save(.fixture())
@@ -39,7 +39,7 @@ final class PeerHost: Sendable {
 
     /// What the server says to a process; `nil` if the process was killed before its request got here.
     func respond(_ refreshToken: String, of peer: PeerProcess) async -> String? {
-        await door.pass()
+        await callGate.pass()
         if peer.isKilled { return nil }
         let line: String
         do {
@@ -48,7 +48,7 @@ final class PeerHost: Sendable {
         } catch {
             line = "rejected"
         }
-        await wayBack.pass()
+        await responseGate.pass()
         return line
     }
 }

@@ -18,8 +18,8 @@ import TokenRefresh
         for peer in peers { #expect(await peer.said("token") == "token access-ada1-0") }
         for peer in peers { peer.tell("refuse 20") }
         for peer in peers { _ = await peer.said("event refreshStarted") }
-        await host.door.arrivals(atLeast: 1)
-        host.door.open()
+        await host.callGate.arrivals(atLeast: 1)
+        host.callGate.open()
         for peer in peers { #expect(await peer.said("refused") == "refused access-ada1-1") }
         #expect(host.server.requests == 1 && host.server.reuses == 0)
         #expect(try await host.stored()?.generation == 1)
@@ -96,8 +96,8 @@ import TokenRefresh
         let (victim, others) = try await startRefresh(on: host)
         await victim.kill()
         for peer in others { peer.tell("refuse 20") }
-        await host.door.arrivals(atLeast: 2)
-        host.door.open()
+        await host.callGate.arrivals(atLeast: 2)
+        host.callGate.open()
         for peer in others {
             #expect(await peer.said("refused") == "refused access-ada1-1")
             #expect(!peer.hasSaid("event signedOut"))
@@ -111,11 +111,11 @@ import TokenRefresh
         async throws
     {
         let host = try await PeerHost(hasGraceWindow: true)
-        host.wayBack.close()
+        host.responseGate.close()
         let (victim, others) = try await startRefresh(on: host)
-        await host.wayBack.arrivals(atLeast: 1)
+        await host.responseGate.arrivals(atLeast: 1)
         await victim.kill()
-        host.wayBack.open()
+        host.responseGate.open()
         for peer in others { peer.tell("refuse 20") }
         for peer in others {
             #expect(await peer.said("refused") == "refused access-ada1-1")

@@ -35,16 +35,16 @@ import Testing
     @Test(arguments: Change.allCases)
     func `G8, G13: no other process spends the token while the call is under way`(change: Change) async throws {
         let host = try await PeerHost()
-        host.wayBack.close()
+        host.responseGate.close()
         let peers = try await host.start(2)
         for peer in peers { #expect(await peer.said("token") == "token access-ada1-0") }
         peers[0].tell("refuse 5")
-        await host.wayBack.arrivals(atLeast: 1)
+        await host.responseGate.arrivals(atLeast: 1)
         try change.apply(to: host.folder)
 
         peers[1].tell("refuse 5")
         #expect(["refused refreshUnavailable", "refused storeUnavailable"].contains(await peers[1].said("refused")))
-        host.wayBack.open()
+        host.responseGate.open()
         #expect(await peers[0].said("refused") == "refused access-ada1-1")
         #expect(host.server.requests == 1 && host.server.reuses == 0)
         for peer in peers { #expect(!peer.hasSaid("event signedOut")) }

@@ -20,7 +20,7 @@ final class FileChanges: Sendable {
     private struct State {
         var subscription: FolderWatcher.Subscription?
         var target: Target?
-        var hasEnded = false
+        var isEnded = false
     }
 
     /// The queues of the folders that have streams, on which the file system is called.
@@ -67,10 +67,10 @@ final class FileChanges: Sendable {
         }
     }
 
-    /// Watches the folder, or the nearest one above it, and reports what may have changed until then. Ends the stream if
-    /// that is not possible. On the folder's queue.
+    /// Watches the folder, or the nearest one above it, and reports what may have changed until then. Ends the stream
+    /// if that is not possible. On the folder's queue.
     private func attach() {
-        while !state.withLock({ $0.hasEnded }) {
+        while !state.withLock({ $0.isEnded }) {
             guard let target = nearestTarget() else { return continuation.finish() }
             if state.withLock({ $0.target == target }) {
                 continuation.yield()
@@ -81,7 +81,7 @@ final class FileChanges: Sendable {
                 return continuation.finish()
             }
             let unneeded = state.withLock { state in
-                if state.hasEnded { return Optional(subscription) }
+                if state.isEnded { return Optional(subscription) }
                 defer { (state.subscription, state.target) = (subscription, target) }
                 return state.subscription
             }
@@ -101,7 +101,7 @@ final class FileChanges: Sendable {
 
     private func end() {
         let subscription = state.withLock { state in
-            state.hasEnded = true
+            state.isEnded = true
             defer { state.subscription = nil }
             return state.subscription
         }

@@ -46,8 +46,8 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    /// A save renames a file over another; other programs may write in place. A watch that exists is added to: replacing
-    /// its mask would lose the events of that instant.
+    /// A save renames a file over another; other programs may write in place. A watch that exists is added to:
+    /// replacing its mask would lose the events of that instant.
     private static let mask =
         UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_CREATE) | UInt32(IN_DELETE)
         | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR) | UInt32(IN_DONT_FOLLOW)
@@ -136,14 +136,14 @@ final class FolderWatcher: Sendable {
             for receive in all { receive(.changed) }
             return
         }
-        let hasEnded = mask & Self.endings != 0
+        let isEnded = mask & Self.endings != 0
         let receivers: [Receive] = state.withLock { state in
             guard let receivers = state.receivers[watch] else { return [] }
-            guard hasEnded else { return receivers.values.filter { $0.name == name }.map(\.receive) }
+            guard isEnded else { return receivers.values.filter { $0.name == name }.map(\.receive) }
             state.remove(watch)
             return receivers.values.map(\.receive)
         }
-        for receive in receivers { receive(hasEnded ? .ended : .changed) }
+        for receive in receivers { receive(isEnded ? .ended : .changed) }
     }
 }
 #endif
