@@ -11,7 +11,8 @@
 ///
 /// It is inlined into other modules, so that no access looks up types at run time.
 ///
-/// - Complexity: Every operation is O(1), amortised; a search for a waiter that can be served is linear in those before it.
+/// - Complexity: Every operation is O(1), amortised; a search for a waiter that can be served is linear in those before
+///   it.
 @usableFromInline
 package struct WaitQueue<ID: Hashable & Sendable, Waiter: Sendable>: Sendable {
     @usableFromInline var waiters: [ID: (number: Int, waiter: Waiter)] = [:]
@@ -96,7 +97,8 @@ extension Locked {
     ///   - deadline: When the wait ends at the latest, on the uptime of the clock. `nil`: it has no limit.
     ///   - clock: The clock of the deadline.
     ///   - expired: Makes the error at the deadline. It is called outside the lock.
-    ///   - ready: Is called once under the lock: takes what the task would wait for, or returns `nil`. The task waits then.
+    ///   - ready: Is called once under the lock: takes what the task would wait for, or returns `nil`. The task waits
+    ///     then.
     /// - Returns: What it is served.
     /// - Throws: `CancellationError`, the error of `expired`, what `ready` throws.
     package func wait<ID, Served: Sendable>(

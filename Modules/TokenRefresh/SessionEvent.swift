@@ -30,8 +30,8 @@ public enum SessionEvent: Sendable {
     /// application has released the engine.
     case storeFailed(TokenStoreError)
 
-    /// The store cannot report the changes of other processes now, as where the system's limit of watches is reached. It
-    /// is checked after each `pause`, or sooner.
+    /// The store cannot report the changes of other processes now, as where the system's limit of watches is reached.
+    /// It is checked after each `pause`, or sooner.
     case storeNotWatched(pause: Duration)
 
     /// A session started, or was found in the store.

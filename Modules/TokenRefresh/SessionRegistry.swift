@@ -3,9 +3,9 @@ import ConcurrencyPrimitives
 
 /// Keeps one refresh engine for each account, for an app or a server with many accounts.
 ///
-/// All callers get the same engine of an account as long as one of them holds it, or it has work under way: a refresh, or
-/// tokens that are not stored yet. Two engines for one account would refresh its tokens twice. Above the limit the least
-/// recently used idle engines are released; their sessions stay in the store, and are read again at the next use.
+/// All callers get the same engine of an account as long as one of them holds it, or it has work under way: a refresh,
+/// or tokens that are not stored yet. Two engines for one account would refresh its tokens twice. Above the limit the
+/// least recently used idle engines are released; their sessions stay in the store, and are read again at the next use.
 ///
 /// ```swift
 /// let sessions = SessionRegistry<Account.ID> { id in
@@ -100,8 +100,8 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Removes the engines above the limit, and forgets those that have ended. A quarter above the limit, so that only one
-    /// look-up in many sorts.
+    /// Removes the engines above the limit, and forgets those that have ended. A quarter above the limit, so that only
+    /// one look-up in many sorts.
     private func releaseOldest(_ entries: inout Entries) -> [Kept] {
         guard entries.kept.count > limit + limit / 4 else { return [] }
         let oldest = entries.kept.sorted { $0.value.lastUse < $1.value.lastUse }.prefix(entries.kept.count - limit)

@@ -24,9 +24,9 @@ public struct SessionStatus: Sendable, Hashable {
     /// Why the last refresh failed. `nil`: it succeeded, or there was none.
     public internal(set) var lastFailure: TokenRefreshError?
 
-    /// The process that keeps this one from refreshing, as the last attempt has found it: it has the lease of the store,
-    /// or may still be calling. If it is stopped, no other process refreshes until it continues or ends. `nil`: there is
-    /// none, or the store does not know it.
+    /// The process that keeps this one from refreshing, as the last attempt has found it: it has the lease of the
+    /// store, or may still be calling. If it is stopped, no other process refreshes until it continues or ends. `nil`:
+    /// there is none, or the store does not know it.
     public internal(set) var leaseHolder: LeaseHolder?
 
     /// Whether the newest content is stored.

@@ -3,8 +3,8 @@ public import ConcurrencyPrimitives
 
 /// Moving a session from one store to another: into a file, to another machine.
 ///
-/// A session is moved and never copied. A server that rotates refresh tokens takes two holders of one token for a theft,
-/// and ends the session of both.
+/// A session is moved and never copied. A server that rotates refresh tokens takes two holders of one token for a
+/// theft, and ends the session of both.
 extension SharedTokenStore {
     /// Moves the session out of the store. Its tokens are not revoked.
     ///
@@ -14,9 +14,9 @@ extension SharedTokenStore {
     /// - Parameters:
     ///   - limit: How long to wait for the lease. Default: 30 s.
     ///   - clock: The clock of the tombstone's date.
-    ///   - receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens are durable
-    ///     at their new place. When it throws, the session is kept. After a crash, the tombstone in the store shows that
-    ///     the session had left it; a session can leave a store several times, so its date matters.
+    ///   - receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens are
+    ///     durable at their new place. When it throws, the session is kept. After a crash, the tombstone in the store
+    ///     shows that the session had left it; a session can leave a store several times, so its date matters.
     /// - Returns: What was moved.
     /// - Throws: `AuthenticationError` with code `notSignedIn`. `TokenStoreError`: `busy` when a refresh is under way,
     ///   or has been interrupted and must be completed first; `superseded` when another process has changed the session

@@ -39,8 +39,8 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// than 10 s counts as 10 s.
     public var ambiguityCooldown: Duration = .seconds(30)
 
-    /// How long an *ambiguous* refusal, other than by the status that means *expired*, must be repeated before it counts
-    /// as a rejection (G4). It must come three times.
+    /// How long an *ambiguous* refusal, other than by the status that means *expired*, must be repeated before it
+    /// counts as a rejection (G4). It must come three times.
     public var ambiguityPeriod: Duration = .seconds(600)
 
     /// The pause after failed refreshes (G6).

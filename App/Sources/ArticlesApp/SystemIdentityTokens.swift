@@ -7,7 +7,8 @@ import Foundation
 /// Obtains the token of Sign in with Apple from the system's sheet. Other providers need their own library.
 ///
 /// The entitlement `com.apple.developer.applesignin` needs a team of the paid Apple Developer Program: a personal team
-/// cannot sign the application with it. Remove it from `App/Xcode/Reader/Reader.entitlements` to run without this button.
+/// cannot sign the application with it. Remove it from `App/Xcode/Reader/Reader.entitlements` to run without this
+/// button.
 struct SystemIdentityTokens: IdentityTokenSource {
     func token(for provider: SocialProvider) async throws -> String {
         guard provider == .apple else { throw ScreenError("providerUnavailable") }

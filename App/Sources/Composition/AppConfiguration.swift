@@ -61,8 +61,8 @@ public struct AppConfiguration: Sendable {
 
     /// Creates the store of the session.
     ///
-    /// Each server and each profile has an account of its own in the folder, so a change of `--base-url` never sends the
-    /// tokens of one server to another.
+    /// Each server and each profile has an account of its own in the folder, so a change of `--base-url` never sends
+    /// the tokens of one server to another.
     func makeStore() -> any TokenStore {
         let origin = Origin(baseURL)?.description ?? baseURL.absoluteString
         let path = baseURL.path.split(separator: "/").joined(separator: "/")

@@ -10,8 +10,8 @@ extension AppGraph {
 
     /// Moves the session out of the store. A refresh that was interrupted is completed first.
     ///
-    /// - Parameter receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens are
-    ///   durable at their new place. When it throws, the session stays.
+    /// - Parameter receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens
+    ///   are durable at their new place. When it throws, the session stays.
     /// - Returns: What was moved.
     /// - Throws: `AuthenticationError`, `TokenStoreError`, and what `receive` throws.
     @discardableResult

@@ -6,8 +6,8 @@ import NetworkAsyncHTTPClient
 import NetworkURLSession
 #endif
 
-/// The transport of the platform: URLSession's on Apple platforms, and AsyncHTTPClient's on Linux, where URLSession ends
-/// the process when a response has trailer fields.
+/// The transport of the platform: URLSession's on Apple platforms, and AsyncHTTPClient's on Linux, where URLSession
+/// ends the process when a response has trailer fields.
 public struct PlatformTransport: HTTPTransport {
     #if os(Linux) && canImport(NetworkAsyncHTTPClient)
     private let transport: AsyncHTTPClientTransport

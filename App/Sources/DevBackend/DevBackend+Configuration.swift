@@ -10,8 +10,8 @@ extension DevBackend {
         /// The TCP port to bind; 0 is any free port.
         public var port = 0
 
-        /// The origin in the URLs that the server sends, such as `https://api.example.com` behind a gateway; nil for the
-        /// address that a connection was made to.
+        /// The origin in the URLs that the server sends, such as `https://api.example.com` behind a gateway; nil for
+        /// the address that a connection was made to.
         public var publicOrigin: URL?
 
         /// Where users, articles, files and token families are stored.
@@ -99,8 +99,8 @@ extension DevBackend {
         case file(String)
     }
 
-    /// The limits of a request, in bytes, characters, items or time. A character is a Unicode code point, as in `maxLength`
-    /// of JSON Schema: at most four bytes of UTF-8. (A `Character` of Swift has no largest size.)
+    /// The limits of a request, in bytes, characters, items or time. A character is a Unicode code point, as in
+    /// `maxLength` of JSON Schema: at most four bytes of UTF-8. (A `Character` of Swift has no largest size.)
     public struct Limits: Sendable, Hashable {
         /// Bytes in a profile image: 5 MiB.
         public var imageBytes = 5 * 1024 * 1024

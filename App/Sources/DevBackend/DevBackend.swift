@@ -96,8 +96,8 @@ public final class DevBackend: Sendable {
         await stop()
     }
 
-    /// Stops accepting, opens every gate, ends every event stream, waits for requests in progress for at most `shutdownGrace`, and cancels the
-    /// rest. Calling it again does nothing.
+    /// Stops accepting, opens every gate, ends every event stream, waits for requests in progress for at most
+    /// `shutdownGrace`, and cancels the rest. Calling it again does nothing.
     public func stop() async {
         faultInjector.openAllGates()
         feed.close()

@@ -43,8 +43,8 @@ package struct MultipartParser: Sendable {
         /// Behind the boundary of a delimiter. Blanks may come before its line end (RFC 2046 §5.1.1).
         case delimiter(hasBlanks: Bool)
         case header
-        /// In a part's content. The input starts with the line end of the empty line if `isStart`: a delimiter may begin
-        /// with it.
+        /// In a part's content. The input starts with the line end of the empty line if `isStart`: a delimiter may
+        /// begin with it.
         case content(isStart: Bool)
         /// Behind the last delimiter. An epilogue is ignored.
         case epilogue

@@ -1,5 +1,5 @@
-import ContractTesting
 import AuthInterface
+import ContractTesting
 
 /// One refresh for all callers, cancelled or not.
 extension RaceScenario {

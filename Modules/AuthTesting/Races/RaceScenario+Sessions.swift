@@ -59,7 +59,8 @@ extension RaceScenario {
     }
 
     /// The second user is signed out because the first user's session was rejected.
-    public static let rejectionOfEarlierSession = RaceScenario("G9", "a rejection of one session does not end the next") {
+    public static let rejectionOfEarlierSession = RaceScenario("G9", "a rejection of one session does not end the next")
+    {
         trial in
         let old = try await trial.signIn("ada")
         let (callers, gate) = try await trial.startRefresh(of: old, ending: .failure(TokenRefreshError.rejected))
@@ -72,7 +73,8 @@ extension RaceScenario {
     }
 
     /// The first user's order is placed as the second user's.
-    public static let requestOfEarlierSession = RaceScenario("G23", "a request is never sent again as another user") { trial in
+    public static let requestOfEarlierSession = RaceScenario("G23", "a request is never sent again as another user") {
+        trial in
         let old = try await trial.signIn("ada")
         trial.at("signing out")
         try await trial.subject().signOut()

@@ -182,7 +182,8 @@ final class RaceTrial: Sendable {
 
     func expectCalls(_ count: Int) throws {
         let calls = calls
-        try ContractTesting.expect(calls == count, otherwise: "the handler was called \(calls) times instead of \(count)")
+        try ContractTesting.expect(
+            calls == count, otherwise: "the handler was called \(calls) times instead of \(count)")
         let reuses = scene.server.reuses
         try ContractTesting.expect(reuses == 0, otherwise: "a used refresh token was used again, \(reuses) times")
     }
@@ -202,6 +203,7 @@ final class RaceTrial: Sendable {
     /// The user must not have been notified of the session's end.
     func expectNoEnding(_ occasion: String) async throws {
         let endings = try await subject().endings?() ?? 0
-        try ContractTesting.expect(endings == 0, otherwise: "\(occasion) the user was notified that the session has ended")
+        try ContractTesting.expect(
+            endings == 0, otherwise: "\(occasion) the user was notified that the session has ended")
     }
 }

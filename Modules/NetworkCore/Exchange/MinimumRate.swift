@@ -2,8 +2,8 @@ import ConcurrencyPrimitives
 
 /// The least that a transfer has to move, in place of a total deadline (G25): a number of bytes in each window of time.
 ///
-/// A large file over a slow network takes as long as it takes, and a peer that sends or reads a byte from time to time does
-/// not hold a call indefinitely.
+/// A large file over a slow network takes as long as it takes, and a peer that sends or reads a byte from time to time
+/// does not hold a call indefinitely.
 public struct MinimumRate: Sendable, Hashable {
     /// 4 KiB in 60 seconds.
     public static let standard = MinimumRate(bytes: 4 * 1_024, in: .seconds(60))
@@ -18,8 +18,8 @@ public struct MinimumRate: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - bytes: The least number of bytes in a window.
-    ///   - window: The length of a window. A single wait counts as half of it at most, so that the sleep of a device is not
-    ///     taken for a slow peer.
+    ///   - window: The length of a window. A single wait counts as half of it at most, so that the sleep of a device is
+    ///     not taken for a slow peer.
     public init(bytes: Int64, in window: Duration) {
         self.bytes = bytes
         self.window = window
@@ -32,8 +32,8 @@ public struct MinimumRate: Sendable, Hashable {
     }
 }
 
-/// Says until when an upload may go on: its start and the head of the response have a time limit each, and what is between
-/// them a minimum rate.
+/// Says until when an upload may go on: its start and the head of the response have a time limit each, and what is
+/// between them a minimum rate.
 final class UploadWatch: Sendable {
     private enum Phase {
         /// No byte was sent.

@@ -1,7 +1,7 @@
 import ConcurrencyPrimitives
 
-/// A call of an engine's handler, as the tasks see it that run in it. A task that the handler starts inherits it, and may
-/// go on after the call has ended.
+/// A call of an engine's handler, as the tasks see it that run in it. A task that the handler starts inherits it, and
+/// may go on after the call has ended.
 final class HandlerCall: Sendable {
     @TaskLocal private static var current: HandlerCall?
 

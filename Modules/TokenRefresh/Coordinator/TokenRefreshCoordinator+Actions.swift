@@ -8,9 +8,9 @@ extension TokenRefreshCoordinator {
     ///
     /// A cancelled task gets its response at once (G7). The refresh that it started continues.
     ///
-    /// What the waiting functions hold is kept for each caller: together it fits the first 1,000 bytes of a task. So what
-    /// needs room before or after the wait is in functions that are not inlined, and this one is. The machine responds
-    /// to each caller once, so the continuation needs no check.
+    /// What the waiting functions hold is kept for each caller: together it fits the first 1,000 bytes of a task. So
+    /// what needs room before or after the wait is in functions that are not inlined, and this one is. The machine
+    /// responds to each caller once, so the continuation needs no check.
     @inline(__always)
     func response(to event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
         let id = nextWaiter()
@@ -84,8 +84,8 @@ extension TokenRefreshCoordinator {
         if let observer { for event in after.events { observer(event) } }
     }
 
-    /// Keeps the engine while it has work under way, or a pause that the account's next engine would not know (G6). Under
-    /// the engine's lock, so that the last change counts.
+    /// Keeps the engine while it has work under way, or a pause that the account's next engine would not know (G6).
+    /// Under the engine's lock, so that the last change counts.
     ///
     /// - Returns: The wait for an earlier end of the pause, which is to be cancelled once the lock is free.
     private func keepWhileAtWork(_ core: inout CoordinatorCore, _ now: Instant) -> Task<Void, Never>? {
@@ -136,8 +136,8 @@ extension TokenRefreshCoordinator {
     ///
     /// In a store of this process: the engines that began work on it before this one. The store does not hold their
     /// tokens yet, and what they write would replace what this one has written. A store that processes share needs no
-    /// such wait: the lease is held until the tokens are stored, and each write finds what it would replace. Its changes
-    /// must be reported first: one between a read and the opening of the stream would never be noticed.
+    /// such wait: the lease is held until the tokens are stored, and each write finds what it would replace. Its
+    /// changes must be reported first: one between a read and the opening of the stream would never be noticed.
     private func turn(_ opening: Task<AsyncStream<Void>, Never>?) -> @Sendable () async -> TokenStoreError? {
         if let opening {
             return {
@@ -216,8 +216,8 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// The pauses between checks of a store that cannot report changes. They stay short: a sign-out elsewhere is noticed
-    /// within seconds (G5, G25).
+    /// The pauses between checks of a store that cannot report changes. They stay short: a sign-out elsewhere is
+    /// noticed within seconds (G5, G25).
     static let polling = Backoff(base: .seconds(1), limit: .seconds(4), floor: .seconds(1))
 
     /// Observes the changes of a shared store, from the first request on. A stream that has ended is opened again after

@@ -15,9 +15,9 @@ public import struct Foundation.Date
 /// The rules are in a pure state machine; this class runs the actions that the machine returns. Its lock is held for
 /// the machine's bookkeeping and never across a suspension.
 ///
-/// An engine that is released while it has work under way (a call, tokens that are not stored yet) lives on until that is
-/// done. For a store that only one process uses, make one engine at a time, or use a ``SessionRegistry``; a later engine
-/// waits for such work of an earlier one if the store is a class, an actor or `Hashable`.
+/// An engine that is released while it has work under way (a call, tokens that are not stored yet) lives on until that
+/// is done. For a store that only one process uses, make one engine at a time, or use a ``SessionRegistry``; a later
+/// engine waits for such work of an earlier one if the store is a class, an actor or `Hashable`.
 public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let handler: any TokenRefreshHandler
     let revocation: (any TokenRevocationHandler)?
@@ -189,8 +189,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     }
 
     /// Waits until no work is under way: no refresh, no write to the store, no revocation. A program calls it before it
-    /// exits, so that a refresh in the background is not lost (G12). The call of a session that has ended counts too: the
-    /// tokens that it may bring are revoked (G9).
+    /// exits, so that a refresh in the background is not lost (G12). The call of a session that has ended counts too:
+    /// the tokens that it may bring are revoked (G9).
     ///
     /// - Parameter limit: The longest wait. Default: 30 s.
     /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first; and at

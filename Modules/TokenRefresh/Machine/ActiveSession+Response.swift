@@ -157,8 +157,8 @@ extension ActiveSession {
         _ id: AttemptID,
         _ context: inout MachineContext
     ) -> SessionOutcome {
-        // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or is
-        // abandoned.
+        // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or
+        // is abandoned.
         if let id = call?.id { _ = callLimitPassed(id, &context) }
         let (sent, isMeasured) = (context.earlier(key?.firstCall?.uptime), key?.isMeasured ?? true)
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false

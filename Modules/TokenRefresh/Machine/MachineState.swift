@@ -205,8 +205,8 @@ struct MachineState: Hashable, Sendable {
 
     // MARK: After each event
 
-    /// Rule 2. Before a suspension the intent of a call is marked first: a call may have been made since the suspension was
-    /// announced.
+    /// Rule 2. Before a suspension the intent of a call is marked first: a call may have been made since the suspension
+    /// was announced.
     mutating func releaseLeases() {
         guard !context.lease.isFree else { return }
         if context.lease.isSuspending, !context.store.isBehind { withSession { $0.suspensionNear(&$1) } }

@@ -11,14 +11,14 @@ enum StoreContent: Hashable, Sendable {
 
     /// The stored content that a bundle may replace. In a store that is not shared it replaces everything.
     enum Predecessor: Hashable, Sendable {
-        /// Any other session, where the clock was set since the sign-in. A newer bundle or the tombstone of this session
-        /// stays: a write that failed may have stored the session. `replacing`: the sessions that the user has left with
-        /// this sign-in.
+        /// Any other session, where the clock was set since the sign-in. A newer bundle or the tombstone of this
+        /// session stays: a write that failed may have stored the session. `replacing`: the sessions that the user has
+        /// left with this sign-in.
         case anything(replacing: Set<SessionID>)
-        /// As `anything`, but for a session that is known to have begun after this one: a sign-in replaces every session
-        /// that was asked for before it, and so do its refreshed tokens until one of the two is stored. `nil`: it is not
-        /// known when this one began. The sessions that the user has left did not begin after it: the date of one may be
-        /// that of a clock which was set back since.
+        /// As `anything`, but for a session that is known to have begun after this one: a sign-in replaces every
+        /// session that was asked for before it, and so do its refreshed tokens until one of the two is stored. `nil`:
+        /// it is not known when this one began. The sessions that the user has left did not begin after it: the date of
+        /// one may be that of a clock which was set back since.
         case begunBefore(Date?, replacing: Set<SessionID>)
         /// An older bundle of the same session (rule 3), or the same tokens without an intent of another process. A
         /// tombstone, another session and an equal or higher generation stay. An empty or corrupt store has lost the

@@ -9,8 +9,8 @@ import NetworkAsyncHTTPClient
 
 /// Sends one request, in a process that a test stops meanwhile.
 ///
-/// Its clock stands still until the process continues after a stop, and is an hour ahead then: no busy machine reaches a
-/// time limit before the stop, and all of them are overdue after it.
+/// Its clock stands still until the process continues after a stop, and is an hour ahead then: no busy machine reaches
+/// a time limit before the stop, and all of them are overdue after it.
 ///
 /// It writes `head STATUS`, then `body TEXT`; or `failed CODE`.
 struct CallPeer: Sendable {

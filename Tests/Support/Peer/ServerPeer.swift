@@ -3,8 +3,8 @@ import Foundation
 
 /// An HTTP/1.1 server in a process of its own, so that measurements of a client do not contain it.
 ///
-/// It writes the URL of its port, and ends with its input. `GET /json` gets a short object, `GET /bytes/COUNT/RATE` that
-/// many bytes, at most RATE bytes a second (0: no limit). A body of a request is read and dropped.
+/// It writes the URL of its port, and ends with its input. `GET /json` gets a short object, `GET /bytes/COUNT/RATE`
+/// that many bytes, at most RATE bytes a second (0: no limit). A body of a request is read and dropped.
 enum ServerPeer {
     private static let piece = Data(count: 256 * 1_024)
 

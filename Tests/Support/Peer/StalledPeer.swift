@@ -9,9 +9,9 @@ import NetworkAsyncHTTPClient
 
 /// Shows what still runs in a process while a response keeps the one thread of URLSession on Linux busy.
 ///
-/// It sends a request to the first server. After a line on its standard input, when a large part of the response has been
-/// sent, it starts more requests over URLSession than Swift's tasks have threads, and writes a line for each thing that
-/// still happens: `task`, `asyncHTTPClient STATUS`, `failed CODE` of the first request.
+/// It sends a request to the first server. After a line on its standard input, when a large part of the response has
+/// been sent, it starts more requests over URLSession than Swift's tasks have threads, and writes a line for each thing
+/// that still happens: `task`, `asyncHTTPClient STATUS`, `failed CODE` of the first request.
 struct StalledPeer: Sendable {
     /// More than the warm connections to one host and the threads of Swift's tasks.
     private static let requests = 80

@@ -29,8 +29,8 @@ struct ExplorationBounds: Hashable, Sendable {
         case cut
         /// The server, or a gateway before it, responds with 5xx: before the refresh, or after it.
         case busy
-        /// What shows who holds the lease is removed: the file that is locked, alone or because its folder is replaced by
-        /// a copy, or the claim in the row.
+        /// What shows who holds the lease is removed: the file that is locked, alone or because its folder is replaced
+        /// by a copy, or the claim in the row.
         case removal
 
         /// Whether it counts as a fault.

@@ -74,8 +74,8 @@ extension ExploredWorld {
                 breaks(.lease, "p\(slot) spends r\(number), which was stored, without the lease")
             }
         }
-        // A date counts parts of a microsecond. A process that has lost the lease after its intent was stored, and could
-        // not know it, has not read of a later failure.
+        // A date counts parts of a microsecond. A process that has lost the lease after its intent was stored, and
+        // could not know it, has not read of a later failure.
         if let end = pauses[request.refreshToken], now + .milliseconds(1) < end,
             processes[slot].process.lostLease == nil
         {

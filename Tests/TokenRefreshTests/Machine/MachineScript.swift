@@ -51,8 +51,8 @@ struct MachineScript {
         return script
     }
 
-    /// A machine of a shared store whose user's tokens could not be stored, and whose token has been refused. It has the
-    /// lease, and its intents are stored.
+    /// A machine of a shared store whose user's tokens could not be stored, and whose token has been refused. It has
+    /// the lease, and its intents are stored.
     static func unstored(_ user: String) -> MachineScript {
         var script = MachineScript(isShared: true)
         script.recordsIntents = false

@@ -14,8 +14,8 @@ import Testing
     private let folder: URL
     private let handler = ScriptedRefreshHandler()
 
-    /// The clock is the system's, as a folder that cannot be watched is read again after pauses; a busy machine reaches no
-    /// limit.
+    /// The clock is the system's, as a folder that cannot be watched is read again after pauses; a busy machine reaches
+    /// no limit.
     private let policy = {
         var policy = TokenRefreshPolicy()
         (policy.deadline, policy.storeDeadline) = (.seconds(86_400), .seconds(86_400))

@@ -13,8 +13,8 @@ import Testing
 ///
 /// A seed decides what happens. Which task runs first is decided by the seed too, in a process of its own, and by the
 /// system, on several threads at once. So the laws are those that hold in each order. `SEED` and `WALKS` in the
-/// environment choose other histories, and more of them; `WALK` is the seed of a single one. The order of a dictionary is
-/// decided by the process, unless the environment has `SWIFT_DETERMINISTIC_HASHING`.
+/// environment choose other histories, and more of them; `WALK` is the seed of a single one. The order of a dictionary
+/// is decided by the process, unless the environment has `SWIFT_DETERMINISTIC_HASHING`.
 @Suite(.timeLimit(.minutes(10))) struct ShellWalkTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["SEED"].flatMap(UInt64.init) ?? 20_260_101

@@ -152,8 +152,8 @@ extension World {
         }
     }
 
-    /// Whether the process of a call slept, without the lease, until the other ones could take the call for ended. It still
-    /// gets the time to read its response (G8).
+    /// Whether the process of a call slept, without the lease, until the other ones could take the call for ended. It
+    /// still gets the time to read its response (G8).
     private func isSleptThrough(_ call: Call) -> Bool {
         call.isUnguarded && call.hasSlept && now - call.since >= plan.policy.longestCall.milliseconds
     }

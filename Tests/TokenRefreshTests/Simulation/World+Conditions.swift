@@ -83,7 +83,8 @@ extension World {
         return true
     }
 
-    /// What the store held is lost. Each process may write the session that it is in, was in, or is about to read, again.
+    /// What the store held is lost. Each process may write the session that it is in, was in, or is about to read,
+    /// again.
     mutating func noteLoss(of content: StoredSession) {
         noteDamage(content)
         for process in processes where process.isAlive {

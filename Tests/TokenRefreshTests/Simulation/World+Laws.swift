@@ -45,8 +45,8 @@ extension World {
         }
     }
 
-    /// G8, G25. A caller for a token waits for the deadline at most, whatever it waits for one after the other. Timers may
-    /// be late.
+    /// G8, G25. A caller for a token waits for the deadline at most, whatever it waits for one after the other. Timers
+    /// may be late.
     private mutating func checkWaiting(_ process: Int) {
         for request in processes[process].requests where request.isWaiting {
             let waited = now - request.since

@@ -160,7 +160,8 @@ extension World {
             }
         }
         guard new != nil, !isDraining, draws.chance(plan.rates.misreports) else { return outcome }
-        // As when a connection breaks during the commit. A sign-in that is tried again does not know what has ended since.
+        // As when a connection breaks during the commit. A sign-in that is tried again does not know what has ended
+        // since.
         if let bundle = new?.bundle, old.bundle?.session != bundle.session { noteDamage(.active(bundle)) }
         return .failed(.simulated)
     }

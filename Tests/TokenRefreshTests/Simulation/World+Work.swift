@@ -115,8 +115,8 @@ extension World {
         server.noteReceipt(grant, isDated: isUsable && processes[process].notes.knowsServerDate, at: since)
     }
 
-    /// The instant before which no process may take the tokens of a call for issued. Another process knows it by a clock
-    /// that may have been set.
+    /// The instant before which no process may take the tokens of a call for issued. Another process knows it by a
+    /// clock that may have been set.
     private func earliestIssue(of call: Call) -> Int {
         guard let first = firstCalls[call.key] else { return call.since }
         let isForeign = first.owner != processes[call.process].owner

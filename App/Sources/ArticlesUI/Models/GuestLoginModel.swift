@@ -71,7 +71,8 @@ package final class GuestLoginModel {
         }
     }
 
-    /// Registers the guest, with the photo that is being prepared, if there is one. Name and photo stay after a failure.
+    /// Registers the guest, with the photo that is being prepared, if there is one. Name and photo stay after a
+    /// failure.
     package func submit() async {
         await picking.wait()
         guard case .ready(let photo) = photo, !trimmedName.isEmpty else { return reportIncompleteness() }

@@ -81,8 +81,8 @@ package final class MainModel {
         await loadUser()
     }
 
-    /// Loads what the screen of the account shows and is not known: the user, and the photo. Without them the screen has
-    /// less to show, and no error.
+    /// Loads what the screen of the account shows and is not known: the user, and the photo. Without them the screen
+    /// has less to show, and no error.
     package func loadAccount() async {
         if user == nil { await loadUser() }
         guard !isClosed, photo == nil, let user else { return }

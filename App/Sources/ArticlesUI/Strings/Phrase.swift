@@ -70,7 +70,8 @@ package enum Phrase: String, CaseIterable, Sendable {
 }
 
 extension Phrase {
-    /// Why a server has ended a session, as far as its code says so. The codes of servers differ, and their words do not.
+    /// Why a server has ended a session, as far as its code says so. The codes of servers differ, and their words do
+    /// not.
     package init?(ending: SessionEnding) {
         let code = ending.code?.uppercased() ?? ""
         let words = [("REUSE", Phrase.endedReused), ("EXPIRED", .endedUnused), ("REVOKED", .endedRevoked)]

@@ -6,9 +6,9 @@ import NIOConcurrencyHelpers
 ///
 /// - The token of the first URL is exchanged once for a cookie. Other users of the computer know neither.
 /// - The host must be the random name of this server, `articles-….localhost`, with the port. Browsers resolve the names
-///   under `localhost` to this computer (RFC 6761 §6.3). Cookies know no ports: a cookie of `127.0.0.1` is sent to every
-///   other server on it, and one of a name that no other page knows is not. A page of another site whose name was made
-///   to resolve to this computer has another host too.
+///   under `localhost` to this computer (RFC 6761 §6.3). Cookies know no ports: a cookie of `127.0.0.1` is sent to
+///   every other server on it, and one of a name that no other page knows is not. A page of another site whose name was
+///   made to resolve to this computer has another host too.
 /// - A page of another origin may not cause a request at all: browsers say where a request comes from. A form needs the
 ///   form token too.
 final class AccessGuard: Sendable {

@@ -8,7 +8,8 @@ import NIOHTTP1
 extension Request {
     /// The host of the only `Host` field, in lower case and without the port.
     ///
-    /// - Throws: `HOST_REQUIRED` for a request without `Host`, with two, or with one that names no host (RFC 9112 §3.2).
+    /// - Throws: `HOST_REQUIRED` for a request without `Host`, with two, or with one that names no host (RFC 9112
+    ///   §3.2).
     func host() throws(APIError) -> String {
         guard let authority = head.authority, headers[.host] == nil,
             let found = authority.wholeMatch(of: /(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~%!$&'()*+;=-]+)(:[0-9]{0,5})?/)
@@ -51,8 +52,8 @@ extension Request {
 
     /// Collects the body in memory.
     ///
-    /// - Throws: What ``readBody(upTo:orThrow:_:)`` throws, and `BODY_MEMORY_EXHAUSTED` when all bodies together take too much
-    ///   memory.
+    /// - Throws: What ``readBody(upTo:orThrow:_:)`` throws, and `BODY_MEMORY_EXHAUSTED` when all bodies together take
+    ///   too much memory.
     func bodyData(upTo limit: Int, in exchange: Exchange, orThrow tooLarge: APIError) async throws -> Data {
         var collected = ByteBuffer()
         try await readBody(upTo: limit, orThrow: tooLarge) { chunk in

@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `GET /openapi.json`: the contract of all routes but `/dev`, in OpenAPI 3.1. It is kept by hand, and the tests compare
-/// it with the routes, and with what the routes respond.
+/// `GET /openapi.json`: the contract of all routes but `/dev`, in OpenAPI 3.1. It is kept by hand, and the tests
+/// compare it with the routes, and with what the routes respond.
 struct ContractRoutes: Sendable {
     var routes: [Route] {
         [

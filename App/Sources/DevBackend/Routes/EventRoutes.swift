@@ -3,8 +3,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `GET /articles/events`: server-sent events (WHATWG HTML, 9.2) named `created`, `changed` and `deleted`, whose data is
-/// `{"id": …}`.
+/// `GET /articles/events`: server-sent events (WHATWG HTML, 9.2) named `created`, `changed` and `deleted`, whose data
+/// is `{"id": …}`.
 ///
 /// A stream begins after the `Last-Event-ID` of the request, or with what happens next. It ends when the access token
 /// expires or the session ends: the client refreshes, and resumes after the last event it has.

@@ -61,8 +61,8 @@ struct ConnectionOptions: ParsableArguments {
     /// background work has ended, closes the connections, and writes what was recorded of the requests.
     ///
     /// - Parameters:
-    ///   - handlesSignals: Whether the body ends on SIGINT and SIGTERM. Otherwise they end it and the process, after what
-    ///     was recorded is written.
+    ///   - handlesSignals: Whether the body ends on SIGINT and SIGTERM. Otherwise they end it and the process, after
+    ///     what was recorded is written.
     ///   - remark: What a user who interrupts the body is told; nil for nothing.
     ///   - body: Does the work of the command.
     /// - Throws: `ConfigurationError`, and what the body throws.
@@ -98,8 +98,8 @@ struct ConnectionOptions: ParsableArguments {
             conclude()
             interruption.end()
         }
-        // The body's error is the one to report. If tokens could not be deleted, or a record cannot be written, the next
-        // run shows it.
+        // The body's error is the one to report. If tokens could not be deleted, or a record cannot be written, the
+        // next run shows it.
         let settled = await settle(graph, transport)
         let written = Result { try Self.finish(recording, configuration.baseURL) }
         interruption?.end()

@@ -64,7 +64,8 @@ struct JSONFields: ExpressibleByArgument, CustomStringConvertible {
         arguments.prefix { $0 != "--" }.contains { $0 == "--json" || $0.hasPrefix("--json=") }
     }
 
-    /// Moves a `--json` before another argument, as in `show --json 7`, to the end. Names of fields start with a letter.
+    /// Moves a `--json` before another argument, as in `show --json 7`, to the end. Names of fields start with a
+    /// letter.
     static func normalized(_ arguments: [String]) -> [String] {
         var options = Array(arguments.prefix { $0 != "--" })
         let rest = arguments.dropFirst(options.count)

@@ -26,7 +26,8 @@ final class Console: Sendable {
         self.progressTerminal = progressTerminal
     }
 
-    /// Whether output of this process could not be written, for the exit status: a full disk must not look like success.
+    /// Whether output of this process could not be written, for the exit status: a full disk must not look like
+    /// success.
     static var outputHasFailed: Bool { state.withLockedValue { $0 != .works } }
 
     /// Whether the reader of a pipe has gone, as `head` does: no error of this program.

@@ -52,7 +52,8 @@ struct DemoReport: Encodable {
         return Claims.Verdict(summary: summary, claims: claims)
     }
 
-    /// Searches the output, and the page of the recording, for secrets, and prints the report, the JSON object included.
+    /// Searches the output, and the page of the recording, for secrets, and prints the report, the JSON object
+    /// included.
     ///
     /// - Returns: Whether every claim holds.
     /// - Throws: `EncodingError`.

@@ -117,7 +117,7 @@ struct ReportPage {
 }
 
 extension CallSpan.Attempt {
-    /// Whether the server refused the token, of an attempt that another one follows: the statuses of other failures that
-    /// are tried again are left out (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
+    /// Whether the server refused the token, of an attempt that another one follows: the statuses of other failures
+    /// that are tried again are left out (RFC 9110 §15.5.9, RFC 8470 §5.2, RFC 6585 §4).
     var isRefusal: Bool { status.map { (400...499).contains($0) && ![408, 425, 429].contains($0) } ?? false }
 }

@@ -7,8 +7,9 @@ import NIOHTTP1
 
 /// A plain HTTP client, without retries and without tokens of its own.
 ///
-/// Not over `URLSession`: on Linux, its `POST` over a connection that the server has closed spins until its time limit, on
-/// the one thread that all sessions of a process have, and the calls that wait for that thread take those of the tasks.
+/// Not over `URLSession`: on Linux, its `POST` over a connection that the server has closed spins until its time limit,
+/// on the one thread that all sessions of a process have, and the calls that wait for that thread take those of the
+/// tasks.
 struct TestClient: Sendable {
     let base: URL
 
