@@ -6,7 +6,7 @@
 /// ```swift
 /// try await state.wait(as: id, in: \.waiting, until: deadline, on: clock, expired: { Busy() }) { $0.takePlace() }
 /// …
-/// state.withLock { $0.waiting.popFirst() }?.waiter.resume()
+/// state.withLock { $0.waiting.popFirst() }?.waiter.end(.success(()))
 /// ```
 ///
 /// It is inlined into other modules, so that no access looks up types at run time.
@@ -68,22 +68,8 @@ package struct WaitQueue<ID: Hashable & Sendable, Waiter: Sendable>: Sendable {
     }
 }
 
-/// A task that waits in a ``WaitQueue``. The code that takes it from the queue resumes it, once and outside the lock.
-package struct WaitingTask<Served: Sendable>: Sendable {
-    fileprivate let continuation: CheckedContinuation<Served, any Error>
-    fileprivate let timer: Task<Void, any Error>?
-
-    /// Ends the wait.
-    ///
-    /// - Parameter result: What the task has waited for, or the error that its wait throws.
-    package func resume(with result: Result<Served, any Error>) {
-        timer?.cancel()
-        continuation.resume(with: result)
-    }
-
-    /// Ends the wait for a turn.
-    package func resume() where Served == Void { resume(with: .success(())) }
-}
+/// A task that waits for its turn. The code that takes it from a ``WaitQueue`` ends the wait, outside the lock.
+package typealias Turn<Served: Sendable> = Race<Result<Served, any Error>>
 
 extension Locked {
     /// Waits in a queue of the value until it is served. A wait whose task is cancelled, and one that has reached its
@@ -103,38 +89,33 @@ extension Locked {
     /// - Throws: `CancellationError`, the error of `expired`, what `ready` throws.
     package func wait<ID, Served: Sendable>(
         as id: ID,
-        in queue: any WritableKeyPath<Value, WaitQueue<ID, WaitingTask<Served>>> & Sendable,
+        in queue: any WritableKeyPath<Value, WaitQueue<ID, Turn<Served>>> & Sendable,
         until deadline: Duration?,
         on clock: any TimeSource,
         expired: @escaping @Sendable () -> any Error,
         unless ready: (inout Value) throws -> Served?
     ) async throws -> Served {
-        @Sendable func leave(throwing error: any Error) {
-            withLock { $0[keyPath: queue].remove(id) }?.resume(with: .failure(error))
+        let turn = Turn<Served>()
+        let served = try withLock { value in
+            let served = try ready(&value)
+            if served == nil { value[keyPath: queue].append(turn, for: id) }
+            return served
         }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let result: Result<Served, any Error>? = withLock { value in
-                    do {
-                        if let served = try ready(&value) { return .success(served) }
-                    } catch {
-                        return .failure(error)
-                    }
-                    // The cancellation before this line has found no waiter. Both it and the timer need this lock.
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    let timer = deadline.map { deadline in
-                        Task {
-                            try await clock.sleep(until: deadline)
-                            leave(throwing: expired())
-                        }
-                    }
-                    value[keyPath: queue].append(WaitingTask(continuation: continuation, timer: timer), for: id)
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
+        if let served { return served }
+        @Sendable func leave(throwing error: any Error) {
+            withLock { $0[keyPath: queue].remove(id) }?.end(.failure(error))
+        }
+        let timer = deadline.map { deadline in
+            Task {
+                try await clock.sleep(until: deadline)
+                leave(throwing: expired())
             }
+        }
+        defer { timer?.cancel() }
+        return try await withTaskCancellationHandler {
+            await turn.value()
         } onCancel: {
             leave(throwing: CancellationError())
-        }
+        }.get()
     }
 }

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `the timer of a deadline ends with the work`() async throws {
-        let clock = WaitingTaskTests.EndlessClock()
+        let clock = TurnTests.EndlessClock()
         #expect(try await clock.withDeadline(.seconds(5)) { 7 } == 7)
         await clock.woken.pass()
     }

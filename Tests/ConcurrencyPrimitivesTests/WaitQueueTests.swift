@@ -48,7 +48,7 @@ import Testing
 }
 
 /// Tasks that wait in a queue.
-@Suite(.timeLimit(.minutes(10))) struct WaitingTaskTests {
+@Suite(.timeLimit(.minutes(10))) struct TurnTests {
     private struct Busy: Error {}
     private struct Refused: Error {}
 
@@ -57,7 +57,7 @@ import Testing
         private struct State {
             var free: Int
             var requests = 0
-            var waiting = WaitQueue<Int, WaitingTask<Void>>()
+            var waiting = WaitQueue<Int, Turn<Void>>()
         }
 
         private let state: Locked<State>
@@ -92,7 +92,7 @@ import Testing
                 if next == nil { state.free += 1 }
                 return next
             }
-            next?.resume()
+            next?.end(.success(()))
         }
 
         func waiting(atLeast count: Int) async {

@@ -28,7 +28,7 @@ public final class RecordingTokenStore: SharedTokenStore {
         var events: [Event] = []
         var isHeld = false
         var requests = 0
-        var line = WaitQueue<Int, WaitingTask<Void>>()
+        var line = WaitQueue<Int, Turn<Void>>()
     }
 
     private let state: Locked<State>
@@ -138,7 +138,7 @@ public final class RecordingTokenStore: SharedTokenStore {
             state.isHeld = next != nil
             return next?.waiter
         }
-        next?.resume()
+        next?.end(.success(()))
     }
 }
 

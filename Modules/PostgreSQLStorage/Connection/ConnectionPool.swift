@@ -20,7 +20,7 @@ final class ConnectionPool: Sendable {
         var lent = 0
         var lentForWriting = 0
         var issued = 0
-        var waiting = WaitQueue<WaiterID, WaitingTask<PooledConnection>>()
+        var waiting = WaitQueue<WaiterID, Turn<PooledConnection>>()
     }
 
     private let state = Locked(State())
@@ -77,7 +77,7 @@ final class ConnectionPool: Sendable {
     }
 
     private func giveBack(_ connection: PooledConnection, after use: Use) {
-        let next: (WaitingTask<PooledConnection>, PooledConnection)? = state.withLock { state in
+        let next: (Turn<PooledConnection>, PooledConnection)? = state.withLock { state in
             state.idle.append(connection)
             state.lent -= 1
             if use == .writing { state.lentForWriting -= 1 }
@@ -85,7 +85,7 @@ final class ConnectionPool: Sendable {
             let next = state.waiting.popFirst { $0.use == .reading || mayWrite }
             return next.map { ($0.waiter, lend(for: $0.id.use, &state)) }
         }
-        if let (waiter, connection) = next { waiter.resume(with: .success(connection)) }
+        if let (turn, connection) = next { turn.end(.success(connection)) }
     }
 
     private func canLend(for use: Use, _ state: State) -> Bool {

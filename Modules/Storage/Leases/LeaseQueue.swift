@@ -12,7 +12,7 @@ package final class LeaseQueue: Sendable {
         var issued: Ticket = 0
         var holder: Ticket?
         var heldSince: Date?
-        var waiting = WaitQueue<Ticket, WaitingTask<Void>>()
+        var waiting = WaitQueue<Ticket, Turn<Void>>()
 
         mutating func issue() -> Ticket {
             issued += 1
@@ -70,13 +70,13 @@ package final class LeaseQueue: Sendable {
     /// Releases the lock. The next waiter gets it at once.
     package func release(_ ticket: Ticket) {
         let date = clock.date
-        let next = state.withLock { state -> WaitingTask<Void>? in
+        let next = state.withLock { state -> Turn<Void>? in
             guard state.holder == ticket else { return nil }
             let next = state.waiting.popFirst()
             state.pass(to: next?.id, at: date)
             return next?.waiter
         }
-        next?.resume()
+        next?.end(.success(()))
     }
 }
 
