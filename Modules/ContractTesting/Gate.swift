@@ -8,9 +8,9 @@ public final class Gate: Sendable {
     private struct State {
         var isOpen: Bool
         var arrivals = 0
-        var nextID = 0
-        var waiting: [Int: CheckedContinuation<Bool, Never>] = [:]
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        /// Who waits, in order. `false`: it was cancelled.
+        var waiting: [Race<Bool>] = []
+        var watchers: [(count: Int, race: Race<Void>)] = []
     }
 
     private let state: Locked<State>
@@ -27,18 +27,18 @@ public final class Gate: Sendable {
 
     /// Waits until the gate is open, and ignores cancellation: the double of a call that hangs.
     public func pass() async {
-        _ = await wait(id: nextID(), ignoresCancellation: true)
+        _ = await arrive().value()
     }
 
     /// Waits until the gate is open, or until the task is cancelled.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func passUnlessCancelled() async throws {
-        let id = nextID()
+        let turn = arrive()
         let passed = await withTaskCancellationHandler {
-            await wait(id: id, ignoresCancellation: false)
+            await turn.value()
         } onCancel: {
-            state.withLock { $0.waiting.removeValue(forKey: id) }?.resume(returning: false)
+            turn.end(false)
         }
         if !passed { throw CancellationError() }
         try Task.checkCancellation()
@@ -48,10 +48,10 @@ public final class Gate: Sendable {
     public func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
-            defer { state.waiting = [:] }
-            return state.waiting.sorted { $0.key < $1.key }.map(\.value)
+            defer { state.waiting = [] }
+            return state.waiting
         }
-        for continuation in waiting { continuation.resume(returning: true) }
+        for turn in waiting { turn.end(true) }
     }
 
     /// Closes the gate for later tasks.
@@ -63,43 +63,23 @@ public final class Gate: Sendable {
     ///
     /// - Parameter count: The number, from the first task on.
     public func arrivals(atLeast count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isReached = state.withLock { state in
-                if state.arrivals >= count { return true }
-                state.watchers.append((count, continuation))
-                return false
-            }
-            if isReached { continuation.resume() }
-        }
-    }
-
-    private func nextID() -> Int {
+        let race = Race<Void>()
         state.withLock { state in
-            state.nextID += 1
-            return state.nextID
+            if state.arrivals >= count { race.end(()) } else { state.watchers.append((count, race)) }
         }
+        await race.value()
     }
 
-    private func wait(id: Int, ignoresCancellation: Bool) async -> Bool {
-        enum Outcome { case passes, waits, isCancelled }
-        return await withCheckedContinuation { continuation in
-            let (outcome, watchers) = state.withLock { state in
-                state.arrivals += 1
-                let arrived = state.arrivals
-                let reached = state.watchers.filter { $0.count <= arrived }.map(\.continuation)
-                state.watchers.removeAll { $0.count <= arrived }
-                if state.isOpen { return (Outcome.passes, reached) }
-                // A cancellation before this line found no continuation to resume.
-                if !ignoresCancellation, Task.isCancelled { return (.isCancelled, reached) }
-                state.waiting[id] = continuation
-                return (.waits, reached)
-            }
-            for watcher in watchers { watcher.resume() }
-            switch outcome {
-            case .passes: continuation.resume(returning: true)
-            case .isCancelled: continuation.resume(returning: false)
-            case .waits: break
-            }
+    private func arrive() -> Race<Bool> {
+        let turn = Race<Bool>()
+        let reached = state.withLock { state in
+            state.arrivals += 1
+            let arrivals = state.arrivals
+            if state.isOpen { turn.end(true) } else { state.waiting.append(turn) }
+            defer { state.watchers.removeAll { $0.count <= arrivals } }
+            return state.watchers.filter { $0.count <= arrivals }
         }
+        for watcher in reached { watcher.race.end(()) }
+        return turn
     }
 }

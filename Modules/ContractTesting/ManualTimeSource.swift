@@ -10,8 +10,8 @@ public final class ManualTimeSource: TimeSource {
         var uptime: Duration
         var date: Date
         var nextID = 0
-        var sleepers: [Int: (deadline: Duration, continuation: CheckedContinuation<Void, any Error>)] = [:]
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var sleepers: [Int: (deadline: Duration, turn: Turn<Void>)] = [:]
+        var watchers: [(count: Int, race: Race<Void>)] = []
     }
 
     private let state: Locked<State>
@@ -36,9 +36,9 @@ public final class ManualTimeSource: TimeSource {
             state.date += duration / .seconds(1)
             let due = state.sleepers.filter { $0.value.deadline <= state.uptime }
             for id in due.keys { state.sleepers[id] = nil }
-            return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }.map(\.value.continuation)
+            return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }.map(\.value.turn)
         }
-        for continuation in woken { continuation.resume() }
+        for turn in woken { turn.end(.success(())) }
     }
 
     /// Sets the wall clock. The monotonic clock does not change.
@@ -53,49 +53,38 @@ public final class ManualTimeSource: TimeSource {
     /// - Parameter deadline: The instant. For one that has passed, the call returns immediately.
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func sleep(until deadline: Duration) async throws {
-        let id = state.withLock { state in
+        let turn = Turn<Void>()
+        let (id, watchers) = state.withLock { state -> (Int, [Race<Void>]) in
             state.nextID += 1
-            return state.nextID
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                register(id, deadline: deadline, continuation: continuation)
+            if state.uptime >= deadline {
+                turn.end(.success(()))
+            } else if Task.isCancelled {
+                // It does not count as a sleeper.
+                turn.end(.failure(CancellationError()))
+            } else {
+                state.sleepers[state.nextID] = (deadline, turn)
+                let asleep = state.sleepers.count
+                defer { state.watchers.removeAll { $0.count <= asleep } }
+                return (state.nextID, state.watchers.filter { $0.count <= asleep }.map(\.race))
             }
-        } onCancel: {
-            state.withLock { $0.sleepers.removeValue(forKey: id)?.continuation }?.resume(throwing: CancellationError())
+            return (state.nextID, [])
         }
+        for watcher in watchers { watcher.end(()) }
+        try await withTaskCancellationHandler {
+            await turn.value()
+        } onCancel: {
+            state.withLock { $0.sleepers.removeValue(forKey: id)?.turn }?.end(.failure(CancellationError()))
+        }.get()
     }
 
     /// Waits until a number of tasks sleep.
     ///
     /// - Parameter count: The number.
     public func sleepers(atLeast count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isReached = state.withLock { state in
-                if state.sleepers.count >= count { return true }
-                state.watchers.append((count, continuation))
-                return false
-            }
-            if isReached { continuation.resume() }
+        let race = Race<Void>()
+        state.withLock { state in
+            if state.sleepers.count >= count { race.end(()) } else { state.watchers.append((count, race)) }
         }
-    }
-
-    private func register(_ id: Int, deadline: Duration, continuation: CheckedContinuation<Void, any Error>) {
-        enum Outcome { case due, cancelled, sleeping }
-        let (outcome, watchers) = state.withLock { state in
-            if state.uptime >= deadline { return (Outcome.due, [CheckedContinuation<Void, Never>]()) }
-            // A cancellation before this line found no continuation to resume.
-            if Task.isCancelled { return (.cancelled, []) }
-            state.sleepers[id] = (deadline, continuation)
-            let asleep = state.sleepers.count
-            let reached = state.watchers.filter { $0.count <= asleep }.map(\.continuation)
-            state.watchers.removeAll { $0.count <= asleep }
-            return (.sleeping, reached)
-        }
-        switch outcome {
-        case .due: continuation.resume()
-        case .cancelled: continuation.resume(throwing: CancellationError())
-        case .sleeping: for watcher in watchers { watcher.resume() }
-        }
+        await race.value()
     }
 }
