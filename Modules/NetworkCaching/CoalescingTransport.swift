@@ -43,7 +43,7 @@ public final class CoalescingTransport: HTTPTransport {
     /// A caller that waits.
     private struct Waiter {
         enum Wait {
-            case response(CheckedContinuation<Outcome, any Error>)
+            case response(Race<Result<Outcome, any Error>>)
             /// It has the head, and waits for the body.
             case body(AsyncThrowingStream<HTTPBody, any Error>.Continuation)
         }
@@ -53,7 +53,7 @@ public final class CoalescingTransport: HTTPTransport {
 
         func resume(with result: Result<Outcome, any Error>) {
             switch (wait, result) {
-            case (.response(let continuation), _): continuation.resume(with: result)
+            case (.response(let response), _): response.end(result)
             case (.body(let bodies), .success(.whole(let response))),
                 (.body(let bodies), .success(.stream(let response))):
                 bodies.yield(response.body)
@@ -131,30 +131,24 @@ public final class CoalescingTransport: HTTPTransport {
     }
 
     private func wait(for request: HTTPTransportRequest, _ key: Key) async throws -> Outcome {
-        let number = state.withLock { state in
+        try Task.checkCancellation()
+        let response = Race<Result<Outcome, any Error>>()
+        let (number, starts) = state.withLock { state in
             state.lastNumber += 1
-            return state.lastNumber
+            let (number, isFirst) = (state.lastNumber, state.flights[key] == nil)
+            state.flights[key, default: Flight(number: number)].waiters.append(
+                Waiter(number: number, wait: .response(response)))
+            return (number, isFirst)
         }
-        var timer: Task<Void, any Error>?
+        // Not before: a timer that finds no caller ends without effect.
+        let timer = startTimer(request, key, number)
         defer { timer?.cancel() }
+        if starts { start(request, key, number) }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let starts = state.withLock { state -> Bool? in
-                    // A cancellation before this line found no continuation to resume.
-                    if Task.isCancelled { return nil }
-                    let isFirst = state.flights[key] == nil
-                    state.flights[key, default: Flight(number: number)].waiters.append(
-                        Waiter(number: number, wait: .response(continuation)))
-                    return isFirst
-                }
-                guard let starts else { return continuation.resume(throwing: CancellationError()) }
-                // Not before: a timer that finds no caller ends without effect.
-                timer = startTimer(request, key, number)
-                if starts { start(request, key, number) }
-            }
+            await response.value()
         } onCancel: {
             leave(key, number, because: CancellationError())
-        }
+        }.get()
     }
 
     private func startTimer(_ request: HTTPTransportRequest, _ key: Key, _ number: Int) -> Task<Void, any Error>? {

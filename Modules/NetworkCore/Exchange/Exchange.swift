@@ -14,7 +14,7 @@ package import Foundation
 package final class Exchange: Sendable {
     private typealias HeadWaiter = CheckedContinuation<HTTPResponseHead, any Error>
     private typealias PieceWaiter = CheckedContinuation<Data?, any Error>
-    private typealias EndWaiter = CheckedContinuation<HTTPTransportCompletion, any Error>
+    private typealias EndWaiter = Race<Result<HTTPTransportCompletion, any Error>>
 
     private struct State {
         var exchange: ExchangeState<HeadWaiter, PieceWaiter, EndWaiter>
@@ -118,21 +118,18 @@ package final class Exchange: Sendable {
     }
 
     private func completion() async throws -> HTTPTransportCompletion {
-        let id = state.withLock { state in
+        try Task.checkCancellation()
+        let waiter = EndWaiter()
+        let (id, result) = state.withLock { state in
             state.lastWaiter += 1
-            return state.lastWaiter
+            return (state.lastWaiter, state.exchange.wait(waiter, id: state.lastWaiter))
         }
+        if let result { return try result.get() }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let result: Result<HTTPTransportCompletion, any Error>? = state.withLock { state in
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    return state.exchange.wait(continuation, id: id)
-                }
-                if let result { continuation.resume(with: result) }
-            }
+            await waiter.value()
         } onCancel: {
-            state.withLock { $0.exchange.withdraw(id) }?.resume(throwing: CancellationError())
-        }
+            state.withLock { $0.exchange.withdraw(id) }?.end(.failure(CancellationError()))
+        }.get()
     }
 
     // MARK: Time limits
@@ -277,7 +274,7 @@ extension Exchange {
         request.onEvent?(HTTPTransportEvent(.metrics, metrics: ending.metrics))
         if let (waiter, head) = ending.head { waiter.resume(with: head) }
         ending.reader?.resume(with: ending.result.map { _ in nil })
-        for waiter in ending.waiters { waiter.resume(with: ending.result) }
+        for waiter in ending.waiters { waiter.end(ending.result) }
     }
 
     private typealias Ending = ExchangeState<HeadWaiter, PieceWaiter, EndWaiter>.Ending
