@@ -7,7 +7,7 @@ final class Journal: Sendable {
     private struct Watcher {
         let isWanted: @Sendable (String) -> Bool
         var missing: Int
-        let continuation: CheckedContinuation<Bool, Never>
+        let race: Race<Bool>
     }
 
     private struct State {
@@ -30,7 +30,7 @@ final class Journal: Sendable {
             defer { state.watchers.removeAll { $0.missing <= 0 } }
             return state.watchers.filter { $0.missing <= 0 }
         }
-        for watcher in satisfied { watcher.continuation.resume(returning: true) }
+        for watcher in satisfied { watcher.race.end(true) }
     }
 
     /// Ends the journal, and every wait.
@@ -40,7 +40,7 @@ final class Journal: Sendable {
             defer { state.watchers = [] }
             return state.watchers
         }
-        for watcher in unsatisfied { watcher.continuation.resume(returning: false) }
+        for watcher in unsatisfied { watcher.race.end(false) }
     }
 
     /// Waits until a number of lines match.
@@ -51,27 +51,20 @@ final class Journal: Sendable {
         after start: Int = 0,
         where isWanted: @escaping @Sendable (String) -> Bool
     ) async -> Bool {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { watch(for: count, after: start, where: isWanted, $0) }
+        let race = Race<Bool>()
+        state.withLock { state in
+            let missing = count - state.lines.dropFirst(start).count(where: isWanted)
+            if missing <= 0 || state.isClosed {
+                race.end(missing <= 0)
+            } else {
+                state.watchers.append(Watcher(isWanted: isWanted, missing: missing, race: race))
+            }
+        }
+        return await withTaskCancellationHandler {
+            await race.value()
         } onCancel: {
             close()
         }
-    }
-
-    private func watch(
-        for count: Int,
-        after start: Int,
-        where isWanted: @escaping @Sendable (String) -> Bool,
-        _ continuation: CheckedContinuation<Bool, Never>
-    ) {
-        let result: Bool? = state.withLock { state in
-            let missing = count - state.lines.dropFirst(start).count(where: isWanted)
-            if missing <= 0 { return true }
-            if state.isClosed { return false }
-            state.watchers.append(Watcher(isWanted: isWanted, missing: missing, continuation: continuation))
-            return nil
-        }
-        if let result { continuation.resume(returning: result) }
     }
 }
 #endif

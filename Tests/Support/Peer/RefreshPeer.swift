@@ -99,22 +99,18 @@ struct RefreshPeer: Sendable {
 
 /// Asks the test for new tokens, and waits for its response.
 private final class TestRefreshHandler: TokenRefreshHandler {
-    private let waiting = Locked<CheckedContinuation<TokenRefreshResult, any Error>?>(nil)
+    private let waiting = Locked<Race<Result<TokenRefreshResult, TokenRefreshError>>?>(nil)
 
     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         let refreshToken = request.refreshToken
-        return try await withCheckedThrowingContinuation { continuation in
-            waiting.withLock { $0 = continuation }
-            StandardIO.write("refresh", refreshToken)
-        }
+        let response = Race<Result<TokenRefreshResult, TokenRefreshError>>()
+        waiting.withLock { $0 = response }
+        StandardIO.write("refresh", refreshToken)
+        return try await response.value().get()
     }
 
     func respond(_ result: Result<TokenRefreshResult, TokenRefreshError>) {
-        let continuation = waiting.withLock { waiting in
-            defer { waiting = nil }
-            return waiting
-        }
-        continuation?.resume(with: result.mapError { $0 as any Error })
+        waiting.withLock { $0 }?.end(result)
     }
 }
 

@@ -56,7 +56,7 @@ final class RecordingRevocation: TokenRevocationHandler {
 final class EventLog: Sendable {
     private struct State {
         var events: [SessionEvent] = []
-        var watchers: [(name: String, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers: [(name: String, race: Race<Void>)] = []
     }
 
     private let state = Locked(State())
@@ -68,9 +68,9 @@ final class EventLog: Sendable {
         let woken = state.withLock { state in
             state.events.append(event)
             defer { state.watchers.removeAll { $0.name == event.name } }
-            return state.watchers.filter { $0.name == event.name }.map(\.continuation)
+            return state.watchers.filter { $0.name == event.name }.map(\.race)
         }
-        for continuation in woken { continuation.resume() }
+        for race in woken { race.end(()) }
     }
 
     func count(_ name: String) -> Int {
@@ -79,14 +79,12 @@ final class EventLog: Sendable {
 
     /// Waits until an event of this name has been reported.
     func first(_ name: String) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.events.contains(where: { $0.name == name }) { return true }
-                state.watchers.append((name, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
+        let race = Race<Void>()
+        state.withLock { state in
+            let isThere = state.events.contains { $0.name == name }
+            if isThere { race.end(()) } else { state.watchers.append((name, race)) }
         }
+        await race.value()
     }
 }
 

@@ -58,7 +58,7 @@ final class PeerProcess: Sendable {
     private struct State {
         var said: [String] = []
         var isKilled = false
-        var watchers: [(prefix: String, continuation: CheckedContinuation<String, Never>)] = []
+        var watchers: [(prefix: String, line: Race<String>)] = []
     }
 
     private let process: SpawnedProcess
@@ -84,16 +84,15 @@ final class PeerProcess: Sendable {
 
     /// What the process said that begins with a word, the oldest first; waits for it.
     func said(_ word: String) async -> String {
-        await withCheckedContinuation { continuation in
-            let line: String? = state.withLock { state in
-                if let index = state.said.firstIndex(where: { $0.hasPrefix(word) }) {
-                    return state.said.remove(at: index)
-                }
-                state.watchers.append((word, continuation))
-                return nil
+        let line = Race<String>()
+        state.withLock { state in
+            if let index = state.said.firstIndex(where: { $0.hasPrefix(word) }) {
+                line.end(state.said.remove(at: index))
+            } else {
+                state.watchers.append((word, line))
             }
-            if let line { continuation.resume(returning: line) }
         }
+        return await line.value()
     }
 
     /// Whether the process has printed a line that no test has read yet.
@@ -125,10 +124,10 @@ final class PeerProcess: Sendable {
         let watcher = state.withLock { state in
             guard let index = state.watchers.firstIndex(where: { line.hasPrefix($0.prefix) }) else {
                 state.said.append(line)
-                return nil as CheckedContinuation<String, Never>?
+                return nil as Race<String>?
             }
-            return state.watchers.remove(at: index).continuation
+            return state.watchers.remove(at: index).line
         }
-        watcher?.resume(returning: line)
+        watcher?.end(line)
     }
 }
