@@ -1,6 +1,5 @@
 public import AuthInterface
 public import ConcurrencyPrimitives
-import ContractTesting
 
 /// A store in memory that records its operations in order.
 ///
