@@ -24,7 +24,7 @@ struct ServerClock: Hashable, Sendable {
     ///   - date: The date of a response.
     ///   - sent: When its request was sent, where that is known.
     ///   - now: Its receipt.
-    mutating func note(_ date: Date, sentAt sent: Instant? = nil, at now: Instant) {
+    mutating func record(_ date: Date, sentAt sent: Instant? = nil, at now: Instant) {
         if isKnown, let sent, now.uptime - sent.uptime > Self.precision { return }
         reading = Reading(date: date, uptime: now.uptime)
     }

@@ -4,40 +4,40 @@ import Foundation
 
 /// The attempt, from the lease to the call (rules 1 and 4).
 extension ActiveSession {
-    mutating func start(_ context: inout MachineContext) {
+    mutating func start() {
         let id = context.nextAttempt()
-        context.emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
-        context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.deadline))
+        emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
+        emit(.startTimer(.deadline(id), at: uptime + policy.deadline))
         // This attempt serves the waiters of the pause.
         context.room.move(from: .pause, to: .attempt)
-        timeWaiters(since: context.room.earliest(at: .attempt), &context)
-        if !context.settings.isShared {
+        timeWaiters(since: context.room.earliest(at: .attempt))
+        if !settings.isShared {
             // A read shows whether a write that has failed stored the tokens all the same.
             if case .nothing(_, isUncertain: true) = persistence {
-                read(id, &context)
+                read(id)
             } else {
-                record(over: nil, id, &context)
+                record(over: nil, id)
             }
         } else if context.lease.isHeld {
             // A lease that is still held, because a save has failed, serves the next attempt too.
-            read(id, &context)
+            read(id)
         } else {
             phase = .refreshing(id, .leasing)
             context.requestLease(for: id)
         }
     }
 
-    mutating func read(_ id: AttemptID, _ context: inout MachineContext) {
-        readStore(id, .reading(isStale: false), &context)
+    mutating func read(_ id: AttemptID) {
+        readStore(id, .reading(isStale: false))
     }
 
-    mutating func readStore(_ id: AttemptID, _ stage: Stage, _ context: inout MachineContext) {
+    mutating func readStore(_ id: AttemptID, _ stage: Stage) {
         phase = .refreshing(id, stage)
         context.readStore(for: id)
     }
 
-    /// Notes that a write has ended.
-    mutating func noteWriteEnded() {
+    /// A write has ended: a read under way may not show it.
+    mutating func invalidateRead() {
         switch phase {
         case .refreshing(let id, .reading): phase = .refreshing(id, .reading(isStale: true))
         case .refreshing(let id, .verifying(let error, _)): phase = .refreshing(id, .verifying(error, isStale: true))
@@ -45,10 +45,10 @@ extension ActiveSession {
         }
     }
 
-    mutating func leased(_ context: inout MachineContext) {
+    mutating func leased() {
         guard case .refreshing(let id, .leasing) = phase else { return }
         leaseHolder = nil
-        read(id, &context)
+        read(id)
     }
 
     mutating func leaseHeld(by holder: LeaseHolder) {
@@ -56,167 +56,145 @@ extension ActiveSession {
         leaseHolder = holder
     }
 
-    mutating func leaseFailed(_ request: AttemptID, _ error: TokenStoreError, _ context: inout MachineContext) {
+    mutating func leaseFailed(_ request: AttemptID, _ error: TokenStoreError) {
         guard case .refreshing(let id, .leasing) = phase else { return }
         // The request of an earlier attempt has waited for as long as it may.
         guard request == id else { return context.requestLease(for: id) }
-        let reason = error.code == .busy ? waitReason(context) : "no lease of the shared store"
-        failAttempt(TokenRefreshError(.unavailable, reason: reason, cause: error), &context)
+        let reason = error.code == .busy ? waitReason : "no lease of the shared store"
+        failAttempt(TokenRefreshError(.unavailable, reason: reason, cause: error))
     }
 
     /// The store was read again: under the lease, or because the server rejected the refresh token (G13).
-    mutating func attemptRead(
-        _ read: AttemptID,
-        _ result: Result<StoredSession, TokenStoreError>,
-        ownerMayCall: Bool,
-        _ context: inout MachineContext
-    ) -> SessionOutcome {
-        guard case .refreshing(let id, let stage) = phase else { return .continues }
+    mutating func attemptRead(_ read: AttemptID, _ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool) {
+        guard case .refreshing(let id, let stage) = phase else { return }
         let (rejection, isStale): (TokenRefreshError?, Bool)
         switch stage {
         case .reading(let stale): (rejection, isStale) = (nil, stale)
         case .verifying(let error, let stale): (rejection, isStale) = (error, stale)
-        case .leasing, .recording, .calling, .ending, .storing: return .continues
+        case .leasing, .recording, .calling, .ending, .storing: return
         }
         guard read == id, !isStale else {
-            readStore(id, rejection.map { .verifying($0, isStale: false) } ?? .reading(isStale: false), &context)
-            return .continues
+            return readStore(id, rejection.map { .verifying($0, isStale: false) } ?? .reading(isStale: false))
         }
         let found: StoredSession?
         switch result {
         case .success(let content):
             found = content.readable
-            noteStorage(found)
+            applyRead(found)
         // The content is lost, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil
         case .failure where persistence != .current && rejection == nil:
             // The store is not known to have held this refresh token. If it does, the write of the intent shows it.
-            record(over: nil, id, &context)
-            return .continues
+            return record(over: nil, id)
         case .failure(let error):
             // Another process may have spent the refresh token, and only the store could show it. Spending it twice
             // could end the session, and waiting cannot. The same after a rejection: it may be about a token that has
             // been replaced.
-            failAttempt(
-                TokenRefreshError(.unavailable, reason: "the store cannot be read", cause: error), &context)
-            return .continues
+            return failAttempt(TokenRefreshError(.unavailable, reason: "the store cannot be read", cause: error))
         }
         switch found {
         case .tombstone(let tombstone) where isStored || tombstone.session == bundle.session:
-            return .ends(tombstone.reason, revoking: nil, inStore: true)
+            return conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
         case .active(let stored) where stored.session != bundle.session && isStored:
-            return .isReplaced(by: stored)
+            return conclude(.isReplaced(by: stored))
         case .active(let stored) where stored.displaces(bundle):
-            return adopt(stored, id, ownerMayCall: ownerMayCall, &context)
+            return adopt(stored, id, ownerMayCall: ownerMayCall)
         default:
             if let rejection {
-                end(rejection, id, &context)
+                end(rejection, id)
             } else {
-                proceed(found?.bundle, id, ownerMayCall: ownerMayCall, &context)
+                proceed(found?.bundle, id, ownerMayCall: ownerMayCall)
             }
-            return .continues
         }
     }
 
     /// Applies what a read shows of the tokens in use. Where they are not found, a write that has failed did not store
     /// them.
-    mutating func noteStorage(_ found: StoredSession?) {
-        noteUncertainty(false)
+    mutating func applyRead(_ found: StoredSession?) {
+        markUncertain(false)
         guard let stored = found?.bundle, stored.session == bundle.session else { return }
-        noteStored(isCurrent: stored.hasSameTokens(as: bundle))
+        markStored(isCurrent: stored.hasSameTokens(as: bundle))
     }
 
     /// Another process has refreshed: its tokens are used, and no call is made if they are valid for long enough.
-    mutating func adopt(
-        _ found: TokenBundle,
-        _ id: AttemptID,
-        ownerMayCall: Bool,
-        _ context: inout MachineContext
-    ) -> SessionOutcome {
-        adoptTokens(found, &context)
-        switch expiry.urgency(at: context.now.uptime) {
+    mutating func adopt(_ found: TokenBundle, _ id: AttemptID, ownerMayCall: Bool) {
+        adoptTokens(found)
+        switch expiry.urgency(at: uptime) {
         case .due, .expired:
-            proceed(found, id, ownerMayCall: ownerMayCall, &context)
-            return .continues
+            proceed(found, id, ownerMayCall: ownerMayCall)
         case .none, .ahead:
-            context.emit(.report(.adopted(session: found.session, generation: found.generation)))
-            return finishAttempt(&context)
+            emit(.report(.adopted(session: found.session, generation: found.generation)))
+            return finishAttempt()
         }
     }
 
     /// Uses the bundle of another process.
-    mutating func adoptTokens(_ found: TokenBundle, _ context: inout MachineContext) {
+    mutating func adoptTokens(_ found: TokenBundle) {
         context.storeMayHaveChanged = true
         bundle = found.with(refreshIntent: nil)
-        expiry = context.expiry(ofStored: found, after: sighting)
-        isExpirySighted = expiry != context.expiry(ofStored: found)
+        expiry = moment.expiry(ofStored: found, after: sighting)
+        isExpirySighted = expiry != moment.expiry(ofStored: found)
         sighting = nil
-        noteSighting(found, context)
+        recordSighting(found)
         persistence = .current
         isExpiryMeasured = false
         isAdopted = true
         // A token that another process has just refreshed is as fresh as one of this process's (G10).
-        refreshedAt = found.age(at: context.now.date).flatMap {
-            $0 < context.policy.freshness ? context.now.uptime - $0 : nil
+        refreshedAt = found.age(at: now.date).flatMap {
+            $0 < policy.freshness ? uptime - $0 : nil
         }
-        key = CallKey(of: found.refreshIntent, context)
+        key = CallKey(of: found.refreshIntent, moment)
         doubt = nil
     }
 
     /// The lease is held and nothing newer is stored: the call may be made, unless another one may be under way.
-    mutating func proceed(
-        _ found: TokenBundle?,
-        _ id: AttemptID,
-        ownerMayCall: Bool,
-        _ context: inout MachineContext
-    ) {
+    mutating func proceed(_ found: TokenBundle?, _ id: AttemptID, ownerMayCall: Bool) {
         guard isRefreshable else {
-            rest(&context)
-            for waiter in context.room.take(.attempt) { refuse(waiter, .noRefreshToken, &context) }
+            rest()
+            for waiter in context.room.take(.attempt) { refuse(waiter, .noRefreshToken) }
             return
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
-        guard let intent = stored?.refreshIntent else { return record(over: stored, id, &context) }
+        guard let intent = stored?.refreshIntent else { return record(over: stored, id) }
         // The time of a call of this process is known exactly, unless another one has called before it.
-        let isForeign = intent.owner != context.settings.owner
+        let isForeign = intent.owner != settings.owner
         if key?.value != intent.idempotencyKey || (key?.firstCall == nil && isForeign) {
-            key = CallKey(of: intent, knownAs: key, context)
+            key = CallKey(of: intent, knownAs: key, moment)
         }
         if let shared = intent.failure, isForeign {
-            observe(shared, context)
-            if let failure, let left = pauseLeft(context.now.uptime) {
-                return failAttempt(failure.error, exactly: left, &context)
+            observe(shared)
+            if let failure, let left = pauseLeft {
+                return failAttempt(failure.error, exactly: left)
             }
         }
-        switch permission(after: intent, ownerMayCall: ownerMayCall, context) {
-        case .now: record(over: stored, id, &context)
-        case .tolerated(let repetition): record(over: stored, repeating: repetition, id, &context)
+        switch permission(after: intent, ownerMayCall: ownerMayCall) {
+        case .now: record(over: stored, id)
+        case .tolerated(let repetition): record(over: stored, repeating: repetition, id)
         case .later(let wait):
             leaseHolder = seenIntent.map { LeaseHolder(process: $0.intent.owner, since: $0.intent.date) }
             let caller = leaseHolder?.description ?? "another process"
             let error = TokenRefreshError(.unavailable, reason: "\(caller) may still wait for its response")
-            failAttempt(error, atLeast: wait, &context)
+            failAttempt(error, atLeast: wait)
         }
     }
 
     /// Rule 4: the owner of an intent may still be calling. An intent of this process that replaced the intent of such
     /// an owner says nothing about that owner.
-    mutating func permission(after intent: RefreshIntent, ownerMayCall: Bool, _ context: MachineContext)
+    mutating func permission(after intent: RefreshIntent, ownerMayCall: Bool)
         -> CallPermission
     {
-        let uptime = context.now.uptime
         // Rule 7: the call has ended, and is neither under way nor lost.
         if intent.failure != nil, !intent.isAbandoned { return .now }
-        if intent.owner == context.settings.owner {
+        if intent.owner == settings.owner {
             guard seenIntent?.intent.idempotencyKey == intent.idempotencyKey else { return .now }
         } else {
             guard intent.isAbandoned || ownerMayCall else { return .now }
             if seenIntent?.intent != intent { seenIntent = SeenIntent(intent: intent, at: uptime) }
         }
         guard let (rival, seenAt) = seenIntent.map({ ($0.intent, $0.at) }) else { return .now }
-        let age = context.age(of: rival)
-        let limit = context.policy.longestCall
-        switch context.settings.tolerance {
+        let age = moment.age(of: rival)
+        let limit = policy.longestCall
+        switch settings.tolerance {
         case .sameKey: return .tolerated(Repetition())
         case .within(let window):
             guard let age, age < min(window, limit) else { break }
@@ -232,31 +210,30 @@ extension ActiveSession {
     // MARK: Without the lease
 
     /// A check of the store has ended, without the lease, and no write is under way.
-    mutating func checked(_ found: StoredSession?, _ context: inout MachineContext) -> SessionOutcome {
+    mutating func checked(_ found: StoredSession?) {
         switch found {
         case .tombstone(let tombstone) where isStored:
-            return .ends(tombstone.reason, revoking: nil, inStore: true)
+            return conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
         case .active(let stored) where stored.session != bundle.session && isStored:
-            return .isReplaced(by: stored)
+            return conclude(.isReplaced(by: stored))
         // A call whose intent is marked has no lease: another process may have refreshed meanwhile.
         case .active(let stored) where stored.displaces(bundle) && (canStart || call?.mark == .stored):
-            adoptTokens(stored, &context)
-            context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
-            return finishAttempt(&context)
+            adoptTokens(stored)
+            emit(.report(.adopted(session: stored.session, generation: stored.generation)))
+            return finishAttempt()
         // Rule 7: another process has tried to refresh these tokens.
         case .active(let stored) where stored.hasSameTokens(as: bundle) && canStart:
-            noteSighting(stored, context)
-            guard let intent = stored.refreshIntent, intent.owner != context.settings.owner else { return .continues }
-            if let shared = intent.failure { observe(shared, context) }
-            return .continues
-        default: return .continues
+            recordSighting(stored)
+            guard let intent = stored.refreshIntent, intent.owner != settings.owner else { return }
+            if let shared = intent.failure { observe(shared) }
+        default: break
         }
     }
 
     /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
     /// clock that can be set.
-    mutating func serverClockKnown(_ context: MachineContext) {
+    mutating func serverClockKnown() {
         guard !bundle.isDatedByDevice, bundle.isDatedByServer || !isExpirySighted else { return }
-        expiry = context.expiry(ofStored: bundle)
+        expiry = moment.expiry(ofStored: bundle)
     }
 }

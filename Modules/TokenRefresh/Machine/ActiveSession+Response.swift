@@ -7,143 +7,123 @@ extension ActiveSession {
     mutating func responded(
         _ id: AttemptID,
         base: TokenBundle,
-        _ result: Result<TokenRefreshResult, TokenRefreshError>,
-        _ context: inout MachineContext
-    ) -> SessionOutcome {
+        _ result: Result<TokenRefreshResult, TokenRefreshError>
+    ) {
         let ended = call.flatMap { $0.id == id ? $0 : nil }
         if let ended {
-            endCall(&context)
+            endCall()
             if ended.isFirst, case .failure(let error) = result, RefreshStatus(error.status).provesNoExchange {
                 key?.firstCall = nil
             }
         }
         // G9. The tokens have changed since: the response belongs to an older generation.
         guard base.session == bundle.session, base.generation == bundle.generation else {
-            context.emit(.report(.responseDropped(session: base.session)))
-            return .continues
+            return emit(.report(.responseDropped(session: base.session)))
         }
         switch (phase, result) {
         case (.refreshing(_, .storing), _), (.activating, _):
-            context.emit(.report(.responseDropped(session: base.session)))
+            emit(.report(.responseDropped(session: base.session)))
         case (_, .success(let tokens)):
-            return received(tokens, id, &context)
+            return received(tokens, id)
         case (.refreshing(id, .calling(let isReplay)), .failure(let error)):
-            guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended, context) else {
-                return failed(error, ended, id, &context)
+            guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended) else {
+                return failed(error, ended, id)
             }
-            makeCall(ended.intent, since: context.now.uptime, id, isReplay: true, &context)
+            makeCall(ended.intent, since: uptime, id, isReplay: true)
         // The attempt has missed its deadline. A rejection counts all the same, and so does the pause that a server
         // requests.
         case (.resting, .failure(let error)) where ended != nil && error.countsLate:
-            return failed(error, ended, id, &context)
+            return failed(error, ended, id)
         case (_, .failure): break
         }
-        return .continues
     }
 
-    mutating func endCall(_ context: inout MachineContext) {
+    mutating func endCall() {
         guard let id = call?.id else { return }
         call = nil
         context.stopLimits(of: id)
     }
 
     /// G12. Where the server tolerates it, a call whose response was lost is replayed at once, with the same key.
-    func mayReplay(_ call: Call, _ context: MachineContext) -> Bool {
+    func mayReplay(_ call: Call) -> Bool {
         // Rule 2: a suspension has released the lease, and another process may be calling.
-        guard !context.settings.isShared || context.lease.isHeld else { return false }
-        return isTolerated(call, context)
+        guard !settings.isShared || context.lease.isHeld else { return false }
+        return isTolerated(call)
     }
 
-    private func isTolerated(_ call: Call, _ context: MachineContext) -> Bool {
-        switch context.settings.tolerance {
+    private func isTolerated(_ call: Call) -> Bool {
+        switch settings.tolerance {
         case .none: false
         case .sameKey: true
-        case .within(let window): context.now.uptime < call.startedAt + window
+        case .within(let window): uptime < call.startedAt + window
         }
     }
 
-    mutating func failed(
-        _ error: TokenRefreshError,
-        _ call: Call?,
-        _ id: AttemptID,
-        _ context: inout MachineContext
-    ) -> SessionOutcome {
+    mutating func failed(_ error: TokenRefreshError, _ call: Call?, _ id: AttemptID) {
         // G4. Only a rejection ends a session.
-        guard isRejection(error, context) else {
-            failAttempt(error, &context)
-            if let call, error.status != nil { markFailure(of: call, error, &context) }
-            return .continues
+        guard isRejection(error) else {
+            failAttempt(error)
+            if let call, error.status != nil { markFailure(of: call, error) }
+            return
         }
         // Without the lease, another process may have spent the refresh token, and not stored its tokens yet (rule 4).
-        guard !context.settings.isShared || context.lease.isHeld else {
-            failAttempt(TokenRefreshError(.unavailable, reason: "rejected without the lease", cause: error), &context)
-            return .continues
+        guard !settings.isShared || context.lease.isHeld else {
+            return failAttempt(TokenRefreshError(.unavailable, reason: "rejected without the lease", cause: error))
         }
         // G13. Another process may have spent the refresh token: its tokens are in the store.
         if case .resting = phase {
-            context.emit(.startTimer(.deadline(id), at: context.now.uptime + context.policy.storeLimit))
+            emit(.startTimer(.deadline(id), at: uptime + policy.storeLimit))
         }
-        readStore(id, .verifying(error, isStale: false), &context)
-        return .continues
+        readStore(id, .verifying(error, isStale: false))
     }
 
-    func isRejection(_ error: TokenRefreshError, _ context: MachineContext) -> Bool {
+    func isRejection(_ error: TokenRefreshError) -> Bool {
         switch error.code {
         case .rejected: true
         case .ambiguous:
-            switch context.policy.ambiguity {
+            switch policy.ambiguity {
             case .never: false
             case .always: true
             case .repeated:
-                doubt?.isConfirmed(by: error, at: context.now.uptime, context.policy.ambiguityPeriod) ?? false
+                doubt?.isConfirmed(by: error, at: uptime, policy.ambiguityPeriod) ?? false
             }
         default: false
         }
     }
 
     /// G13. The write decides: tokens that another process has stored since the read stay, and are adopted.
-    mutating func end(_ rejection: TokenRefreshError, _ id: AttemptID, _ context: inout MachineContext) {
-        let reason = SignOutReason.expired(ending(rejection, context))
-        let version = context.write(.tombstone(reason, at: context.now.date, of: rejectedScope))
+    mutating func end(_ rejection: TokenRefreshError, _ id: AttemptID) {
+        let reason = SignOutReason.expired(ending(rejection))
+        let version = context.write(.tombstone(reason, at: now.date, of: rejectedScope))
         phase = .refreshing(id, .ending(reason, version: version))
     }
 
     /// The end of the session was written, or could not be.
-    mutating func endWritten(
-        _ reason: SignOutReason,
-        _ outcome: WriteOutcome,
-        _ context: inout MachineContext
-    ) -> SessionOutcome {
+    mutating func endWritten(_ reason: SignOutReason, _ outcome: WriteOutcome) {
         switch outcome {
-        case .written: .ends(reason, revoking: nil, inStore: true)
-        case .failed(let error): endFailed(reason, error, &context)
-        case .superseded(let found): superseded(by: found, storing: nil, nil, &context)
+        case .written: conclude(.ends(reason, revoking: nil, inStore: true))
+        case .failed(let error): endFailed(reason, error)
+        case .superseded(let found): superseded(by: found, storing: nil, nil)
         }
     }
 
     /// The end could not be written. Another process may have stored newer tokens, so a session in a shared store stays
     /// until the store works (G14).
-    mutating func endFailed(
-        _ reason: SignOutReason,
-        _ error: TokenStoreError,
-        _ context: inout MachineContext
-    ) -> SessionOutcome {
-        guard context.settings.isShared else { return .ends(reason, revoking: nil, inStore: false) }
+    mutating func endFailed(_ reason: SignOutReason, _ error: TokenStoreError) {
+        guard settings.isShared else { return conclude(.ends(reason, revoking: nil, inStore: false)) }
         // The end was written in place of tokens that may not be stored yet: without them the store would keep the
         // session before this one.
-        forgetIntent(&context)
-        failAttempt(
-            TokenRefreshError(.unavailable, reason: "the end of the session cannot be stored", cause: error), &context)
-        return .continues
+        forgetIntent()
+        failAttempt(TokenRefreshError(.unavailable, reason: "the end of the session cannot be stored", cause: error))
     }
 
-    func ending(_ error: TokenRefreshError?, _ context: MachineContext) -> SessionEnding {
+    func ending(_ error: TokenRefreshError?) -> SessionEnding {
         SessionEnding(
             status: error?.status,
             code: error?.serverCode ?? error?.code.rawValue,
             requestID: error?.requestID,
-            date: context.now.date,
-            process: context.settings.owner.process
+            date: now.date,
+            process: settings.owner.process
         )
     }
 
@@ -152,20 +132,15 @@ extension ActiveSession {
     ///
     /// Their life counts from the first call that may have brought them, and not from the receipt (G19): the response
     /// may have been late, have lain in the socket of a process that slept, or repeat that of an earlier call.
-    mutating func received(
-        _ tokens: TokenRefreshResult,
-        _ id: AttemptID,
-        _ context: inout MachineContext
-    ) -> SessionOutcome {
-        // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or
-        // is abandoned.
-        if let id = call?.id { _ = callLimitPassed(id, &context) }
-        let (sent, isMeasured) = (context.earlier(key?.firstCall?.uptime), key?.isMeasured ?? true)
+    mutating func received(_ tokens: TokenRefreshResult, _ id: AttemptID) {
+        // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or is
+        // abandoned.
+        if let id = call?.id { _ = callLimitPassed(id) }
+        let (sent, isMeasured) = (moment.earlier(key?.firstCall?.uptime), key?.isMeasured ?? true)
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
         key = nil
         guard tokens.accessToken.fitsHeaderField || hasNewRefreshToken else {
-            failAttempt(TokenRefreshError(.unavailable, reason: "the new access token is unusable"), &context)
-            return .continues
+            return failAttempt(TokenRefreshError(.unavailable, reason: "the new access token is unusable"))
         }
         let (attempt, isLate): (AttemptID, Bool)
         switch phase {
@@ -176,17 +151,16 @@ extension ActiveSession {
         }
         if isLate {
             let (session, generation) = (bundle.session, bundle.generation + 1)
-            context.emit(.report(.lateResponseKept(session: session, generation: generation)))
+            emit(.report(.lateResponseKept(session: session, generation: generation)))
         }
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: sent)
-        let new = bundle.renewed(by: tokens, lifetime: lifetime, context.serverClock, sent)
-        let expiry = Expiry(received: new, lifetime: lifetime, at: sent.uptime, policy: context.policy)
+        let new = bundle.renewed(by: tokens, lifetime: lifetime, moment.serverClock, sent)
+        let expiry = Expiry(received: new, lifetime: lifetime, at: sent.uptime, policy: policy)
         (refreshedAt, isExpiryMeasured) = (sent.uptime, isMeasured)
         let version = context.write(.bundle(new, over: predecessor(nil)))
         phase = .refreshing(attempt, .storing(new, expiry, version: version))
         // The write replaces that of a mark, if one waits.
-        if call?.progress == .abandoned { abandonCall(&context) }
-        return .continues
+        if call?.progress == .abandoned { abandonCall() }
     }
 }
 

@@ -6,17 +6,17 @@ import Foundation
 /// this one, observes its pause, and then calls with the same key.
 extension ActiveSession {
     /// Stores the failure that the session has just noted. The lease stays until it is stored.
-    mutating func markFailure(of call: Call, _ error: TokenRefreshError, _ context: inout MachineContext) {
+    mutating func markFailure(of call: Call, _ error: TokenRefreshError) {
         guard call.generation == bundle.generation, let failure, call.mark == .none,
-            !context.settings.isShared || context.lease.isHeld
+            !settings.isShared || context.lease.isHeld
         else { return }
         var shared = RefreshIntent.Failure(
-            date: context.now.date,
-            pause: failure.until - context.now.uptime,
+            date: now.date,
+            pause: failure.until - uptime,
             status: error.status,
             serverCode: error.serverCode
         )
-        if error.code == .ambiguous { doubt?.fill(&shared, at: context.now) }
+        if error.code == .ambiguous { doubt?.fill(&shared, at: now) }
         var intent = call.intent
         intent.failure = shared
         // The failure of a replay says nothing of the call before it, whose response was lost.
@@ -28,14 +28,13 @@ extension ActiveSession {
 
     /// Observes the pause of a stored failure, as far as it may be long from now on (G19): its date is that of a clock
     /// which can be set.
-    mutating func observe(_ shared: RefreshIntent.Failure, _ context: MachineContext) {
+    mutating func observe(_ shared: RefreshIntent.Failure) {
         guard seenFailure != shared else { return }
         seenFailure = shared
-        let uptime = context.now.uptime
-        let passed = context.timePassed(since: shared.date) ?? .zero
-        let left = min(shared.pause, context.policy.maximumRetryAfter) - passed
-        doubt = Doubt(shared, context)
-        guard left > .zero, left > pauseLeft(uptime) ?? .zero else { return }
+        let passed = moment.timePassed(since: shared.date) ?? .zero
+        let left = min(shared.pause, policy.maximumRetryAfter) - passed
+        doubt = Doubt(shared, moment)
+        guard left > .zero, left > pauseLeft ?? .zero else { return }
         let error = TokenRefreshError(
             shared.isAmbiguous ? .ambiguous : .unavailable,
             reason: "the last refresh, by another process or an earlier run, has failed",

@@ -4,107 +4,85 @@ import Foundation
 
 /// The responses to callers, and the callers that wait.
 extension ActiveSession {
-    func give(_ waiter: Waiter, _ context: inout MachineContext) {
+    mutating func give(_ waiter: Waiter) {
         switch waiter.request {
-        case .token: context.emit(.respond(waiter.id, .token(token())))
-        case .replacement: context.emit(.respond(waiter.id, .token(token(replacedAt: context.now.uptime))))
-        case .refresh, .restore, .settle: context.emit(.respond(waiter.id, .state(.signedIn(bundle.session))))
+        case .token: emit(.respond(waiter.id, .token(token())))
+        case .replacement: emit(.respond(waiter.id, .token(token(replacedAt: uptime))))
+        case .refresh, .restore, .settle: emit(.respond(waiter.id, .state(.signedIn(bundle.session))))
         }
     }
 
-    func refuse(
-        _ waiter: Waiter,
-        _ code: AuthenticationError.Code,
-        retryAfter: Duration? = nil,
-        _ context: inout MachineContext
-    ) {
-        context.emit(.respond(waiter.id, .failed(AuthenticationError(code, retryAfter: retryAfter))))
+    mutating func refuse(_ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil) {
+        emit(.respond(waiter.id, .failed(AuthenticationError(code, retryAfter: retryAfter))))
     }
 
-    func fail(
-        _ waiter: Waiter,
-        _ error: TokenRefreshError,
-        retryAfter: Duration,
-        _ context: inout MachineContext
-    ) {
-        context.emit(.respond(waiter.id, .failed(.unavailable(error, retryAfter: retryAfter))))
+    mutating func fail(_ waiter: Waiter, _ error: TokenRefreshError, retryAfter: Duration) {
+        emit(.respond(waiter.id, .failed(.unavailable(error, retryAfter: retryAfter))))
     }
 
     /// Fails a waiter of an attempt, or returns the current token to it if that is still valid (G3).
-    func endWait(
-        of waiter: Waiter,
-        _ error: TokenRefreshError,
-        retryAfter: Duration,
-        _ context: inout MachineContext
-    ) {
-        if case .token = waiter.request, expiry.urgency(at: context.now.uptime) != .expired {
-            give(waiter, &context)
+    mutating func endWait(of waiter: Waiter, _ error: TokenRefreshError, retryAfter: Duration) {
+        if case .token = waiter.request, expiry.urgency(at: uptime) != .expired {
+            give(waiter)
         } else {
-            fail(waiter, error, retryAfter: retryAfter, &context)
+            fail(waiter, error, retryAfter: retryAfter)
         }
     }
 
     // MARK: Waiting
 
     /// Lets a caller wait for an attempt.
-    mutating func join(_ waiter: Waiter, _ context: inout MachineContext) {
+    mutating func join(_ waiter: Waiter) {
         context.room.add(waiter, to: .attempt)
-        timeWaiters(since: waiter.since, &context)
+        timeWaiters(since: waiter.since)
     }
 
     /// A caller that has waited before, as for a pause or the store, has less time left than the attempt (G25).
-    mutating func timeWaiters(since: Duration?, _ context: inout MachineContext) {
-        guard let since, since < context.now.uptime else { return }
-        let end = since + context.policy.deadline
+    mutating func timeWaiters(since: Duration?) {
+        guard let since, since < uptime else { return }
+        let end = since + policy.deadline
         guard waitersEnd.map({ end < $0 }) ?? true else { return }
         waitersEnd = end
-        context.emit(.startTimer(.waiterDeadline, at: end))
+        emit(.startTimer(.waiterDeadline, at: end))
     }
 
     /// G25: the callers that have waited for the whole deadline fail. The attempt continues.
-    mutating func waiterDeadlinePassed(_ context: inout MachineContext) {
+    mutating func waiterDeadlinePassed() {
         waitersEnd = nil
         guard case .refreshing = phase else { return }
-        let limit = context.policy.deadline
-        let reason = leaseHolder == nil ? "waited \(limit.inWords) for a refresh" : waitReason(context)
+        let limit = policy.deadline
+        let reason = leaseHolder == nil ? "waited \(limit.inWords) for a refresh" : waitReason
         let error = TokenRefreshError(.unavailable, reason: reason)
         // The deadlines of many callers within a short time pass together.
-        for waiter in context.room.take(.attempt, since: context.now.uptime + limit / 64 - limit) {
-            endWait(of: waiter, error, retryAfter: context.policy.backoff.floor, &context)
+        for waiter in context.room.take(.attempt, since: uptime + limit / 64 - limit) {
+            endWait(of: waiter, error, retryAfter: policy.backoff.floor)
         }
-        timeWaiters(since: context.room.earliest(at: .attempt), &context)
+        timeWaiters(since: context.room.earliest(at: .attempt))
     }
 
     /// Stops the deadlines of an attempt that has ended.
-    mutating func stopDeadlines(_ context: inout MachineContext) {
+    mutating func stopDeadlines() {
         guard case .refreshing(let id, _) = phase else { return }
-        context.emit(.stopTimer(.deadline(id)))
+        emit(.stopTimer(.deadline(id)))
         guard waitersEnd != nil else { return }
         waitersEnd = nil
-        context.emit(.stopTimer(.waiterDeadline))
+        emit(.stopTimer(.waiterDeadline))
     }
 
     /// Handles the requests of the waiters of a pause, or of a sign-in, again.
-    mutating func serveQueue(_ context: inout MachineContext) -> SessionOutcome {
-        var outcome = SessionOutcome.continues
+    mutating func serveQueue() {
         for waiter in context.room.take(.pause) {
-            if case .continues = outcome {
-                outcome = requestedAgain(waiter, &context)
-            } else {
-                // The session is over for the rest, too.
-                context.room.add(waiter, to: .attempt)
-            }
+            // A session that has ended is over for the rest, too.
+            if context.outcome == nil { requestedAgain(waiter) } else { context.room.add(waiter, to: .attempt) }
         }
-        return outcome
     }
 
     /// A refusal that waited for the end of a pause causes a refresh now, unless the token has changed.
-    mutating func requestedAgain(_ waiter: Waiter, _ context: inout MachineContext) -> SessionOutcome {
+    mutating func requestedAgain(_ waiter: Waiter) {
         guard case .replacement(let refusal) = waiter.request, refusal.token.value == bundle.accessToken,
             refusal.token.session == bundle.session, isRefreshable
-        else { return requested(waiter, &context) }
-        waitForRefresh(waiter, &context)
-        return .continues
+        else { return requested(waiter) }
+        waitForRefresh(waiter)
     }
 }
 

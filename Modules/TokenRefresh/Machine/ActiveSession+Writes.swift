@@ -4,67 +4,53 @@ import Foundation
 
 /// The end of a write, and of an attempt.
 extension ActiveSession {
-    mutating func wrote(
-        _ version: Int,
-        _ content: StoreContent?,
-        _ outcome: WriteOutcome,
-        _ context: inout MachineContext
-    ) -> SessionOutcome {
-        if case .refreshing(_, .ending(let reason, version)) = phase { return endWritten(reason, outcome, &context) }
-        guard let content, content.bundle?.session == bundle.session else { return .continues }
+    mutating func wrote(_ version: Int, _ content: StoreContent?, _ outcome: WriteOutcome) {
+        if case .refreshing(_, .ending(let reason, version)) = phase { return endWritten(reason, outcome) }
+        guard let content, content.bundle?.session == bundle.session else { return }
         switch outcome {
         case .written:
-            noteStored(isCurrent: content.bundle?.hasSameTokens(as: bundle) ?? false)
-            if let stored = content.bundle { noteSighting(stored, context) }
-        case .failed: noteUncertainty(true)
+            markStored(isCurrent: content.bundle?.hasSameTokens(as: bundle) ?? false)
+            if let stored = content.bundle { recordSighting(stored) }
+        case .failed: markUncertain(true)
         case .superseded: break
         }
-        if let call, call.mark == .writing(version: version) { return marked(call, outcome, &context) }
+        if let call, call.mark == .writing(version: version) { return marked(call, outcome) }
         switch (phase, outcome) {
-        case (.activating(version), .written), (.activating(version), .failed):
-            return .continues
+        case (.activating(version), .written), (.activating(version), .failed): break
         case (.refreshing(let id, .recording(let recording)), .written) where recording.version == version:
-            recorded(recording, id, &context)
+            recorded(recording, id)
         case (.refreshing(let id, .recording(let recording)), .superseded(.active(let found)))
         where recording.version == version && found.session == bundle.session:
             // Whether the owner of another intent may be calling, only a read under the lease shows.
             context.forgetWrites()
-            read(id, &context)
+            read(id)
         case (.refreshing(_, .recording(let recording)), .failed(let error)) where recording.version == version:
-            forgetIntent(&context)
-            failAttempt(
-                TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
+            forgetIntent()
+            failAttempt(TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error))
         case (.refreshing(_, .storing(let bundle, let expiry, version)), .superseded(let found)):
-            return superseded(by: found, storing: bundle, expiry, &context)
+            return superseded(by: found, storing: bundle, expiry)
         case (.refreshing(_, .storing(let bundle, let expiry, version)), .written):
-            return commit(bundle, expiry, isStored: true, &context)
+            return commit(bundle, expiry, isStored: true)
         case (.refreshing(_, .storing(let bundle, let expiry, version)), .failed):
-            return commit(bundle, expiry, isStored: false, &context)
+            return commit(bundle, expiry, isStored: false)
         case (_, .superseded(let found)):
-            return superseded(by: found, storing: nil, nil, &context)
+            return superseded(by: found, storing: nil, nil)
         default: break
         }
-        return .continues
     }
 
     /// The store is slow: it must not delay the application (G11). The write may still succeed.
-    mutating func writeTookTooLong(
-        _ version: Int,
-        _ error: TokenStoreError,
-        _ context: inout MachineContext
-    ) -> SessionOutcome {
+    mutating func writeTookTooLong(_ version: Int, _ error: TokenStoreError) {
         switch phase {
         case .refreshing(_, .storing(let bundle, let expiry, version)):
-            return commit(bundle, expiry, isStored: false, &context)
+            return commit(bundle, expiry, isStored: false)
         case .refreshing(_, .ending(let reason, version)):
-            return endFailed(reason, error, &context)
+            return endFailed(reason, error)
         case .refreshing(_, .recording(let recording)) where recording.version == version:
-            forgetIntent(&context)
-            failAttempt(
-                TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error), &context)
+            forgetIntent()
+            failAttempt(TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error))
         default: break
         }
-        return .continues
     }
 
     /// A sign-in's tokens are in use from here on.
@@ -75,73 +61,63 @@ extension ActiveSession {
     }
 
     /// The store holds content of another process that a refresh must not replace (rule 3).
-    mutating func superseded(
-        by found: StoredSession,
-        storing new: TokenBundle?,
-        _ newExpiry: Expiry?,
-        _ context: inout MachineContext
-    ) -> SessionOutcome {
+    mutating func superseded(by found: StoredSession, storing new: TokenBundle?, _ newExpiry: Expiry?) {
         switch found {
         case .tombstone(let tombstone):
             // A session that was moved continues elsewhere: a revocation would end it there.
-            if tombstone.reason == .moved { return .ends(.moved, revoking: nil, inStore: true) }
-            return .ends(tombstone.reason, revoking: new ?? bundle, inStore: true)
+            if tombstone.reason == .moved { return conclude(.ends(.moved, revoking: nil, inStore: true)) }
+            return conclude(.ends(tombstone.reason, revoking: new ?? bundle, inStore: true))
         case .active(let stored) where stored.session != bundle.session:
-            return .isReplaced(by: stored)
+            return conclude(.isReplaced(by: stored))
         case .active(let stored) where stored.displaces(bundle):
             context.forgetWrites()
-            adoptTokens(stored, &context)
-            context.emit(.report(.adopted(session: stored.session, generation: stored.generation)))
-            return finishAttempt(&context)
+            adoptTokens(stored)
+            emit(.report(.adopted(session: stored.session, generation: stored.generation)))
+            return finishAttempt()
         case .active, .empty:
             let isSame = found.bundle?.hasSameTokens(as: new ?? bundle) ?? false
             guard let new, let newExpiry else {
-                if found.bundle != nil { noteStored(isCurrent: isSame) }
-                return .continues
+                if found.bundle != nil { markStored(isCurrent: isSame) }
+                return
             }
-            return commit(new, newExpiry, isStored: isSame, &context)
+            return commit(new, newExpiry, isStored: isSame)
         }
     }
 
     /// The new tokens are in use from here on.
-    mutating func commit(
-        _ new: TokenBundle,
-        _ newExpiry: Expiry,
-        isStored: Bool,
-        _ context: inout MachineContext
-    ) -> SessionOutcome {
+    mutating func commit(_ new: TokenBundle, _ newExpiry: Expiry, isStored: Bool) {
         if isStored { persistence = .current } else if self.isStored { persistence = .older }
         bundle = new
         expiry = newExpiry
         sighting = nil
-        if isStored { noteSighting(new, context) }
-        lastRefresh = context.now.date
+        if isStored { recordSighting(new) }
+        lastRefresh = now.date
         doubt = nil
         isAdopted = false
-        context.emit(.report(.refreshed(session: new.session, generation: new.generation)))
-        return finishAttempt(&context)
+        emit(.report(.refreshed(session: new.session, generation: new.generation)))
+        return finishAttempt()
     }
 
     /// All waiters continue with the current token, unless it has expired: its response may have been late or a
     /// repetition, a store may take longer to write a token than the token lives, and a server may issue one that no
     /// request can carry. Then a pause follows as after any failure, and not the next refresh at once. The waiters of a
     /// token that was only too old wait for its end if it is short.
-    mutating func finishAttempt(_ context: inout MachineContext) -> SessionOutcome {
-        if isRefreshing, expiry.urgency(at: context.now.uptime) == .expired {
+    mutating func finishAttempt() {
+        if isRefreshing, expiry.urgency(at: uptime) == .expired {
             let waiters = bundle.accessToken.fitsHeaderField ? context.room.take(.attempt) : []
-            failAttempt(TokenRefreshError(.unavailable, reason: "the new access token cannot be used"), &context)
-            for waiter in waiters { waitForRefresh(waiter, &context) }
-            return .continues
+            failAttempt(TokenRefreshError(.unavailable, reason: "the new access token cannot be used"))
+            for waiter in waiters { waitForRefresh(waiter) }
+            return
         }
         leaseHolder = nil
         failure = nil
-        rest(&context)
-        for waiter in context.room.take(.attempt) { give(waiter, &context) }
+        rest()
+        for waiter in context.room.take(.attempt) { give(waiter) }
         for waiter in context.room.take(.pause) {
             // The refresh was made, by this or by another process.
-            if case .refresh = waiter.request { give(waiter, &context) } else { context.room.add(waiter, to: .pause) }
+            if case .refresh = waiter.request { give(waiter) } else { context.room.add(waiter, to: .pause) }
         }
-        return serveQueue(&context)
+        return serveQueue()
     }
 
     /// All waiters share the failure (G6), except those that can use a token which is still valid (G3).
@@ -149,22 +125,16 @@ extension ActiveSession {
     mutating func failAttempt(
         _ error: TokenRefreshError,
         atLeast least: Duration = .zero,
-        exactly left: Duration? = nil,
-        _ context: inout MachineContext
+        exactly left: Duration? = nil
     ) {
-        let pause = left ?? notedFailure(error, atLeast: least, &context)
-        context.emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
-        rest(&context)
-        for waiter in context.room.take(.attempt) { endWait(of: waiter, error, retryAfter: pause, &context) }
+        let pause = left ?? recordFailure(error, atLeast: least)
+        emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
+        rest()
+        for waiter in context.room.take(.attempt) { endWait(of: waiter, error, retryAfter: pause) }
     }
 
     /// - Returns: The pause after the failure.
-    private mutating func notedFailure(
-        _ error: TokenRefreshError,
-        atLeast least: Duration,
-        _ context: inout MachineContext
-    ) -> Duration {
-        let (uptime, policy) = (context.now.uptime, context.policy)
+    private mutating func recordFailure(_ error: TokenRefreshError, atLeast least: Duration) -> Duration {
         let inARow = (failure?.inARow ?? 0) + 1
         var asked = max(min(error.retryAfter ?? .zero, policy.maximumRetryAfter), least)
         if error.code == .ambiguous {
@@ -177,15 +147,15 @@ extension ActiveSession {
             error.cause is TokenStoreError
             ? context.storePause(afterFailures: inARow) : context.pause(afterFailures: inARow)
         // The response of an earlier call may arrive during a pause, and does not shorten it.
-        let pause = max(backoff, asked, pauseLeft(uptime) ?? .zero)
+        let pause = max(backoff, asked, pauseLeft ?? .zero)
         failure = Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow)
         failures += 1
         return pause
     }
 
-    mutating func rest(_ context: inout MachineContext) {
+    mutating func rest() {
         guard isRefreshing else { return }
-        stopDeadlines(&context)
+        stopDeadlines()
         phase = .resting
     }
 }

@@ -1,9 +1,8 @@
 import AuthInterface
 import Foundation
 
-/// What an event means for the session as a whole.
+/// How a session ends.
 enum SessionOutcome: Sendable {
-    case continues
     /// The session has ended. `inStore`: the store holds its end already.
     case ends(SignOutReason, revoking: TokenBundle?, inStore: Bool)
     /// Another process has signed in, and the store holds its session.
@@ -22,6 +21,9 @@ enum SessionOutcome: Sendable {
 ///
 /// The call can outlive the attempt: at the deadline the waiters fail, and the call continues and keeps the lease until
 /// it has ended or is abandoned (rule 2, G8).
+///
+/// What its rules do beside the session are effects: actions, writes, and at most one outcome. They are collected in the
+/// context, which the machine lends it for one event.
 struct ActiveSession: Hashable, Sendable {
     enum Phase: Hashable, Sendable {
         /// A sign-in waits for its tokens to be stored. No request uses them before (G11).
@@ -86,15 +88,14 @@ struct ActiveSession: Hashable, Sendable {
         private var madeAt: Duration?
 
         /// The key of a call that was recorded earlier. `own`: what this process knows of the key.
-        init?(of intent: RefreshIntent?, knownAs own: CallKey? = nil, _ context: MachineContext) {
+        init?(of intent: RefreshIntent?, knownAs own: CallKey? = nil, _ moment: Moment) {
             guard let intent else { return nil }
             let first = intent.firstDate ?? intent.date
             madeAt = own.flatMap { $0.value == intent.idempotencyKey ? $0.madeAt : nil }
             (value, isUsed, isMeasured) = (intent.idempotencyKey, true, false)
             if intent.firstDate == nil, RefreshStatus(intent.failure?.status).provesNoExchange { return }
-            let uptime = context.now.uptime
-            let shown = context.timePassed(since: first).map { uptime - $0 }
-            firstCall = Instant(uptime: max(shown ?? .zero, madeAt ?? shown ?? uptime), date: first)
+            let shown = moment.timePassed(since: first).map { moment.uptime - $0 }
+            firstCall = Instant(uptime: max(shown ?? .zero, madeAt ?? shown ?? moment.uptime), date: first)
         }
 
         /// A call is made.
@@ -208,30 +209,41 @@ struct ActiveSession: Hashable, Sendable {
     /// The process that keeps this one from refreshing.
     var leaseHolder: LeaseHolder?
 
-    /// A session that was signed in here. `scope`: whose tokens it replaces in the store.
-    init(signedIn bundle: TokenBundle, _ expiry: Expiry, replacing scope: EndScope, _ context: inout MachineContext) {
+    /// What the rules use beside the session, while it handles an event. `nil` between two events.
+    var context: MachineContext!
+
+    /// A session that was signed in here. `scope`: whose tokens it replaces in the store. `version`: that of its write.
+    init(signedIn bundle: TokenBundle, _ expiry: Expiry, replacing scope: EndScope, version: Int) {
         self.bundle = bundle
         self.expiry = expiry
         persistence = .nothing(replacing: scope, isUncertain: false)
         isExpiryMeasured = true
         begunAt = bundle.begunAt
-        phase = .resting
-        let over = StoreContent.Predecessor.begunBefore(begunAt, replacing: scope.sessions)
-        phase = .activating(version: context.write(.bundle(bundle, over: over)))
+        phase = .activating(version: version)
     }
 
-    /// A session that the store holds.
-    init(stored bundle: TokenBundle, after earlier: StoreSighting? = nil, _ context: MachineContext) {
+    /// A session that the store holds. `earlier`: when it held the tokens before these.
+    init(stored bundle: TokenBundle, after earlier: StoreSighting?, _ moment: Moment) {
         self.bundle = bundle.with(refreshIntent: nil)
-        expiry = context.expiry(ofStored: bundle, after: earlier)
+        expiry = moment.expiry(ofStored: bundle, after: earlier)
         persistence = .current
         isExpiryMeasured = false
         phase = .resting
-        key = CallKey(of: bundle.refreshIntent, context)
-        isExpirySighted = expiry != context.expiry(ofStored: bundle)
-        noteSighting(bundle, context)
-        if let failure = bundle.refreshIntent?.failure { observe(failure, context) }
+        key = CallKey(of: bundle.refreshIntent, moment)
+        isExpirySighted = expiry != moment.expiry(ofStored: bundle)
     }
+
+    // MARK: The context
+
+    var moment: Moment { context.moment }
+    var now: Instant { context.moment.now }
+    var uptime: Duration { context.moment.uptime }
+    var policy: TokenRefreshPolicy { context.moment.policy }
+    var settings: MachineSettings { context.moment.settings }
+
+    mutating func emit(_ action: RefreshAction) { context.emit(action) }
+
+    mutating func conclude(_ outcome: SessionOutcome) { context.conclude(outcome) }
 
     // MARK: What is known
 
@@ -292,7 +304,8 @@ struct ActiveSession: Hashable, Sendable {
         return token
     }
 
-    func pauseLeft(_ uptime: Duration) -> Duration? {
+    /// The time until the next attempt may start, where the last one has failed.
+    var pauseLeft: Duration? {
         failure.flatMap { $0.until > uptime ? $0.until - uptime : nil }
     }
 
@@ -307,7 +320,7 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     /// The first read shows what an earlier sign-in replaces in the store: not a sign-in that was asked for later.
-    mutating func noteReplaced(_ found: StoredSession?, at now: Instant) {
+    mutating func recordReplaced(_ found: StoredSession?) {
         guard isActivating, case .active(let other)? = found, other.session != bundle.session,
             case .nothing(let replaced, let isUncertain) = persistence,
             !other.hasBegun(after: begunAt, foundAt: now.date)
@@ -317,18 +330,18 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     /// The store has been read. Without an intent, no refresh of its tokens was under way.
-    mutating func noteSighting(_ stored: TokenBundle, _ context: MachineContext) {
+    mutating func recordSighting(_ stored: TokenBundle) {
         guard stored.refreshIntent == nil, stored.lifetime != nil, stored.hasSameTokens(as: bundle) else { return }
-        sighting = StoreSighting(unchangedAt: context.now.uptime)
+        sighting = StoreSighting(unchangedAt: uptime)
     }
 
     /// The store holds a bundle of this session. `isCurrent`: with the tokens in use.
-    mutating func noteStored(isCurrent: Bool) {
+    mutating func markStored(isCurrent: Bool) {
         if isCurrent { persistence = .current } else if !isStored { persistence = .older }
     }
 
     /// A write has failed that may have stored a bundle all the same, or a read shows whether it has.
-    mutating func noteUncertainty(_ isUncertain: Bool) {
+    mutating func markUncertain(_ isUncertain: Bool) {
         guard case .nothing(let replaced, _) = persistence else { return }
         persistence = .nothing(replacing: replaced, isUncertain: isUncertain)
     }

@@ -26,9 +26,9 @@ struct Doubt: Hashable, Sendable {
     }
 
     /// The refusals that another process, or an earlier run of this one, has received. `nil`: the failure was another.
-    init?(_ failure: RefreshIntent.Failure, _ context: MachineContext) {
+    init?(_ failure: RefreshIntent.Failure, _ moment: Moment) {
         guard failure.isAmbiguous else { return nil }
-        func uptime(of date: Date) -> Duration { context.now.uptime - (context.timePassed(since: date) ?? .zero) }
+        func uptime(of date: Date) -> Duration { moment.uptime - (moment.timePassed(since: date) ?? .zero) }
         (status, serverCode, count) = (failure.status, failure.serverCode, max(failure.count, 1))
         statusMeansExpired = failure.statusMeansExpired ?? (failure.status == 401)
         last = uptime(of: failure.date)
@@ -45,7 +45,7 @@ struct Doubt: Hashable, Sendable {
     /// name are counted for a long time.
     var outlivesLostResponses: Bool { !statusMeansExpired }
 
-    /// Notes the refusals in the intent that other processes find.
+    /// Stores the refusals in the intent that other processes find.
     func fill(_ failure: inout RefreshIntent.Failure, at now: Instant) {
         failure.isAmbiguous = true
         failure.statusMeansExpired = statusMeansExpired

@@ -2,26 +2,12 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The constants of a machine.
-struct MachineSettings: Hashable, Sendable {
-    let policy: TokenRefreshPolicy
-    let isShared: Bool
-    /// This process, as an intent names it.
-    let owner: ProcessIdentity
-    let tolerance: ReplayTolerance
-}
-
-/// The context of the rules beside the session: the clocks, the pending write, the lease, and the actions so far.
+/// The context of the rules beside the session: the moment, the callers, the pending write, the lease, and the effects
+/// so far.
 struct MachineContext: Sendable {
-    let settings: MachineSettings
-    private(set) var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
-    /// Since this instant the wall clock has not been set: it has advanced with the monotonic clock.
-    private(set) var steadySince: Instant?
-    /// Whether the wall clock was set since the machine began.
-    private var wasClockSet = false
+    var moment: Moment
     var store = PendingWrite()
     var room = WaitingRoom()
-    var serverClock = ServerClock()
     var lease = Lease()
     /// The attempt whose read of the store has not ended. One is under way at most, however long the store hangs (G26).
     private var attemptRead: AttemptID?
@@ -32,14 +18,18 @@ struct MachineContext: Sendable {
     var storeMayHaveChanged = false
     private var random: RandomSource
     private var actions: [RefreshAction] = []
+    /// How the session ends with this event. Always `nil` between two events.
+    private(set) var outcome: SessionOutcome?
     private var attempts = 0
 
     init(settings: MachineSettings, random: RandomSource) {
-        self.settings = settings
+        moment = Moment(settings: settings)
         self.random = random
     }
 
-    var policy: TokenRefreshPolicy { settings.policy }
+    var now: Instant { moment.now }
+    var policy: TokenRefreshPolicy { moment.policy }
+    var settings: MachineSettings { moment.settings }
 
     mutating func emit(_ action: RefreshAction) { actions.append(action) }
 
@@ -48,6 +38,14 @@ struct MachineContext: Sendable {
     mutating func takeActions() -> [RefreshAction] {
         defer { actions = [] }
         return actions
+    }
+
+    /// The session ends. Its rules do nothing after it.
+    mutating func conclude(_ outcome: SessionOutcome) { self.outcome = outcome }
+
+    mutating func takeOutcome() -> SessionOutcome? {
+        defer { outcome = nil }
+        return outcome
     }
 
     mutating func nextAttempt() -> AttemptID {
@@ -103,7 +101,7 @@ struct MachineContext: Sendable {
     /// A sign-in is compared with others by date, as long as the clock of its date was not set.
     private func dated(_ content: StoreContent) -> StoreContent {
         guard case .bundle(let bundle, over: .begunBefore(let date?, let left)) = content else { return content }
-        let isSteady = isSteady(since: date, within: Self.clockTolerance)
+        let isSteady = moment.isSteady(since: date, within: Moment.clockTolerance)
         return isSteady ? content : .bundle(bundle, over: .anything(replacing: left))
     }
 
@@ -162,101 +160,32 @@ struct MachineContext: Sendable {
         if !lease.take(id, identity) { emit(.release(id)) }
     }
 
-    // MARK: Clocks
-
-    /// How far the wall clock may differ from the monotonic clock, as its rate is corrected, before it counts as set.
-    private static let clockTolerance: TimeInterval = 2
-
-    mutating func advance(to instant: Instant) {
-        now = instant
-        if let start = steadySince {
-            let (measured, shown) = (instant.uptime - start.uptime, instant.date.timeIntervalSince(start.date))
-            if abs(shown - measured / .seconds(1)) <= Self.clockTolerance { return }
-            wasClockSet = true
-        }
-        steadySince = instant
-    }
-
-    /// Whether this process has seen that the wall clock was not set since a date, which was shown by then.
-    private func isSteady(since date: Date, within tolerance: TimeInterval = 0) -> Bool {
-        steadySince.map { date >= $0.date - tolerance && date <= now.date + tolerance } ?? false
-    }
-
-    /// The time that has passed since a stored date. `nil`: not known, as the wall clock was set since. Before the
-    /// start of this process it counts as steady.
-    func timePassed(since date: Date) -> Duration? {
-        guard date.isPlausible, !wasClockSet || isSteady(since: date) else { return nil }
-        return .seconds(max(now.date.timeIntervalSince(date), 0))
-    }
-
-    /// The time since another process recorded an intent, where the wall clock shows it reliably: the process is on
-    /// this host, and the clock has not been set since. `nil`: not known.
-    func age(of intent: RefreshIntent) -> Duration? {
-        guard intent.owner.host == settings.owner.host, isSteady(since: intent.date) else { return nil }
-        return .seconds(now.date.timeIntervalSince(intent.date))
-    }
-
     /// Returns the lifetime of tokens that have just been received, from the sending of their call. The server date in
     /// the response is recorded first.
     mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> Duration? {
         if let expiry = tokens.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
-        if let date = tokens.serverDate { serverClock.note(date, sentAt: sent, at: now) }
-        return TokenLifetime(of: tokens, sentAt: serverClock.date(at: sent), limit: policy.maximumLifetime).duration
-    }
-
-    /// An earlier instant, on the clocks as they are set now; `nil` is now.
-    func earlier(_ uptime: Duration?) -> Instant {
-        uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
-    }
-
-    /// When a bundle from the store expires, by the clock of its expiry: the server's, as far as that is known.
-    /// `sighting`: when the store held the tokens before it. The server's own clock needs no such check.
-    func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
-        let isCertain = serverClock.isKnown && bundle.isDatedByServer
-        let skew = bundle.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? bundle.clockSkew
-        return Expiry(stored: bundle, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
+        if let date = tokens.serverDate { moment.serverClock.record(date, sentAt: sent, at: now) }
+        return TokenLifetime(of: tokens, sentAt: moment.serverClock.date(at: sent), limit: policy.maximumLifetime)
+            .duration
     }
 }
 
-/// Two contexts are equal when the same event has the same effect in both, but for names and jitter. `now` is set by
-/// each event, and the buffer of actions is empty between two. The random source only names keys and stretches pauses.
+/// Two contexts are equal when the same event has the same effect in both, but for names and jitter. The effects are empty
+/// between two events. The random source only names keys and stretches pauses.
 extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
-        first.settings == second.settings && first.store == second.store && first.room == second.room
-            && first.serverClock == second.serverClock
+        first.moment == second.moment && first.store == second.store && first.room == second.room
             && first.lease == second.lease && first.attempts == second.attempts
-            && first.steadySince == second.steadySince
-            && first.wasClockSet == second.wasClockSet
-            && first.attemptRead == second.attemptRead
-            && first.callLimits == second.callLimits
+            && first.attemptRead == second.attemptRead && first.callLimits == second.callLimits
     }
 
-    /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
     func hash(into hasher: inout Hasher) {
+        hasher.combine(moment)
         hasher.combine(store)
         hasher.combine(room)
-        hasher.combine(serverClock)
         hasher.combine(lease)
-        hasher.combine(steadySince)
         hasher.combine(attemptRead)
         hasher.combine(callLimits)
         hasher.combine(attempts)
-    }
-}
-
-/// The source of jitter and keys: the system, or a seed that makes a run repeatable.
-enum RandomSource: RandomNumberGenerator, Sendable {
-    case system
-    case seeded(SplitMix64)
-
-    mutating func next() -> UInt64 {
-        switch self {
-        case .system:
-            var system = SystemRandomNumberGenerator()
-            return system.next()
-        case .seeded(var generator):
-            defer { self = .seeded(generator) }
-            return generator.next()
-        }
     }
 }

@@ -7,7 +7,7 @@ extension MachineState {
     var stateKind: StateKind {
         switch state {
         case .unknown: .unknown
-        case .signedOut: .signedOut
+        case .signedOut, .modifying: .signedOut
         case .signedIn(let session): session.isActivating ? .activating : .signedIn
         }
     }
@@ -20,7 +20,7 @@ extension MachineState {
             load()
         case (.restore, .activating): context.room.add(waiter, to: .publication)
         case (.restore, .signedIn), (.restore, .signedOut): restore(waiter)
-        case (_, .signedIn), (_, .activating): withSession { $0.requested(waiter, &$1) }
+        case (_, .signedIn), (_, .activating): modifySession { $0.requested(waiter) }
         case (.token, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.notSignedIn))))
         case (.replacement, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
         case (.refresh, .signedOut): context.emit(.respond(waiter.id, .state(published)))
@@ -44,9 +44,9 @@ extension MachineState {
 
     mutating func serverDateNoted(_ date: Date) {
         guard date.isPlausible else { return }
-        let isFirst = !context.serverClock.isKnown
-        context.serverClock.note(date, at: context.now)
-        if isFirst { withSession { $0.serverClockKnown($1) } }
+        let isFirst = !context.moment.serverClock.isKnown
+        context.moment.serverClock.record(date, at: context.now)
+        if isFirst { modifySession { $0.serverClockKnown() } }
     }
 
     // MARK: The first read
@@ -82,7 +82,7 @@ extension MachineState {
         let found = result.map { $0.current(at: context.now.date).readable }
         guard case .unknown(var restoring) = state else {
             // The read shows what a sign-in that did not wait for it replaces.
-            return withSession { $0.noteReplaced(try? found.get(), at: $1.now) }
+            return modifySession { $0.recordReplaced(try? found.get()) }
         }
         restoring.isReading = false
         restoring.isTimed = false
@@ -106,7 +106,7 @@ extension MachineState {
                 begin(stored: bundle)
                 return respondToEarlySignOuts()
             }
-            state = .signedIn(ActiveSession(stored: bundle, context))
+            use(stored: bundle)
             end(wish.reason, revoking: bundle, inStore: false)
             context.letEarlySignOutsWait()
         case .tombstone(let tombstone):
@@ -139,9 +139,18 @@ extension MachineState {
 
     mutating func begin(stored bundle: TokenBundle) {
         let waiters = context.room.take(.load)
-        state = .signedIn(ActiveSession(stored: bundle, context))
+        use(stored: bundle)
         announce(.signedIn(bundle.session))
         serve(waiters)
+    }
+
+    /// Uses the session that the store holds.
+    mutating func use(stored bundle: TokenBundle, after sighting: StoreSighting? = nil) {
+        state = .signedIn(ActiveSession(stored: bundle, after: sighting, context.moment))
+        modifySession { session in
+            session.recordSighting(bundle)
+            if let failure = bundle.refreshIntent?.failure { session.observe(failure) }
+        }
     }
 
     mutating func endRestoring(_ reason: SignOutReason) {

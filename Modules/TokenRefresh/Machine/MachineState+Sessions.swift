@@ -17,7 +17,7 @@ extension MachineState {
             scope = .sessions(id, replacing: [])
             // The read shows what the sign-in replaces.
             if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
-        case .signedOut:
+        case .signedOut, .modifying:
             scope = pendingEndScope?.followed(by: id) ?? .sessions(id, replacing: [])
         case .signedIn(let session):
             old = session.newestBundle
@@ -25,9 +25,11 @@ extension MachineState {
         }
         failWaiters()
         let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
-        let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.serverClock, context.now)
+        let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.moment.serverClock, context.now)
         let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
-        state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, &context))
+        let over = StoreContent.Predecessor.begunBefore(bundle.begunAt, replacing: scope.sessions)
+        let version = context.write(.bundle(bundle, over: over))
+        state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, version: version))
         context.letWait(waiter, isSignIn: true)
         // The sign-in replaces what an earlier sign-out was to end.
         context.letEarlySignOutsWait()
@@ -41,7 +43,7 @@ extension MachineState {
 
     mutating func signOut(_ reason: SignOutReason, _ waiter: Waiter) {
         switch state {
-        case .signedOut:
+        case .signedOut, .modifying:
             context.letWait(waiter)
             // A deletion that has failed is tried again at once.
             if context.store.isBehind { context.beginWriting() } else { respondToStoreWaiters(nil) }
@@ -98,14 +100,14 @@ extension MachineState {
         respondToStoreWaiters(nil)
         var earlier: StoreSighting?
         if case .signedIn(let session) = state { earlier = session.sighting }
-        state = .signedIn(ActiveSession(stored: found, after: earlier, context))
+        use(stored: found, after: earlier)
         revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
     }
 
     /// G23: a waiter of one session never continues in another. Waiters for the state get the next one.
     mutating func failWaiters() {
-        withSession { $0.stopDeadlines(&$1) }
+        modifySession { $0.stopDeadlines() }
         for waiter in context.room.take(.load, .check, .nextCheck, .attempt, .pause) {
             switch waiter.request {
             case .restore, .refresh: context.room.add(waiter, to: .publication)
@@ -161,7 +163,7 @@ extension MachineState {
     ) {
         context.lease.endedCalls[id] = nil
         if case .signedIn(let session) = state, session.bundle.session == base.session {
-            return withSession { $0.responded(id, base: base, result, &$1) }
+            return modifySession { $0.responded(id, base: base, result) }
         }
         // G9: the session is over. If the response repeats the old tokens, they were already revoked with the session.
         context.stopLimits(of: id)
@@ -169,6 +171,6 @@ extension MachineState {
         guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
             new != base.refreshToken, !isMoved
         else { return }
-        revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.serverClock, context.now))
+        revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.moment.serverClock, context.now))
     }
 }

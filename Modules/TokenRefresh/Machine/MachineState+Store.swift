@@ -10,7 +10,7 @@ extension MachineState {
         if case .failed(let error) = outcome { failure = error }
         let content = context.store.finish(version, outcome)
         context.storeMayHaveChanged = true
-        withSession { session, _ in session.noteWriteEnded() }
+        modifySession { $0.invalidateRead() }
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
         if case .tombstone(_, _, let scope)? = content, case .written(let removed?) = outcome {
@@ -20,7 +20,7 @@ extension MachineState {
         if case .superseded(by: .tombstone(let tombstone)) = outcome, tombstone.reason == .moved {
             revocable.removeAll { $0.bundle.session == tombstone.session }
         }
-        withSession { $0.wrote(version, content, outcome, &$1) }
+        modifySession { $0.wrote(version, content, outcome) }
         activate(version)
         revokeWritten(upTo: version)
         respondToStoreWaiters(failure, upTo: version)
@@ -43,7 +43,7 @@ extension MachineState {
         guard case .signedIn(var session) = state, session.activate(version) else { return }
         state = .signedIn(session)
         announce(.signedIn(session.bundle.session))
-        withSession { $0.serveQueue(&$1) }
+        modifySession { $0.serveQueue() }
     }
 
     /// G11: a slow store must not delay the application. The write may still succeed.
@@ -55,7 +55,7 @@ extension MachineState {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
         activate(version)
-        withSession { $0.writeTookTooLong(version, error, &$1) }
+        modifySession { $0.writeTookTooLong(version, error) }
         revokeWritten(upTo: version)
         respondToStoreWaiters(error, upTo: version)
     }
@@ -75,7 +75,7 @@ extension MachineState {
     }
 
     /// A read shows whether the store works. That it can be read does not show that it can be written.
-    mutating func noteRead(_ result: Result<StoredSession, TokenStoreError>) {
+    mutating func updateStoreFailure(_ result: Result<StoredSession, TokenStoreError>) {
         switch result {
         case .failure(let error): storeFailure = error
         case .success: if !context.store.hasMissed { storeFailure = nil }
@@ -91,7 +91,7 @@ extension MachineState {
         }
         guard context.settings.isShared else { return }
         let uptime = context.now.uptime
-        withSession { session, _ in session.sighting?.noteChange(at: uptime) }
+        modifySession { $0.sighting?.changeReported(at: uptime) }
         if !check.isUnderWay { startCheck() } else { check.mustRepeat = true }
     }
 
@@ -117,7 +117,7 @@ extension MachineState {
     mutating func checked(_ result: Result<StoredSession, TokenStoreError>) {
         let isStale = check.isStale
         (check.isUnderWay, check.isStale) = (false, false)
-        noteRead(result)
+        updateStoreFailure(result)
         if !isStale {
             follow((try? result.get()).flatMap(\.readable))
             for waiter in context.room.take(.check) { serveAfterCheck(waiter) }
@@ -150,11 +150,11 @@ extension MachineState {
         }
         switch (state, found) {
         case (.signedIn, _):
-            withSession { $0.checked(found, &$1) }
+            modifySession { $0.checked(found) }
         case (.signedOut, .active(let bundle)):
-            state = .signedIn(ActiveSession(stored: bundle, context))
+            use(stored: bundle)
             announce(.signedIn(bundle.session))
-        case (.signedOut, _), (.unknown, _): break
+        case (.signedOut, _), (.unknown, _), (.modifying, _): break
         }
     }
 
@@ -166,7 +166,7 @@ extension MachineState {
 
     mutating func serveAfterCheck(_ waiter: Waiter) {
         switch (waiter.request, stateKind) {
-        case (.replacement, .signedIn), (.replacement, .activating): withSession { $0.serveAfterCheck(waiter, &$1) }
+        case (.replacement, .signedIn), (.replacement, .activating): modifySession { $0.serveAfterCheck(waiter) }
         case (.replacement, _): context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
         case (_, .activating): context.room.add(waiter, to: .publication)
         default: context.emit(.respond(waiter.id, .state(published)))
@@ -176,11 +176,11 @@ extension MachineState {
     /// The lease that this process held may belong to another one by now. It permits nothing from here on, and is
     /// released as any other one: a release says that the call has ended (rule 4).
     mutating func leaseLost(_ id: AttemptID) {
-        if context.lease.lose(id) { withSession { $0.leaseLost(&$1) } }
+        if context.lease.lose(id) { modifySession { $0.leaseLost() } }
     }
 
     mutating func suspensionNear() {
         context.lease.suspend()
-        withSession { $0.suspensionNear(&$1) }
+        modifySession { $0.suspensionNear() }
     }
 }

@@ -8,6 +8,8 @@ struct MachineState: Hashable, Sendable {
         case unknown(Restoring)
         case signedOut(SignOutReason)
         case signedIn(ActiveSession)
+        /// A rule of the session is at work and has it: no rule of the machine sees this.
+        case modifying
     }
 
     /// The state of the first read.
@@ -58,7 +60,8 @@ struct MachineState: Hashable, Sendable {
     enum StateKind { case unknown, signedOut, activating, signedIn }
 
     var state: State = .unknown(Restoring())
-    var context: MachineContext
+    /// `nil` while a rule of the session has it: see ``modifySession(_:)``.
+    var context: MachineContext!
     var check = StoreCheck()
     var storeFailure: TokenStoreError?
     var lastEnding: SignOutReason?
@@ -107,7 +110,7 @@ struct MachineState: Hashable, Sendable {
     ///
     /// - Returns: What the shell must do, in this order.
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
-        context.advance(to: now)
+        context.moment.advance(to: now)
         func waiter(_ id: WaiterID, _ request: CallerRequest) -> Waiter {
             Waiter(id: id, request: request, since: now.uptime)
         }
@@ -123,15 +126,15 @@ struct MachineState: Hashable, Sendable {
         case .read(.check, let result, _): checked(result)
         case .read(.attempt(let id), let result, let ownerMayCall):
             context.attemptReadEnded()
-            noteRead(result)
-            withSession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall, &$1) }
+            updateStoreFailure(result)
+            modifySession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall) }
         case .leased(let id, let identity):
             context.take(lease: id, identity)
-            withSession { $0.leased(&$1) }
+            modifySession { $0.leased() }
         case .leaseFailed(let id, let error):
             context.lease.requestEnded()
-            withSession { $0.leaseFailed(id, error, &$1) }
-        case .leaseHeld(let holder): withSession { session, _ in session.leaseHeld(by: holder) }
+            modifySession { $0.leaseFailed(id, error) }
+        case .leaseHeld(let holder): modifySession { $0.leaseHeld(by: holder) }
         case .leaseLost(let id): leaseLost(id)
         case .wrote(let version, let outcome): wrote(version, outcome)
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
@@ -155,16 +158,16 @@ struct MachineState: Hashable, Sendable {
     mutating func timerFired(_ timer: RefreshTimer) {
         guard context.hasPassed(timer) else { return }
         switch timer {
-        case .deadline(let id): withSession { $0.deadlinePassed(id, &$1) }
-        case .waiterDeadline: withSession { $0.waiterDeadlinePassed(&$1) }
+        case .deadline(let id): modifySession { $0.deadlinePassed(id) }
+        case .waiterDeadline: modifySession { $0.waiterDeadlinePassed() }
         case .callLimit(let id): callLimitPassed(id)
         case .abandonment(let id):
-            withSession { $0.abandonmentDue(id, &$1) }
+            modifySession { $0.abandonmentDue(id) }
             if let call = context.lease.endedCalls.removeValue(forKey: id) {
                 context.emit(.report(.callAbandoned(session: call.session, generation: call.generation)))
             }
         case .cooldown(let id):
-            withSession { $0.bundle.session == id && !$0.isActivating ? $0.serveQueue(&$1) : .continues }
+            modifySession { if $0.bundle.session == id && !$0.isActivating { $0.serveQueue() } }
         case .writeDeadline(let version): writeTookTooLong(version)
         case .storeRetry: context.beginWriting()
         case .reload: storeChanged()
@@ -175,31 +178,26 @@ struct MachineState: Hashable, Sendable {
 
     mutating func callLimitPassed(_ id: AttemptID) {
         var isCurrent = false
-        withSession { isCurrent = $0.callLimitPassed(id, &$1) }
+        modifySession { isCurrent = $0.callLimitPassed(id) }
         guard !isCurrent else { return }
         // The call of a session that has ended is cancelled at its limit.
         context.emit(.cancelCall(id))
         context.limitCall(.abandonment(id), at: context.now.uptime + context.policy.abandonAfter)
     }
 
-    /// Lets the session handle an event, and applies the outcome. The session is taken out of the state meanwhile, so
-    /// that changing it copies nothing.
-    mutating func withSession(_ body: (inout ActiveSession, inout MachineContext) -> SessionOutcome) {
+    /// Lets the session handle an event, and applies the outcome. The session is taken out of the state meanwhile, and
+    /// has the context, so that changing the two copies nothing.
+    mutating func modifySession(_ body: (inout ActiveSession) -> Void) {
         guard case .signedIn(var session) = state else { return }
-        state = .signedOut(.never)
-        let outcome = body(&session, &context)
+        state = .modifying
+        swap(&session.context, &context)
+        body(&session)
+        swap(&session.context, &context)
         state = .signedIn(session)
-        switch outcome {
-        case .continues: break
-        case .ends(let reason, let revoked, let inStore): end(reason, revoking: revoked, inStore: inStore)
-        case .isReplaced(let bundle): replaceSession(by: bundle)
-        }
-    }
-
-    mutating func withSession(_ body: (inout ActiveSession, inout MachineContext) -> Void) {
-        withSession { session, context in
-            body(&session, &context)
-            return SessionOutcome.continues
+        switch context.takeOutcome() {
+        case .ends(let reason, let revoked, let inStore)?: end(reason, revoking: revoked, inStore: inStore)
+        case .isReplaced(let bundle)?: replaceSession(by: bundle)
+        case nil: break
         }
     }
 
@@ -209,7 +207,7 @@ struct MachineState: Hashable, Sendable {
     /// was announced.
     mutating func releaseLeases() {
         guard !context.lease.isFree else { return }
-        if context.lease.isSuspending, !context.store.isBehind { withSession { $0.suspensionNear(&$1) } }
+        if context.lease.isSuspending, !context.store.isBehind { modifySession { $0.suspensionNear() } }
         var session: ActiveSession?
         if case .signedIn(let current) = state { session = current }
         for id in context.lease.release(neededBy: session, context.store) { context.emit(.release(id)) }
@@ -229,7 +227,7 @@ struct MachineState: Hashable, Sendable {
         guard !context.store.isBehind, !check.isUnderWay, !context.isCalling else { return false }
         switch state {
         case .unknown(let restoring): return !restoring.isReading && restoring.wish == nil
-        case .signedOut: return true
+        case .signedOut, .modifying: return true
         case .signedIn(let session): return session.isIdle
         }
     }

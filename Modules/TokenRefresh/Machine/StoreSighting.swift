@@ -17,7 +17,7 @@ struct StoreSighting: Hashable, Sendable {
         unchangedAt = uptime
     }
 
-    mutating func noteChange(at uptime: Duration) {
+    mutating func changeReported(at uptime: Duration) {
         changedAt = changedAt ?? uptime
     }
 

@@ -90,8 +90,8 @@ import Testing
     @Test func `G19: the latest date of the server counts`() {
         var clock = ServerClock()
         let start = Instant(uptime: .zero, date: date)
-        clock.note(date + 50, at: start)
-        clock.note(date + 70, at: start)
+        clock.record(date + 50, at: start)
+        clock.record(date + 70, at: start)
         #expect(clock.skew(at: start) == 70)
     }
 }

@@ -1,0 +1,89 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+/// The constants of a machine.
+struct MachineSettings: Hashable, Sendable {
+    let policy: TokenRefreshPolicy
+    let isShared: Bool
+    /// This process, as an intent names it.
+    let owner: ProcessIdentity
+    let tolerance: ReplayTolerance
+}
+
+/// What a rule reads of an event's instant: the two clocks, what is known of them, and the constants of the machine.
+struct Moment: Sendable {
+    let settings: MachineSettings
+    private(set) var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
+    /// Since this instant the wall clock has not been set: it has advanced with the monotonic clock.
+    private var steadySince: Instant?
+    /// Whether the wall clock was set since the machine began.
+    private var wasClockSet = false
+    var serverClock = ServerClock()
+
+    init(settings: MachineSettings) {
+        self.settings = settings
+    }
+
+    var uptime: Duration { now.uptime }
+    var policy: TokenRefreshPolicy { settings.policy }
+
+    /// How far the wall clock may differ from the monotonic clock, as its rate is corrected, before it counts as set.
+    static let clockTolerance: TimeInterval = 2
+
+    mutating func advance(to instant: Instant) {
+        now = instant
+        if let start = steadySince {
+            let (measured, shown) = (instant.uptime - start.uptime, instant.date.timeIntervalSince(start.date))
+            if abs(shown - measured / .seconds(1)) <= Self.clockTolerance { return }
+            wasClockSet = true
+        }
+        steadySince = instant
+    }
+
+    /// Whether this process has seen that the wall clock was not set since a date, which was shown by then.
+    func isSteady(since date: Date, within tolerance: TimeInterval = 0) -> Bool {
+        steadySince.map { date >= $0.date - tolerance && date <= now.date + tolerance } ?? false
+    }
+
+    /// The time that has passed since a stored date. `nil`: not known, as the wall clock was set since. Before the start
+    /// of this process it counts as steady.
+    func timePassed(since date: Date) -> Duration? {
+        guard date.isPlausible, !wasClockSet || isSteady(since: date) else { return nil }
+        return .seconds(max(now.date.timeIntervalSince(date), 0))
+    }
+
+    /// The time since another process recorded an intent, where the wall clock shows it reliably: the process is on
+    /// this host, and the clock has not been set since. `nil`: not known.
+    func age(of intent: RefreshIntent) -> Duration? {
+        guard intent.owner.host == settings.owner.host, isSteady(since: intent.date) else { return nil }
+        return .seconds(now.date.timeIntervalSince(intent.date))
+    }
+
+    /// An earlier instant, on the clocks as they are set now; `nil` is now.
+    func earlier(_ uptime: Duration?) -> Instant {
+        uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
+    }
+
+    /// When a bundle from the store expires, by the clock of its expiry: the server's, as far as that is known.
+    /// `sighting`: when the store held the tokens before it. The server's own clock needs no such check.
+    func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
+        let isCertain = serverClock.isKnown && bundle.isDatedByServer
+        let skew = bundle.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? bundle.clockSkew
+        return Expiry(stored: bundle, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
+    }
+}
+
+/// Two moments are equal when rules find the same in both: `now` is set by each event.
+extension Moment: Hashable {
+    static func == (first: Moment, second: Moment) -> Bool {
+        first.settings == second.settings && first.steadySince == second.steadySince
+            && first.wasClockSet == second.wasClockSet && first.serverClock == second.serverClock
+    }
+
+    /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(steadySince)
+        hasher.combine(serverClock)
+    }
+}
