@@ -31,7 +31,7 @@ import Testing
     /// Runs a script of the shell; `$0` is the program, `$@` the arguments.
     private func shell(_ script: String, _ arguments: [String]) async throws -> SpawnedProgram.Result {
         let words = ["-c", script, SpawnedProgram.executable("articles").path] + arguments
-        return await (try home.start(words, [:], URL(fileURLWithPath: "/bin/sh"))).result
+        return try await home.start(words, [:], URL(fileURLWithPath: "/bin/sh")).result
     }
 
     @Test func `a server's text does not act on the terminal`() async throws {
@@ -92,7 +92,7 @@ import Testing
             let gate = backend.hold("GET", "/articles")
             let script = #"{ "$0" "$@"; echo "status $?" >&2; } | true"#
             let words = ["-c", script, SpawnedProgram.executable("articles").path, "list", "--limit", "1"] + base
-            let program = try home.start(words, [:], URL(fileURLWithPath: "/bin/sh"))
+            let program = try await home.start(words, [:], URL(fileURLWithPath: "/bin/sh"))
             await gate.arrivals(1)
             gate.open()
             let run = await program.result

@@ -28,7 +28,7 @@ import Testing
         let path = try home.file("_articles", Data(script.utf8))
         let environment = ["PATH": "\(program.deletingLastPathComponent().path):/usr/bin:/bin"]
         let command = ["-c", #"cd "$HOME" && exec "$@""#, "sh", Self.driver.path, shell, path, line]
-        let result = await (try home.start(command, environment, URL(fileURLWithPath: "/bin/sh"))).result
+        let result = try await home.start(command, environment, URL(fileURLWithPath: "/bin/sh")).result
         return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 

@@ -104,9 +104,9 @@ import Testing
         let arguments = [
             "-m", "/bin/sh", "-c", script, disk, program, "doctor", "--json", "--base-url", "http://127.0.0.1:1",
         ]
-        let run = await
-            (try home.start(
-                arguments, ["XDG_STATE_HOME": disk], URL(fileURLWithPath: "/usr/bin/unshare"))).result
+        let run = try await home.start(
+            arguments, ["XDG_STATE_HOME": disk], URL(fileURLWithPath: "/usr/bin/unshare")
+        ).result
         let checks = try #require(try run.object()["checks"] as? [[String: Any]], "\(run.allOutput)")
         let store = checks.first { $0["name"] as? String == "store" }
         #expect(store?["status"] as? String == "failure", "\(run.allOutput)")

@@ -21,9 +21,9 @@ struct EditorTests {
         let words = [SpawnedProgram.executable("articles").path, "create", "--title", "Hello"] + base
         let command = words.map { "'\($0)'" }.joined(separator: " ")
         let variables = ["EDITOR": path, "TERM": "dumb"].merging(environment) { $1 }
-        return await
-            (try home.start(
-                ["-qec", command, "/dev/null"], variables, URL(fileURLWithPath: "/usr/bin/script"))).result
+        return try await home.start(
+            ["-qec", command, "/dev/null"], variables, URL(fileURLWithPath: "/usr/bin/script")
+        ).result
     }
 
     private func withSignedIn(_ body: (_ base: [String], DevBackend) async throws -> Void) async throws {

@@ -8,13 +8,13 @@ import Testing
         async throws
     {
         let home = try Home()
-        let server = try home.start(["serve", "--port", "0"], [:])
+        let server = try await home.start(["serve", "--port", "0"], [:])
         defer { server.kill() }
         var lines = server.lines.makeAsyncIterator()
         let first = try #require(await lines.next())
         let url = try #require(first.firstMatch(of: /Listening on ([^;]+);/)?.1)
         let sample = SpawnedProgram.executable("FirstSample")
-        let early = await (try home.start([String(url)], [:], sample)).result
+        let early = try await home.start([String(url)], [:], sample).result
         #expect(early.status != 0 && early.errors.contains("notSignedIn"), "\(early)")
 
         let photo = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -22,7 +22,7 @@ import Testing
         let arguments = ["login", "guest", "--name", "Ada", "--photo", photo.path, "--base-url", String(url)]
         let login = try await home.run(arguments)
         #expect(login.status == 0, "\(login)")
-        let result = await (try home.start([String(url)], [:], sample)).result
+        let result = try await home.start([String(url)], [:], sample).result
         #expect(result.status == 0, "\(result)")
         #expect(result.output.split(separator: "\n").count >= 3, "\(result)")
     }

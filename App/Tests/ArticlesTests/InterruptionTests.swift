@@ -21,13 +21,13 @@ import Testing
             #expect(try await home.run(login + base).status == 0)
             try await backend.expireAccessTokens()
             let gate = backend.hold(path == "/articles" ? "GET" : "POST", path, at: .beforeResponse)
-            let program = try home.start(["list"] + base, [:])
+            let program = try await home.start(["list"] + base, [:])
             await gate.arrivals(1)
             program.kill(SIGINT)
             let run = await program.result
             gate.open()
             // A shell reports this signal as the exit status 130.
-            #expect(run.end == .signal(SIGINT))
+            #expect(run.signal == SIGINT)
             #expect(run.output.isEmpty && run.errors.isEmpty)
             let next = try await home.run(["list"] + base)
             #expect(next.status == 0, "\(next.errors)")
@@ -44,12 +44,12 @@ import Testing
             try await backend.expireAccessTokens()
             let (har, report) = (home.location("a.har"), home.location("a.html"))
             let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
-            let program = try home.start(["list", "--trace", "--har", har, "--report", report] + base, [:])
+            let program = try await home.start(["list", "--trace", "--har", har, "--report", report] + base, [:])
             await gate.arrivals(1)
             program.kill(signal)
             let run = await program.result
             gate.open()
-            #expect(run.end == .signal(signal) && run.output.isEmpty)
+            #expect(run.signal == signal && run.output.isEmpty)
             #expect(run.errors.contains("GET articles") && run.errors.contains("POST auth/refresh"), "\(run.errors)")
             #expect(!run.errors.contains("\u{1B}"))
             let archive = try HTTPArchive(Data(contentsOf: URL(fileURLWithPath: har)))
@@ -70,10 +70,10 @@ import Testing
             #expect(try await home.run(login + base).status == 0)
             let har = home.location("a.har")
             let gate = backend.hold("GET", "/articles")
-            let program = try home.start(["list", "--har", har] + base, [:])
+            let program = try await home.start(["list", "--har", har] + base, [:])
             await gate.arrivals(1)
             program.kill(SIGINT)
-            #expect(await program.result.end == .signal(SIGINT))
+            #expect(await program.result.signal == SIGINT)
             gate.open()
             let archive = try HTTPArchive(Data(contentsOf: URL(fileURLWithPath: har)))
             #expect(archive.log.entries.map(\.response.status) == [0])
@@ -86,13 +86,13 @@ import Testing
         try await DevBackend.withServer { backend in
             let gate = backend.hold("POST", "/auth/guest/register", at: position)
             let photo = try home.file("photo.jpg", Pictures.valid())
-            let program = try home.start(
+            let program = try await home.start(
                 ["login", "guest", "--name", "Ada", "--photo", photo, "--base-url", "\(backend.baseURL)"], [:])
             await gate.arrivals(1)
             program.kill(SIGINT)
             let run = await program.result
             gate.open()
-            #expect(run.end == .signal(SIGINT) && run.output.isEmpty)
+            #expect(run.signal == SIGINT && run.output.isEmpty)
             #expect(run.errors.contains("the server may have registered Ada"), "\(run.errors)")
             #expect(!run.errors.contains("100 %"))
         }

@@ -32,7 +32,7 @@ import Testing
     func `the manual page is read without a warning`() async throws {
         let home = try Home()
         let file = try home.file("articles.1", Data(try await home.run(["man"]).output.utf8))
-        let groff = try home.start(
+        let groff = try await home.start(
             ["-man", "-ww", "-Tutf8", file], ["PATH": "/usr/bin:/bin"], URL(fileURLWithPath: "/usr/bin/groff"))
         let run = await groff.result
         #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)")

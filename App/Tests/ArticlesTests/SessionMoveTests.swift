@@ -126,7 +126,7 @@ import Testing
                 // It has too little memory for the file.
                 let limited = ["-c", #"ulimit -v 3000000; exec "$0" "$@""#, SpawnedProgram.executable("articles").path]
                 let shell = URL(fileURLWithPath: "/bin/sh")
-                let run = await (try home.start(limited + ["session", command, path] + base, [:], shell)).result
+                let run = try await home.start(limited + ["session", command, path] + base, [:], shell).result
                 #expect(run.status == (command == "import" ? 65 : 64), "\(run.errors)")
             }
             #expect(try await home.run(["list"] + base).status == 0)

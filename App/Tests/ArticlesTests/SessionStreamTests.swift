@@ -39,7 +39,7 @@ import Testing
     private func run(_ arguments: [String], in home: Home, input: String) async throws -> SpawnedProgram.Result {
         let program = SpawnedProgram.executable("articles").path
         let script = ["-c", #"input=$1; shift; exec "$0" "$@" < "$input""#, program, input]
-        return await (try home.start(script + arguments, [:], URL(fileURLWithPath: "/bin/sh"))).result
+        return try await home.start(script + arguments, [:], URL(fileURLWithPath: "/bin/sh")).result
     }
 
     /// Removes the last line.
@@ -112,7 +112,7 @@ import Testing
             // The shell reports the status of the export; `true` reads nothing.
             let script = #"{ "$0" "$@"; echo "status $?" >&2; } | true"#
             let arguments = ["-c", script, program, "session", "export", "-"] + base
-            let run = await (try home.start(arguments, [:], URL(fileURLWithPath: "/bin/sh"))).result
+            let run = try await home.start(arguments, [:], URL(fileURLWithPath: "/bin/sh")).result
             if run.errors.contains("status 73") {
                 #expect(try await home.run(["list"] + base).status == 0)
             } else {
@@ -138,7 +138,7 @@ import Testing
             for round in 0..<20 {
                 let program = SpawnedProgram.executable("articles").path
                 let words = ["-c", Self.killing, program, path, "\(round * round * 10)", "session", "export", "-"]
-                _ = await (try home.start(words + base, [:], URL(fileURLWithPath: "/bin/sh"))).result
+                _ = try await home.start(words + base, [:], URL(fileURLWithPath: "/bin/sh")).result
                 let isHere = try await home.tokenStore(of: backend).load() != nil
                 let imported = try await other.run(["session", "import", path] + base)
                 #expect(!isHere || imported.status != 0, "two holders in round \(round)")

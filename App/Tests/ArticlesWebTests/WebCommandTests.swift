@@ -5,21 +5,21 @@ import Testing
 
 /// `articles web` as a process.
 @Suite(.timeLimit(.minutes(20))) struct WebCommandTests {
-    private func start(_ arguments: String...) throws -> (SpawnedProgram, TemporaryFolder) {
+    private func start(_ arguments: String...) async throws -> (SpawnedProgram, TemporaryFolder) {
         let folder = try TemporaryFolder()
         let home = folder.url.path
         let environment = [
             "HOME": home, "XDG_STATE_HOME": "\(home)/state", "XDG_CONFIG_HOME": "\(home)/config",
             "XDG_CACHE_HOME": "\(home)/cache",
         ]
-        let program = try SpawnedProgram(
+        let program = try await SpawnedProgram(
             SpawnedProgram.executable("articles"), ["web"] + arguments, environment: environment)
         return (program, folder)
     }
 
     @Test func `the command prints the URL, serves the pages, and an interrupt ends it`() async throws {
         try await DevBackend.withServer { backend in
-            let (program, folder) = try start(
+            let (program, folder) = try await start(
                 "--base-url", backend.baseURL.absoluteString, "--development-name", "Grace")
             defer { folder.remove() }
             let line = try #require(await program.lines.first { $0.hasPrefix("Open http://articles-") })
@@ -41,7 +41,7 @@ import Testing
     @Test func `a port that is in use is a failure with a reason`() async throws {
         try await DevBackend.withServer { backend in
             let port = try #require(backend.origin.port)
-            let (program, folder) = try start("--port", "\(port)")
+            let (program, folder) = try await start("--port", "\(port)")
             defer { folder.remove() }
             let result = await program.result
             #expect(result.status == 69 && result.errors.contains("cannot start on port \(port)"))

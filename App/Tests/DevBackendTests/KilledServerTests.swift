@@ -14,7 +14,7 @@ import Testing
     }
 
     private func start(_ path: String) async throws -> (program: SpawnedProgram, client: TestClient) {
-        let program = try SpawnedProgram(
+        let program = try await SpawnedProgram(
             SpawnedProgram.executable("BackendProcess"), [path], environment: ProcessInfo.processInfo.environment)
         let line = try await program.lines.first { _ in true }.required("the URL of the server")
         return (program, TestClient(try URL(string: line).required("a URL")))

@@ -37,7 +37,7 @@ import Testing
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
     func `a hundred unfinished images take disk, not memory, and are closed in time`() async throws {
         try await withTemporaryFolder { folder in
-            let program = try SpawnedProgram(
+            let program = try await SpawnedProgram(
                 SpawnedProgram.executable("BackendProcess"), [folder.appendingPathComponent("db").path, "3000"],
                 environment: ProcessInfo.processInfo.environment)
             defer { program.kill() }
@@ -75,7 +75,7 @@ import Testing
             let left = folder.appendingPathComponent(".latchkey-upload-\(UUID())")
             try Data().write(to: left)
             for isKilled in [false, true] {
-                let program = try SpawnedProgram(
+                let program = try await SpawnedProgram(
                     SpawnedProgram.executable("BackendProcess"), [database],
                     environment: ProcessInfo.processInfo.environment)
                 defer { program.kill() }

@@ -29,7 +29,7 @@ final class RunningProvider: Sendable {
 
     /// Starts a provider whose access tokens live for a minute, without a grace window.
     init() async throws {
-        let process = try SpawnedProgram(
+        let process = try await SpawnedProgram(
             URL(fileURLWithPath: Self.program ?? ""), ["--client-secret", Self.secret],
             environment: ProcessInfo.processInfo.environment)
         self.process = process

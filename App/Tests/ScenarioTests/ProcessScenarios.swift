@@ -72,12 +72,12 @@ extension Scenarios {
                 let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
                 try await backend.expireAccessTokens()
                 // Unlike the program, these processes send no key, which the server would accept.
-                let first = try ProgramSandbox.startPeer(over: folder.tokens, backend)
+                let first = try await ProgramSandbox.startPeer(over: folder.tokens, backend)
                 await gate.arrivals(1)
                 first.kill()
                 _ = await first.result
                 gate.open()
-                let second = try ProgramSandbox.startPeer(over: folder.tokens, backend)
+                let second = try await ProgramSandbox.startPeer(over: folder.tokens, backend)
                 await second.waitForLine("event signedOut")
                 second.kill(SIGTERM)
                 _ = await second.result
@@ -98,7 +98,7 @@ extension Scenarios {
                 for round in 1...10 {
                     let gate = sandbox.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
                     try await sandbox.backend.expireAccessTokens()
-                    let process = try sandbox.start("list")
+                    let process = try await sandbox.start("list")
                     await gate.arrivals(1)
                     gate.open()
                     // The response is on its way. The longer the delay, the later the kill.
@@ -117,7 +117,7 @@ extension Scenarios {
                 let store = try sandbox.store()
                 try await sandbox.age(store, remaining: 30)
                 let gate = sandbox.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
-                let process = try sandbox.start("list")
+                let process = try await sandbox.start("list")
                 // The server has rotated, and the program has printed its articles.
                 await gate.arrivals(1)
                 await process.waitForLine()

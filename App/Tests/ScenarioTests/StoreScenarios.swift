@@ -174,7 +174,7 @@ private struct MountedFolder: Sendable {
 
     private func run(_ command: String, _ arguments: String...) async throws {
         let program = URL(fileURLWithPath: "/usr/bin/\(command)")
-        let result = await (try SpawnedProgram(program, arguments, environment: [:])).result
+        let result = try await SpawnedProgram(program, arguments, environment: [:]).result
         guard result.status == 0 else { throw Failure(command: "\(command) \(arguments)") }
     }
 }

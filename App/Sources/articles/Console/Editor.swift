@@ -29,7 +29,8 @@ struct Editor {
         let environment = ProcessInfo.processInfo.environment
         let program = [environment["VISUAL"], environment["EDITOR"]].compactMap(\.self).first { !$0.isEmpty } ?? "vi"
         // The variable is a command with arguments, as for other programs.
-        guard try Self.run(["/bin/sh", "-c", "\(program) \"$1\"", "sh", file]) == 0 else {
+        let argument = file.replacing("'", with: #"'\''"#)
+        guard Self.run("\(program) '\(argument)'") == 0 else {
             throw Failure(
                 "the editor '\(program)' failed; nothing was published, and the text is in \(file)", .unusableInput)
         }
@@ -44,31 +45,13 @@ struct Editor {
     /// Removes the file.
     func discard() { unlink(file) }
 
-    /// Runs a program on this terminal. Ctrl-C is the program's.
-    private static func run(_ words: [String]) throws -> Int32 {
-        let handlers = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }
-        defer { for (number, handler) in handlers { signal(number, handler) } }
-        #if canImport(Glibc)
-        var attributes = posix_spawnattr_t()
-        #else
-        var attributes: posix_spawnattr_t?
-        #endif
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
+    /// Runs a command of the shell on this terminal. Ctrl-C is the command's.
+    private static func run(_ command: String) -> Int32 {
         // The threads of tasks block all signals, which a child inherits.
-        var (none, interrupts) = (sigset_t(), sigset_t())
+        var (none, blocked) = (sigset_t(), sigset_t())
         sigemptyset(&none)
-        sigemptyset(&interrupts)
-        for (number, _) in handlers { sigaddset(&interrupts, number) }
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &interrupts)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for text in arguments { free(text) } }
-        var identifier: pid_t = 0
-        guard posix_spawn(&identifier, words[0], nil, &attributes, &arguments, environ) == 0 else { return -1 }
-        var status: Int32 = 0
-        while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
-        return status
+        pthread_sigmask(SIG_SETMASK, &none, &blocked)
+        defer { pthread_sigmask(SIG_SETMASK, &blocked, nil) }
+        return system(command)
     }
 }

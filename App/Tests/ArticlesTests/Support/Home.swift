@@ -67,14 +67,14 @@ final class Home: Sendable {
 
     /// Runs the program to its end.
     func run(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> SpawnedProgram.Result {
-        await (try start(arguments, environment)).result
+        try await start(arguments, environment).result
     }
 
     /// Runs the program with its standard output on a full disk.
     func runOnFullDisk(_ arguments: [String]) async throws -> SpawnedProgram.Result {
         let program = SpawnedProgram.executable("articles").path
         let script = ["-c", #"exec "$0" "$@" > /dev/full"#, program]
-        return await (try start(script + arguments, [:], URL(fileURLWithPath: "/bin/sh"))).result
+        return try await start(script + arguments, [:], URL(fileURLWithPath: "/bin/sh")).result
     }
 
     /// A user namespace in which no process can watch a folder.
@@ -86,19 +86,19 @@ final class Home: Sendable {
     /// Whether the system has such a namespace.
     @Sendable static func canForbidWatching() async -> Bool {
         let unshare = URL(fileURLWithPath: "/usr/bin/unshare")
-        let probe = try? SpawnedProgram(unshare, withoutWatching + ["true"], environment: [:])
+        let probe = try? await SpawnedProgram(unshare, withoutWatching + ["true"], environment: [:])
         return await probe?.result.status == 0
     }
 
     /// Runs the program where it cannot watch its store.
     func runWithoutWatching(_ arguments: [String]) async throws -> SpawnedProgram.Result {
         let script = Self.withoutWatching + [SpawnedProgram.executable("articles").path]
-        return await (try start(script + arguments, [:], URL(fileURLWithPath: "/usr/bin/unshare"))).result
+        return try await start(script + arguments, [:], URL(fileURLWithPath: "/usr/bin/unshare")).result
     }
 
     /// Runs the program and interrupts it after its first line.
     func interruptAfterFirstLine(_ arguments: [String]) async throws -> SpawnedProgram.Result {
-        let program = try start(arguments, [:])
+        let program = try await start(arguments, [:])
         await program.waitForLine()
         program.kill(SIGINT)
         return await program.result
@@ -107,8 +107,8 @@ final class Home: Sendable {
     /// Starts the program.
     func start(
         _ arguments: [String], _ environment: [String: String], _ program: URL? = nil
-    ) throws -> SpawnedProgram {
-        try SpawnedProgram(
+    ) async throws -> SpawnedProgram {
+        try await SpawnedProgram(
             program ?? SpawnedProgram.executable("articles"),
             arguments,
             environment: environment.merging([

@@ -42,14 +42,14 @@ final class PeerProcess: Sendable {
     ///   - folder: Where the session is.
     ///   - rate: Requests per second.
     ///   - client: The client's identifier and secret, and the server's grace window in seconds.
-    /// - Throws: `POSIXError` when the program cannot be started.
+    /// - Throws: `SubprocessError` when the program cannot be started.
     init(
         of server: URL,
         kind: PeerCommand.ServerKind,
         in folder: TemporaryFolder,
         rate: Double,
         client: (id: String, secret: String, grace: Int)? = nil
-    ) throws {
+    ) async throws {
         var arguments = [
             "--folder", folder.tokens.path, "--server", server.absoluteString, "--kind", kind.rawValue,
             "--rate", "\(rate)",
@@ -58,7 +58,7 @@ final class PeerProcess: Sendable {
         let executable = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
         var environment = ProcessInfo.processInfo.environment
         environment[PeerCommand.secretVariable] = client?.secret ?? ""
-        let program = try SpawnedProgram(executable, ["peer"] + arguments, environment: environment)
+        let program = try await SpawnedProgram(executable, ["peer"] + arguments, environment: environment)
         self.program = program
         reading = Task { [state] in
             for await line in program.lines where Self.note(line, in: state) { program.kill() }

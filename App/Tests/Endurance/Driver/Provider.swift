@@ -56,7 +56,7 @@ final class Provider: Sendable {
     /// Starts the provider. The first start installs its libraries.
     init(_ options: RunCommand) async throws {
         grace = options.grace
-        let program = try SpawnedProgram(
+        let program = try await SpawnedProgram(
             URL(fileURLWithPath: options.provider),
             [
                 "--access-lifetime", "\(options.accessLifetime)", "--grace", "\(options.grace)", "--client-secret",
@@ -93,8 +93,8 @@ final class Provider: Sendable {
     }
 
     /// Starts a process that sends requests.
-    func peer(in folder: TemporaryFolder, rate: Double) throws -> PeerProcess {
-        try PeerProcess(
+    func peer(in folder: TemporaryFolder, rate: Double) async throws -> PeerProcess {
+        try await PeerProcess(
             of: start.issuer, kind: .provider, in: folder, rate: rate, client: (start.client, secret, grace))
     }
 

@@ -24,7 +24,7 @@ struct ProviderRun {
         let provider = try await Provider(options)
         defer { provider.stop() }
         try await provider.signIn(in: folder)
-        let peers = Fleet(count: 3) { try provider.peer(in: folder, rate: options.rate / 3) }
+        let peers = Fleet(count: 3) { try await provider.peer(in: folder, rate: options.rate / 3) }
         try await peers.start()
         let start = clock.uptime
         let end = start + .seconds(options.minutes * 60)
@@ -77,18 +77,18 @@ struct ProviderRun {
 
 /// The processes of a run.
 private final class Fleet {
-    private let make: () throws -> PeerProcess
+    private let make: () async throws -> PeerProcess
     private let count: Int
     private var running: [PeerProcess] = []
     private var killed: [PeerProcess] = []
 
-    init(count: Int, make: @escaping () throws -> PeerProcess) {
+    init(count: Int, make: @escaping () async throws -> PeerProcess) {
         self.count = count
         self.make = make
     }
 
     func start() async throws {
-        for _ in 0..<count { running.append(try make()) }
+        for _ in 0..<count { running.append(try await make()) }
     }
 
     /// Kills one process, and starts another in its place.
@@ -104,7 +104,7 @@ private final class Fleet {
         running[victim].kill()
         _ = await running[victim].end()
         killed.append(running[victim])
-        running[victim] = try make()
+        running[victim] = try await make()
         return true
     }
 

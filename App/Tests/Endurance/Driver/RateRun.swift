@@ -28,10 +28,11 @@ struct RateRun {
             try await PeerSession.signIn(to: backend, in: folder)
             let clock = SystemTimeSource()
             let start = clock.uptime
-            let peers = try (0..<3).map { _ in
-                try PeerProcess(of: backend.baseURL, kind: .backend, in: folder, rate: rate / 3)
-            }
+            var peers: [PeerProcess] = []
             defer { for peer in peers { peer.kill() } }
+            for _ in 0..<3 {
+                peers.append(try await PeerProcess(of: backend.baseURL, kind: .backend, in: folder, rate: rate / 3))
+            }
             try? await clock.sleep(until: start + duration)
             var counts: [Int?] = []
             for peer in peers { counts.append(await peer.stop()) }

@@ -17,10 +17,11 @@ struct SlowResponseRun {
         defer { folder.remove() }
         try await DevBackend.withServer { backend in
             try await PeerSession.signIn(to: backend, in: folder)
-            let peers = try (0..<2).map { _ in
-                try PeerProcess(of: backend.baseURL, kind: .backend, in: folder, rate: 4)
-            }
+            var peers: [PeerProcess] = []
             defer { for peer in peers { peer.kill() } }
+            for _ in 0..<2 {
+                peers.append(try await PeerProcess(of: backend.baseURL, kind: .backend, in: folder, rate: 4))
+            }
             _ = await wait(atMost: .seconds(60)) { backend.statistics.count("GET", "/users/me", status: 200) >= 8 }
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .delayResponse(delay), times: 1)])
             try await backend.expireAccessTokens()

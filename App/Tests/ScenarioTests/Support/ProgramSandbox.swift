@@ -38,17 +38,17 @@ struct ProgramSandbox: Sendable {
 
     /// Runs the program to its end.
     func run(_ arguments: String...) async throws -> SpawnedProgram.Result {
-        await (try start(arguments)).result
+        try await start(arguments).result
     }
 
     /// Starts the program.
-    func start(_ arguments: String...) throws -> SpawnedProgram { try start(arguments) }
+    func start(_ arguments: String...) async throws -> SpawnedProgram { try await start(arguments) }
 
-    private func start(_ arguments: [String]) throws -> SpawnedProgram {
+    private func start(_ arguments: [String]) async throws -> SpawnedProgram {
         let settings = [
             "LATCHKEY_BASE_URL": backend.baseURL.absoluteString, "LATCHKEY_STORE_PATH": folder.path,
         ].merging(environment) { $1 }
-        return try SpawnedProgram(
+        return try await SpawnedProgram(
             SpawnedProgram.executable("articles"),
             arguments,
             environment: ProcessInfo.processInfo.environment.merging(settings) { $1 }
@@ -56,12 +56,12 @@ struct ProgramSandbox: Sendable {
     }
 
     /// Starts a process that sends two requests a second, and prints the events of its engine.
-    static func startPeer(over folder: URL, _ backend: DevBackend) throws -> SpawnedProgram {
+    static func startPeer(over folder: URL, _ backend: DevBackend) async throws -> SpawnedProgram {
         let arguments = [
             "peer", "--folder", folder.path, "--server", backend.baseURL.absoluteString, "--kind", "backend",
             "--rate", "2",
         ]
-        return try SpawnedProgram(
+        return try await SpawnedProgram(
             SpawnedProgram.executable("Endurance"), arguments, environment: ProcessInfo.processInfo.environment)
     }
 
@@ -69,7 +69,7 @@ struct ProgramSandbox: Sendable {
     func killBeforeTheSave() async throws {
         let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
         try await backend.expireAccessTokens()
-        let process = try start("list")
+        let process = try await start("list")
         await gate.arrivals(1)
         process.kill()
         _ = await process.result
