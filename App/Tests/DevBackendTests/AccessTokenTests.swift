@@ -17,7 +17,7 @@ import Testing
             let client = TestClient(backend)
             let token = try await client.signIn().accessToken
             let tampered = String(token.dropLast(4)) + (token.hasSuffix("AAAA") ? "BBBB" : "AAAA")
-            let foreign = try await DevelopmentProvider().token(for: "apple", subject: "1", name: "Eve")
+            let foreign = try DevelopmentProvider().token(for: "apple", subject: "1", name: "Eve")
             // {"alg":"none"}, then the same claims, then no signature.
             let unsigned = "eyJhbGciOiJub25lIn0." + token.split(separator: ".")[1] + "."
             for token in [tampered, foreign, unsigned, "x"] {

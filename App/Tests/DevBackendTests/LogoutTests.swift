@@ -34,7 +34,7 @@ import Testing
     @Test func `a logout from one session leaves the user's other sessions`() async throws {
         try await DevBackend.withServer { backend in
             let client = TestClient(backend)
-            let token = try await DevelopmentProvider().token(for: "apple", subject: "s", name: "Grace")
+            let token = try DevelopmentProvider().token(for: "apple", subject: "s", name: "Grace")
             let body = #"{"provider": "apple", "token": "\#(token)"}"#
             let phone = try await client.post("/auth/social/login", json: body).data(Received.SignedIn.self)
             let tablet = try await client.post("/auth/social/login", json: body).data(Received.SignedIn.self)

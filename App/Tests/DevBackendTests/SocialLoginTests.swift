@@ -48,10 +48,10 @@ import Testing
             let soon = clock.now.addingTimeInterval(60)
             let tokens = [
                 "nonsense",
-                try await otherIssuer.token(for: "apple", subject: "s", name: "Eve", expiresAt: soon),
-                try await issuer.token(for: "kakao", subject: "s", name: "Eve", expiresAt: soon),
-                try await issuer.token(for: "apple", subject: "", name: "Eve", expiresAt: soon),
-                try await issuer.token(for: "apple", subject: "s", name: "Eve", expiresAt: clock.now),
+                try otherIssuer.token(for: "apple", subject: "s", name: "Eve", expiresAt: soon),
+                try issuer.token(for: "kakao", subject: "s", name: "Eve", expiresAt: soon),
+                try issuer.token(for: "apple", subject: "", name: "Eve", expiresAt: soon),
+                try issuer.token(for: "apple", subject: "s", name: "Eve", expiresAt: clock.now),
             ]
             for token in tokens {
                 let response = try await login(client, provider: "apple", token: token)

@@ -196,7 +196,7 @@ import TokenRefresh
             let article = try await articles.create(ArticleDraft(title: "Hello", content: "World"))
             let before = try await app.store.load()
             let provider = backend.configuration.provider
-            let token = try await provider.token(for: "kakao", subject: "ada-7", name: "Ada Lovelace")
+            let token = try provider.token(for: "kakao", subject: "ada-7", name: "Ada Lovelace")
 
             #expect(try await app.auth.upgradeGuest(.kakao, token: token) == guest)
             #expect(try await app.auth.upgradeGuest(.kakao, token: token) == guest, "the same call again")
@@ -214,7 +214,7 @@ import TokenRefresh
                 try await stranger.auth.upgradeGuest(.kakao, token: token)
             }
             #expect(taken?.status == 409 && taken?.envelope?.code == "ACCOUNT_EXISTS")
-            let second = try await provider.token(for: "apple", subject: "ada-8", name: "Ada")
+            let second = try provider.token(for: "apple", subject: "ada-8", name: "Ada")
             let refused = await #expect(throws: NetworkError.self) {
                 try await app.auth.upgradeGuest(.apple, token: second)
             }

@@ -50,7 +50,7 @@ struct AuthRoutes: Sendable {
             return (user, try families.start(for: user.requireID(), now: now, in: database))
         }
         sessions.ledger.count(\.registrations)
-        return try await signedIn(user, grant, status: .created, context)
+        return try signedIn(user, grant, status: .created, context)
     }
 
     private func signInSocially(_ request: Request, _ context: BackendContext) async throws -> Response {
@@ -66,7 +66,7 @@ struct AuthRoutes: Sendable {
             return (user, try families.start(for: user.requireID(), now: now, in: database))
         }
         sessions.ledger.count(\.socialLogins)
-        return try await signedIn(user, grant, status: .ok, context)
+        return try signedIn(user, grant, status: .ok, context)
     }
 
     /// Reads the provider's token of a request, and the identity in it.
@@ -78,7 +78,7 @@ struct AuthRoutes: Sendable {
             let names = DevelopmentProvider.names.joined(separator: ", ")
             throw APIError.validation("provider", "Must be one of: \(names).")
         }
-        guard let identity = await provider.identity(in: login.token, provider: login.provider, now: sessions.now())
+        guard let identity = provider.identity(in: login.token, provider: login.provider, now: sessions.now())
         else {
             // A 401 that does not mean the access token: it has no challenge (RFC 6750 §3).
             throw APIError(.unauthorized, "PROVIDER_TOKEN_INVALID", "The provider's token is not valid.")
@@ -156,8 +156,8 @@ struct AuthRoutes: Sendable {
 
     private func signedIn(
         _ user: Stored.User, _ grant: TokenFamilies.Grant, status: HTTPResponse.Status, _ context: BackendContext
-    ) async throws -> Response {
-        let pair = try await sessions.pair(for: grant)
+    ) throws -> Response {
+        let pair = try sessions.pair(for: grant)
         let payload = Payload.SignedIn(
             user: try Payload.User(user, origin: context.exchange.origin), accessToken: pair.accessToken,
             refreshToken: context.exchange.dialect.issuesRefreshTokens ? pair.refreshToken : nil,

@@ -146,13 +146,13 @@ extension OAuth2Routes {
         }
         let grant = try await sessions.start(forUserNamed: code.user)
         pending.note(grant.familyID, of: text)
-        return try await sessions.pair(for: grant)
+        return try sessions.pair(for: grant)
     }
 
     func pairForDevice(_ form: OAuth2Form) async throws -> Sessions.TokenPair {
         guard let deviceCode = form["device_code"] else { throw OAuth2Error.invalidRequest("device_code is missing.") }
         let user = try pending.user(ofDevice: deviceCode)
-        return try await sessions.pair(for: try await sessions.start(forUserNamed: user))
+        return try sessions.pair(for: try await sessions.start(forUserNamed: user))
     }
 
     /// A page without script. It shows nothing of the request, so that there is nothing to escape.

@@ -83,7 +83,7 @@ struct OAuth2Routes: Sendable {
     private func revoke(_ request: Request, _ context: BackendContext) async throws -> Response {
         let form = try await form(of: request, in: context.exchange)
         guard let token = form["token"] else { throw OAuth2Error.invalidRequest("token is missing.") }
-        if let claims = await sessions.accessTokens.claims(of: token) {
+        if let claims = sessions.accessTokens.claims(of: token) {
             try await sessions.end(family: claims.sid)
         } else {
             try await sessions.end(refreshToken: token)

@@ -14,7 +14,7 @@ struct BackendServices: Sendable {
         database = try await BackendDatabase(configuration)
         faults = FaultInjector(plan: configuration.faults)
         ledger = RequestLedger(capacity: configuration.journalCapacity)
-        let accessTokens = await AccessTokens(
+        let accessTokens = AccessTokens(
             signingKey: database.signingKey, lifetime: configuration.accessTokenLifetime)
         sessions = Sessions(
             database: database,

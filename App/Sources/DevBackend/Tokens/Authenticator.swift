@@ -25,7 +25,7 @@ struct Authenticator: Sendable {
     ///   `SESSION_REVOKED`.
     func principal(of request: Request, in exchange: Exchange) async throws -> Principal {
         guard let token = accessToken(in: request.headers) else { throw Refusal.absent.error() }
-        guard let claims = await accessTokens.claims(of: token), let userID = Int64(claims.sub) else {
+        guard let claims = accessTokens.claims(of: token), let userID = Int64(claims.sub) else {
             throw Refusal.invalid.error()
         }
         ledger.noteGeneration(claims.gen, of: exchange.sequence)

@@ -1,5 +1,5 @@
+import Crypto
 public import Foundation
-import JWTKit
 
 /// An identity provider for development. It signs what Apple or Kakao would, with a key that is not secret.
 ///
@@ -26,32 +26,29 @@ public struct DevelopmentProvider: Sendable {
     ///   - name: The user's display name.
     ///   - expiresAt: The token's expiry, in whole seconds.
     /// - Returns: A JWT (HS256).
-    /// - Throws: `JWTError` when signing fails.
+    /// - Throws: `EncodingError` when signing fails.
     public func token(
         for provider: String, subject: String, name: String, expiresAt: Date = Date(timeIntervalSinceNow: 600)
-    ) async throws -> String {
+    ) throws -> String {
         let identity = Identity(
             iss: provider, aud: Identity.audience, sub: subject, name: name,
             exp: Int(expiresAt.timeIntervalSince1970))
-        return try await keys().sign(identity)
+        return try signer.sign(identity)
     }
 
     /// The identity in a token; nil when the token is not this provider's, is for another audience, or has expired.
-    func identity(in token: String, provider: String, now: Date) async -> Identity? {
-        guard
-            let identity = try? await keys().verify(token, as: Identity.self),
+    func identity(in token: String, provider: String, now: Date) -> Identity? {
+        guard let identity: Identity = signer.claims(of: token),
             identity.iss == provider, identity.aud == Identity.audience, !identity.sub.isEmpty,
             now.timeIntervalSince1970 < Double(identity.exp)
         else { return nil }
         return identity
     }
 
-    private func keys() async -> JWTKeyCollection {
-        await JWTKeyCollection().add(hmac: HMACKey(from: signingKey), digestAlgorithm: .sha256)
-    }
+    private var signer: TokenSigner { TokenSigner(key: SymmetricKey(data: signingKey)) }
 
     /// The claims of an identity token.
-    struct Identity: JWTPayload {
+    struct Identity: Codable {
         static let audience = "latchkey-development"
 
         let iss: String
@@ -59,8 +56,5 @@ public struct DevelopmentProvider: Sendable {
         let sub: String
         let name: String
         let exp: Int
-
-        /// Nothing to check here: expiry depends on the server's clock, which a payload cannot see.
-        func verify(using algorithm: some JWTAlgorithm) async throws {}
     }
 }

@@ -26,16 +26,16 @@ struct Sessions: Sendable {
     let now: @Sendable () -> Date
 
     /// The grant's refresh token, with a new access token.
-    func pair(for grant: TokenFamilies.Grant) async throws -> TokenPair {
+    func pair(for grant: TokenFamilies.Grant) throws -> TokenPair {
         let now = now()
-        return try await pair(for: grant, accessTokens.claims(for: grant, epoch: database.epoch, now: now), now: now)
+        return try pair(for: grant, accessTokens.claims(for: grant, epoch: database.epoch, now: now), now: now)
     }
 
     private func pair(
         for grant: TokenFamilies.Grant, _ claims: AccessTokens.Claims, now: Date
-    ) async throws -> TokenPair {
+    ) throws -> TokenPair {
         TokenPair(
-            accessToken: try await accessTokens.sign(claims), refreshToken: grant.refreshToken,
+            accessToken: try accessTokens.sign(claims), refreshToken: grant.refreshToken,
             expiresAt: dialect.sendsExpiry ? Date(timeIntervalSince1970: Double(claims.exp)) : nil,
             expiresIn: accessTokens.expiresIn(claims, now: now))
     }
@@ -69,13 +69,13 @@ struct Sessions: Sendable {
         switch rotation {
         case .rotated(let grant, let claims):
             note(grant, \.refreshes.committed, exchange)
-            return try await pair(for: grant, claims, now: now)
+            return try pair(for: grant, claims, now: now)
         case .replayed(let grant):
             note(grant, \.refreshes.replayedByGrace, exchange)
-            return try await pair(for: grant)
+            return try pair(for: grant)
         case .repeated(let grant, let claims):
             note(grant, \.refreshes.replayedByKey, exchange)
-            return try await pair(for: grant, claims, now: now)
+            return try pair(for: grant, claims, now: now)
         case .refused(let refusal, let generation):
             ledger.count(refusal == .reused ? \.refreshes.reuseDetected : \.refreshes.rejected)
             if let generation { ledger.noteGeneration(generation, of: exchange.sequence) }
@@ -96,7 +96,7 @@ struct Sessions: Sendable {
     ///
     /// An unknown refresh token belongs to no session; the refresh refuses it.
     func isAccessToken(_ accessToken: String, ofSessionWith refreshToken: String) async throws -> Bool {
-        guard let claims = await accessTokens.claims(of: accessToken) else { return false }
+        guard let claims = accessTokens.claims(of: accessToken) else { return false }
         let digest = RefreshToken.digest(of: refreshToken)
         let record = try await database.writer.read { try Stored.RefreshToken.fetchOne($0, key: digest) }
         return record.map { $0.familyID == claims.sid } ?? true

@@ -203,16 +203,16 @@ struct LoginSocialCommand: AsyncParsableCommand {
         try await connection.withGraph { graph in
             let login = LoginCommand.Flow(graph: graph, console: output.console, options: session)
             try await login.checkStore()
-            let token = try await token()
+            let token = try token()
             try await login.perform {
                 try await graph.auth.socialLogin(SocialProvider(rawValue: provider), token: token)
             }
         }
     }
 
-    private func token() async throws -> String {
+    private func token() throws -> String {
         if let developmentName {
-            return try await DevelopmentProvider().token(for: provider, subject: developmentName, name: developmentName)
+            return try DevelopmentProvider().token(for: provider, subject: developmentName, name: developmentName)
         }
         let token = try InputFile(tokenFile ?? "-").text().trimmingCharacters(in: .whitespacesAndNewlines)
         guard !token.isEmpty else {

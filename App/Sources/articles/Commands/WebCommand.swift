@@ -73,7 +73,7 @@ struct WebCommand: AsyncParsableCommand {
             guard let name, DevelopmentProvider.names.contains(provider.rawValue) else {
                 throw ScreenError("providerUnavailable")
             }
-            return try await DevelopmentProvider().token(for: provider.rawValue, subject: name, name: name)
+            return try DevelopmentProvider().token(for: provider.rawValue, subject: name, name: name)
         }
     }
 }

@@ -18,7 +18,7 @@ struct Website: Sendable {
     /// The tokens of the development provider, for one user.
     private struct Identity: IdentityTokenSource {
         func token(for provider: SocialProvider) async throws -> String {
-            try await DevelopmentProvider().token(for: provider.rawValue, subject: "grace", name: "Grace")
+            try DevelopmentProvider().token(for: provider.rawValue, subject: "grace", name: "Grace")
         }
     }
 

@@ -121,13 +121,13 @@ struct Calls {
     func signIns(_ guest: String) async throws {
         let (apple, kakao) = (DevelopmentProvider.names[0], DevelopmentProvider.names[1])
         for (path, token) in [("/auth/social/login", nil), ("/auth/guest/upgrade", guest as String?)] {
-            let valid = try await DevelopmentProvider().token(for: apple, subject: path, name: "Grace")
+            let valid = try DevelopmentProvider().token(for: apple, subject: path, name: "Grace")
             try await send("POST", path, "{}", token: token)
             for value in ["x", valid] {
                 try await send("POST", path, #"{"provider": "apple", "token": "\#(value)"}"#, token: token)
             }
         }
-        let other = try await DevelopmentProvider().token(for: kakao, subject: "other", name: "Grace")
+        let other = try DevelopmentProvider().token(for: kakao, subject: "other", name: "Grace")
         try await send("POST", "/auth/guest/upgrade", #"{"provider": "kakao", "token": "\#(other)"}"#, token: guest)
     }
 
@@ -160,7 +160,7 @@ struct Calls {
         let words = operation.split(separator: " ").map(String.init)
         let path = String(words[1].dropFirst("/api/v1".count)).replacingOccurrences(of: "{id}", with: "1")
         let grant = try await backend.sessions.start(forUserNamed: "Ada")
-        let token = try await backend.sessions.pair(for: grant).accessToken
+        let token = try backend.sessions.pair(for: grant).accessToken
         let isForm = path.hasPrefix("/oauth2/")
         let isUpload = path.hasSuffix("/register")
         let fields = isForm ? Self.form : isUpload ? Self.upload : ["Content-Type": "application/json"]

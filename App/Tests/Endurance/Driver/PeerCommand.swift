@@ -106,7 +106,7 @@ struct PeerSession: Sendable {
         let session = PeerSession(url: backend.baseURL, folder: folder.tokens, kind: .backend)
         let auth = AuthService(
             unauthenticated: session.unauthenticated, network: session.network, session: session.coordinator)
-        let token = try await backend.configuration.provider.token(for: "apple", subject: "ada", name: "ada")
+        let token = try backend.configuration.provider.token(for: "apple", subject: "ada", name: "ada")
         try await auth.socialLogin(.apple, token: token)
     }
 

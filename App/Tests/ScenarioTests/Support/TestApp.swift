@@ -137,7 +137,7 @@ struct TestApp: Sendable {
     func signIn(_ user: String) async throws {
         let provider = backend.configuration.provider
         let now = backend.configuration.now()
-        let token = try await provider.token(for: "apple", subject: user, name: user, expiresAt: now + 600)
+        let token = try provider.token(for: "apple", subject: user, name: user, expiresAt: now + 600)
         try await auth.socialLogin(.apple, token: token)
     }
 
