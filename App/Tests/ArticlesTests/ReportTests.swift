@@ -1,3 +1,4 @@
+import ArticlesWeb
 import AuthInterface
 import DevBackend
 import Foundation
@@ -52,7 +53,7 @@ import Testing
     }
 
     @Test func `nothing is loaded, and no style is in an attribute`() {
-        let page = Self.page(spans: []).html.description
+        let page = Self.page(spans: []).html
         #expect(page.contains("default-src &#39;none&#39;; style-src &#39;sha256-"))
         for text in ["http://", "https://", " src=", "style=", "onclick", "@import", "url("] {
             #expect(!page.replacing("https://api.example.com", with: "").contains(text), "\(text)")
@@ -61,8 +62,9 @@ import Testing
 
     @Test(arguments: ["&", "<", ">", "\"", "'", "\u{0}", "\u{1B}", "\u{85}", "\u{202E}", "\u{2066}"])
     func `text is escaped wherever it stands`(_ character: String) {
-        let html: HTML = "<p title=\"\(character)\">\(character)</p>"
-        #expect(html.description.components(separatedBy: character).count == (Self.pageOwn[character] ?? 0) + 1)
+        let library = MarkupTemplates(["piece": #"<p title="{{.}}">{{.}}</p>"#])
+        let html = library.render(character, "piece")
+        #expect(html.components(separatedBy: character).count == (Self.pageOwn[character] ?? 0) + 1)
     }
 
     /// How often the piece itself has a character; each escape of `&` starts with one.
@@ -78,7 +80,7 @@ import Testing
         let page = Self.page(spans: [call(403), call(429, 200), call(503, 200), call(419, 200), call(498, 200)])
         #expect(page.calls.map(\.isRefused) == [false, false, false, true, true])
         #expect(page.calls.map(\.isRetried) == [false, true, true, false, false])
-        #expect(page.html.description.components(separatedBy: "<td>token refused</td>").count == 3)
+        #expect(page.html.components(separatedBy: "<td>token refused</td>").count == 3)
     }
 
     @Test func `a number above the limit is stated, and every call has a place`() {
@@ -87,7 +89,7 @@ import Testing
                 method: "GET", path: "a", start: .milliseconds($0), end: nil,
                 attempts: [CallSpan.Attempt(start: .milliseconds($0), end: nil, status: nil)], hasSucceeded: false)
         }
-        let page = Self.page(spans: spans).html.description
+        let page = Self.page(spans: spans).html
         #expect(page.contains("7 more requests are not listed") && page.contains("not ended"))
         #expect(page.components(separatedBy: "class=\"call ").count == ReportPage.limit + 1)
         #expect(!page.contains("nan") && !page.contains("inf\""))

@@ -38,18 +38,14 @@ struct AccessMiddleware: RouterMiddleware {
         }
     }
 
-    /// A page without style: the style is for the browser with the cookie.
     private func refusal(_ status: HTTPResponse.Status, _ request: Request) -> Response {
         let language = Language(accepted: request.headers[.acceptLanguage])
         let strings = Strings(language)
         let (title, text) =
             status == .forbidden
             ? (strings(.accessRefused), strings(.accessHint)) : (strings(.pageMissing), "HTTP \(status.code)")
-        let page = """
-            <!doctype html><html lang="\(language.rawValue)"><head><meta charset="utf-8">\
-            <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">\
-            <title>\(title)</title></head><body><h1>\(title)</h1><p>\(text)</p></body></html>
-            """
+        let page = PageTemplates.library.render(
+            ["language": language.rawValue, "title": title, "text": text], "refusal")
         return Response(page, status: status, type: "text/html; charset=utf-8")
     }
 }

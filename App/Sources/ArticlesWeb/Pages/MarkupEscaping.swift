@@ -25,6 +25,29 @@ package enum Markup {
     }
 }
 
+/// Compiled templates. Each escapes with ``Markup``.
+package struct MarkupTemplates: Sendable {
+    private var library = MustacheLibrary()
+
+    /// Compiles templates.
+    ///
+    /// - Parameter sources: The templates by name. An invalid one is a mistake in the program.
+    package init(_ sources: [String: String]) {
+        MustacheContentTypes.register(MarkupEscaping(), named: MarkupEscaping.name)
+        let pragma = "{{% CONTENT_TYPE:\(MarkupEscaping.name)}}"
+        for (name, source) in sources {
+            do {
+                try library.register(pragma + source, named: name)
+            } catch {
+                preconditionFailure("the template \(name) is invalid: \(error)")
+            }
+        }
+    }
+
+    /// Renders a template with the members that it names.
+    package func render(_ members: Any, _ name: String) -> String { library.render(members, withTemplate: name) ?? "" }
+}
+
 extension Unicode.Scalar {
     /// Whether the character acts on the text around it: C0, DEL and C1 (ECMA-48), and the embeddings, overrides and
     /// isolates of UAX #9.

@@ -99,7 +99,7 @@ struct PageRenderer {
     }
 
     private func render(_ layout: Layout, _ template: String) -> String {
-        PageTemplates.library.render(layout, withTemplate: template) ?? ""
+        PageTemplates.library.render(layout, template)
     }
 
     private func screen(of app: AppModel, _ strings: Strings) -> Screen {

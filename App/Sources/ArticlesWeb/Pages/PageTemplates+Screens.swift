@@ -7,7 +7,8 @@ extension PageTemplates {
         <h1>{{t.appName}}</h1>
         {{#error}}
         <div role="alert"><p class="strong">{{t.launchFailed}}</p><p class="error">{{.}}</p></div>
-        <form method="post" action="/start/retry">{{>form-token}}<button id="retry" class="primary">{{t.retry}}</button></form>
+        <form method="post" action="/start/retry">\#
+        {{>form-token}}<button id="retry" class="primary">{{t.retry}}</button></form>
         {{/error}}
         {{^error}}<p class="waiting" role="status">{{t.launching}}</p>{{/error}}
         """#,
@@ -25,7 +26,9 @@ extension PageTemplates {
         <input id="name" name="name" value="{{name}}" required pattern=".*\S.*" autocomplete="name"></div>
         <div class="field"><label for="photo">{{t.photo}}</label>
         <div class="photo"><div id="photo-preview" data-live>{{>photo-preview}}</div>
-        <div><input id="photo" name="photo" type="file" accept="image/jpeg,image/png" {{^isPhotoReady}}required {{/isPhotoReady}}aria-describedby="photo-hint photo-state">
+        <div><input id="photo" name="photo" type="file" \#
+        accept="image/jpeg,image/png" {{^isPhotoReady}}required {{/isPhotoReady}}\#
+        aria-describedby="photo-hint photo-state">
         <p class="hint" id="photo-hint">{{t.photoHint}}</p>
         <div id="photo-state" data-live>{{>photo-state}}</div></div></div></div>
         <div id="guest-state" data-live>{{>guest-state}}</div>
@@ -37,20 +40,24 @@ extension PageTemplates {
         """#,
         "alert": #"""
         {{#alert}}
-        <section class="alert" role="alertdialog" aria-labelledby="alert-title" aria-describedby="alert-text alert-details">
+        <section class="alert" role="alertdialog" aria-labelledby="alert-title" \#
+        aria-describedby="alert-text alert-details">
         <h2 id="alert-title">{{t.sessionEnded}}</h2>
         <p id="alert-text">{{text}}</p>
         <p id="alert-details" class="hint">{{details}}</p>
-        <form method="post" action="/alert/dismiss">{{>form-token}}<button id="dismiss" class="primary" autofocus>{{t.dismiss}}</button></form>
+        <form method="post" action="/alert/dismiss">\#
+        {{>form-token}}<button id="dismiss" class="primary" autofocus>{{t.dismiss}}</button></form>
         </section>
         {{/alert}}
         """#,
         "notice": #"""
         {{#notice}}<p class="notice">{{.}}</p>{{/notice}}
-        {{#signOutError}}<div class="notice" role="alert"><p>{{t.signOutIncomplete}}</p><p>{{.}}</p></div>{{/signOutError}}
+        {{#signOutError}}<div class="notice" role="alert"><p>{{t.signOutIncomplete}}</p><p>{{.}}</p></div>\#
+        {{/signOutError}}
         """#,
         "photo-preview": #"""
-        {{#preview}}<img src="{{.}}" alt="" width="72" height="72">{{/preview}}{{^preview}}<span class="empty" aria-hidden="true"></span>{{/preview}}
+        {{#preview}}<img src="{{.}}" alt="" width="72" height="72">{{/preview}}{{^preview}}\#
+        <span class="empty" aria-hidden="true"></span>{{/preview}}
         """#,
         "photo-state": #"""
         {{#isPreparing}}<p class="waiting" role="status">{{t.preparingPhoto}}</p>{{/isPreparing}}
@@ -74,7 +81,8 @@ extension PageTemplates {
         <p class="waiting" role="status">{{t.signingIn}}</p>
         <button class="quiet" formaction="/sign-in/cancel">{{t.cancel}}</button>
         {{/isSigningIn}}
-        {{^isSigningIn}}{{#providers}}<button id="provider-{{name}}" name="provider" value="{{name}}">{{label}}</button>{{/providers}}{{/isSigningIn}}
+        {{^isSigningIn}}{{#providers}}\#
+        <button id="provider-{{name}}" name="provider" value="{{name}}">{{label}}</button>{{/providers}}{{/isSigningIn}}
         </form>
         """#,
     ]
@@ -83,7 +91,8 @@ extension PageTemplates {
         "articles": #"""
         <div class="title"><h1>{{t.articles}}</h1>
         <div class="buttons">
-        <form method="post" action="/articles/refresh">{{>form-token}}<button id="refresh" class="quiet">{{t.refresh}}</button></form>
+        <form method="post" action="/articles/refresh">\#
+        {{>form-token}}<button id="refresh" class="quiet">{{t.refresh}}</button></form>
         <a class="button primary" id="new-article" href="/compose">{{t.newArticle}}</a>
         </div></div>
         <div id="banner" data-live>{{>banner}}</div>
@@ -91,14 +100,16 @@ extension PageTemplates {
         <div id="list-end" data-live>{{>list-end}}</div>
         """#,
         "banner": #"""
-        {{#banner}}<div class="notice" role="status"><p class="strong">{{t.showsStored}}</p><p>{{.}}</p></div>{{/banner}}
+        {{#banner}}<div class="notice" role="status"><p class="strong">{{t.showsStored}}</p><p>{{.}}</p></div>\#
+        {{/banner}}
         """#,
         "list": #"""
         {{#isFilled}}
         <ol class="rows">
         {{#rows}}
         <li><a href="{{path}}"><span class="row-title">{{title}}</span>
-        <span class="row-facts">{{#author}}<span>{{.}}</span>{{/author}}{{#date}}<time datetime="{{machine}}">{{text}}</time>{{/date}}</span></a></li>
+        <span class="row-facts">{{#author}}<span>{{.}}</span>{{/author}}\#
+        {{#date}}<time datetime="{{machine}}">{{text}}</time>{{/date}}</span></a></li>
         {{/rows}}
         </ol>
         {{/isFilled}}
@@ -106,16 +117,20 @@ extension PageTemplates {
         {{#isEmpty}}<p class="empty-text">{{t.noArticles}}</p>{{/isEmpty}}
         {{#error}}
         <div class="failure">{{>error}}
-        <form method="post" action="/articles/load">{{>form-token}}<button id="load" class="primary">{{t.retry}}</button></form></div>
+        <form method="post" action="/articles/load">\#
+        {{>form-token}}<button id="load" class="primary">{{t.retry}}</button></form></div>
         {{/error}}
         {{#isIdle}}
-        <form method="post" action="/articles/load">{{>form-token}}<button id="load" class="primary">{{t.load}}</button></form>
+        <form method="post" action="/articles/load">\#
+        {{>form-token}}<button id="load" class="primary">{{t.load}}</button></form>
         {{/isIdle}}
         """#,
         "list-end": #"""
         {{#moreError}}{{>error}}{{/moreError}}
         {{#hasMore}}
-        <form method="post" action="/articles/more" class="more">{{>form-token}}<button id="more"{{#isLoadingMore}} aria-disabled="true"{{/isLoadingMore}}>{{moreText}}</button></form>
+        <form method="post" action="/articles/more" class="more">\#
+        {{>form-token}}<button id="more"{{#isLoadingMore}} \#
+        aria-disabled="true"{{/isLoadingMore}}>{{moreText}}</button></form>
         {{/hasMore}}
         {{#isComplete}}<p class="end">{{t.endOfList}}</p>{{/isComplete}}
         """#,
@@ -126,16 +141,19 @@ extension PageTemplates {
         "article-state": #"""
         {{#article}}
         <h1>{{title}}</h1>
-        <p class="facts">{{#author}}<span>{{.}}</span>{{/author}}{{#date}}<time datetime="{{machine}}">{{text}}</time>{{/date}}</p>
+        <p class="facts">{{#author}}<span>{{.}}</span>{{/author}}\#
+        {{#date}}<time datetime="{{machine}}">{{text}}</time>{{/date}}</p>
         <div class="text">{{#paragraphs}}<p>{{.}}</p>{{/paragraphs}}</div>
         {{/article}}
         {{#isLoading}}<p class="waiting" role="status">{{t.loading}}</p>{{/isLoading}}
         {{#isMissing}}<h1>{{t.articleMissing}}</h1><p class="notice" role="status">{{t.errorNotFound}}</p>{{/isMissing}}
         {{^isMissing}}{{#error}}
         <div class="failure">{{>error}}
-        <form method="post" action="{{refreshPath}}">{{>form-token}}<button id="retry" class="primary">{{t.retry}}</button></form></div>
+        <form method="post" action="{{refreshPath}}">\#
+        {{>form-token}}<button id="retry" class="primary">{{t.retry}}</button></form></div>
         {{/error}}{{/isMissing}}
-        {{#isLoaded}}<form method="post" action="{{refreshPath}}">{{>form-token}}<button id="retry" class="quiet">{{t.refresh}}</button></form>{{/isLoaded}}
+        {{#isLoaded}}<form method="post" action="{{refreshPath}}">\#
+        {{>form-token}}<button id="retry" class="quiet">{{t.refresh}}</button></form>{{/isLoaded}}
         """#,
     ]
 
@@ -147,7 +165,8 @@ extension PageTemplates {
         <div id="account-state" data-live>{{>account-state}}</div>
         """#,
         "person": #"""
-        {{#person}}<div class="person">{{#photo}}<img src="{{.}}" alt="" width="72" height="72">{{/photo}}{{^photo}}<span class="empty" aria-hidden="true"></span>{{/photo}}<p class="strong">{{name}}</p></div>{{/person}}
+        {{#person}}<div class="person">{{#photo}}<img src="{{.}}" alt="" width="72" height="72">{{/photo}}{{^photo}}\#
+        <span class="empty" aria-hidden="true"></span>{{/photo}}<p class="strong">{{name}}</p></div>{{/person}}
         """#,
         "account-state": #"""
         {{#isKept}}<div class="notice"><p class="done" role="status">{{t.accountKept}}</p></div>{{/isKept}}
@@ -160,7 +179,8 @@ extension PageTemplates {
         <p class="waiting" role="status">{{t.signingIn}}</p>
         <button class="quiet" formaction="/account/cancel">{{t.cancel}}</button>
         {{/isSigningIn}}
-        {{^isSigningIn}}{{#providers}}<button id="provider-{{name}}" name="provider" value="{{name}}">{{label}}</button>{{/providers}}{{/isSigningIn}}
+        {{^isSigningIn}}{{#providers}}\#
+        <button id="provider-{{name}}" name="provider" value="{{name}}">{{label}}</button>{{/providers}}{{/isSigningIn}}
         </form></div>{{/isKept}}
         """#,
     ]
@@ -183,7 +203,8 @@ extension PageTemplates {
         </form>
         """#,
         "compose-error": #"""
-        {{#error}}<div class="notice" role="alert"><p class="strong">{{t.publishFailed}} {{t.draftKept}}</p><p class="error">{{.}}</p></div>{{/error}}
+        {{#error}}<div class="notice" role="alert"><p class="strong">{{t.publishFailed}} {{t.draftKept}}</p>\#
+        <p class="error">{{.}}</p></div>{{/error}}
         """#,
         "compose-state": #"""
         {{#isPublishing}}

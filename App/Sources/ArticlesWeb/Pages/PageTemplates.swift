@@ -8,25 +8,20 @@ enum PageTemplates {
         "layout": layout, "region": "{{#screen}}{{>*region}}{{/screen}}",
         "form-token": #"<input type="hidden" name="form-token" value="{{formToken}}">"#,
         "error": #"<p class="error" role="alert">{{.}}</p>"#,
-        "user": user,
+        "user": user, "refusal": refusal,
     ].merging(launch) { $1 }.merging(signIn) { $1 }.merging(articles) { $1 }.merging(compose) { $1 }.merging(account) {
         $1
     }
 
-    /// The compiled templates. Each escapes with ``MarkupEscaping``.
-    static let library: MustacheLibrary = {
-        MustacheContentTypes.register(MarkupEscaping(), named: MarkupEscaping.name)
-        let pragma = "{{% CONTENT_TYPE:\(MarkupEscaping.name)}}"
-        var library = MustacheLibrary()
-        for (name, source) in sources {
-            do {
-                try library.register(pragma + source, named: name)
-            } catch {
-                preconditionFailure("the template \(name) is invalid: \(error)")
-            }
-        }
-        return library
-    }()
+    /// The compiled templates.
+    static let library = MarkupTemplates(sources)
+
+    /// A page without style: the style is for the browser with the cookie.
+    private static let refusal = #"""
+        <!doctype html><html lang="{{language}}"><head><meta charset="utf-8">\#
+        <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">\#
+        <title>{{title}}</title></head><body><h1>{{title}}</h1><p>{{text}}</p></body></html>
+        """#
 
     private static let layout = #"""
         <!doctype html>
@@ -60,7 +55,8 @@ enum PageTemplates {
     private static let user = #"""
         {{#isSignedIn}}
         <a class="name" id="account" href="/account">{{#user}}{{.}}{{/user}}{{^user}}{{t.account}}{{/user}}</a>
-        <form method="post" action="/sign-out">{{>form-token}}<button id="sign-out" class="quiet">{{t.signOut}}</button></form>
+        <form method="post" action="/sign-out">\#
+        {{>form-token}}<button id="sign-out" class="quiet">{{t.signOut}}</button></form>
         {{/isSignedIn}}
         """#
 }

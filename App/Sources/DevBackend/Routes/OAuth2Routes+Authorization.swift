@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Mustache
 import NIOCore
 
 // Discovery (RFC 8414), and the sign-ins in a browser (RFC 6749 §4.1, RFC 7636) and with a device code (RFC 8628).
@@ -15,13 +16,13 @@ extension OAuth2Routes {
             Route(.get, "/oauth2/authorize") { request, context in
                 try await encodingErrors {
                     _ = try authorization(try OAuth2Form(request.uri.query ?? ""))
-                    return page("Sign in")
+                    return try page("Sign in")
                 }
             },
             Route(.post, "/oauth2/authorize") { request, context in
                 try await encodingErrors { try await authorize(request, context) }
             },
-            Route(.get, "/oauth2/device") { _, _ in page("Sign in on a device", field: "user_code") },
+            Route(.get, "/oauth2/device") { _, _ in try page("Sign in on a device", isDevice: true) },
             Route(.post, "/oauth2/device") { request, context in
                 try await encodingErrors { try await decideDevice(request, context) }
             },
@@ -85,7 +86,7 @@ extension OAuth2Routes {
         guard pending.decide(form["user_code"] ?? "", decision) else {
             throw OAuth2Error.invalidRequest("The code is unknown or has been used.")
         }
-        return page("Done. You can close this window.", isForm: false)
+        return try page("Done. You can close this window.", isForm: false)
     }
 
     /// The parameters of an authorization request that has been checked. A request that fails the checks is not
@@ -155,20 +156,21 @@ extension OAuth2Routes {
         return try sessions.pair(for: try await sessions.start(forUserNamed: user))
     }
 
-    /// A page without script. It shows nothing of the request, so that there is nothing to escape.
-    private func page(_ title: String, field: String? = nil, isForm: Bool = true) -> Response {
-        let code = field.map { "<label>Code <input name=\"\($0)\" required></label> " } ?? ""
-        let form = """
-            <form method="post">\(code)<label>Name <input name="name"></label> \
-            <button name="decision" value="allow">Allow</button> \
-            <button name="decision" value="deny">Deny</button></form>
-            """
-        let text = """
-            <!doctype html><html lang="en"><meta charset="utf-8"><title>\(title)</title>\
-            <h1>\(title)</h1>\(isForm ? form : "")</html>
-            """
+    /// A page without script. It shows nothing of the request.
+    private func page(_ title: String, isForm: Bool = true, isDevice: Bool = false) throws -> Response {
+        let page = try MustacheTemplate(string: Self.page)
+            .render(["title": title, "isForm": isForm, "isDevice": isDevice])
         return Response(
             status: .ok, headers: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+            body: ResponseBody(byteBuffer: ByteBuffer(string: page)))
     }
+
+    private static let page = #"""
+        <!doctype html><html lang="en"><meta charset="utf-8"><title>{{title}}</title><h1>{{title}}</h1>\#
+        {{#isForm}}<form method="post">\#
+        {{#isDevice}}<label>Code <input name="user_code" required></label> {{/isDevice}}\#
+        <label>Name <input name="name"></label> \#
+        <button name="decision" value="allow">Allow</button> \#
+        <button name="decision" value="deny">Deny</button></form>{{/isForm}}</html>
+        """#
 }

@@ -1,7 +1,7 @@
 /// The style sheet and the script of the page.
 extension ReportPage {
     /// Colors are chosen for a contrast of at least 4.5 to 1 of text, and 3 to 1 of bars.
-    static let style: HTML = """
+    static let style = """
         :root {
           --ground: #fbfbfa; --surface: #ffffff; --line: #e2e1dd; --text: #1c1c1a; --faint: #5f5e59; --accent: #1d5fa8;
           --failing: #b9770e; --waiting: #a3a19a; --succeeding: #2a7d4f; --refresh: #7a3fb5; --band: #7a3fb533;
@@ -106,7 +106,7 @@ extension ReportPage {
         """
 
     /// What the page can do beyond reading: search, open all, and open the request that a link names.
-    static let script: HTML = """
+    static let script = """
         "use strict";
         const calls = [...document.querySelectorAll(".call")];
         const names = calls.map(call => call.querySelector("summary").textContent.toLowerCase());

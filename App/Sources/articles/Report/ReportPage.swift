@@ -1,3 +1,4 @@
+import ArticlesWeb
 import ConcurrencyPrimitives
 import Crypto
 import Foundation
@@ -5,7 +6,7 @@ import NetworkCore
 
 /// A page about the requests of a command: one file that loads nothing, and can be read without its script.
 ///
-/// Everything that a server sent is escaped (``HTML``), and what is recorded is redacted before it comes here.
+/// Everything that a server sent is escaped, and what is recorded is redacted before it comes here.
 struct ReportPage {
     /// The most calls that are listed.
     static let limit = 2_000
@@ -72,47 +73,27 @@ struct ReportPage {
     }
 
     /// The whole page.
-    var html: HTML {
-        """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="\(Self.policy)">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="referrer" content="no-referrer">
-        <meta name="color-scheme" content="light dark">
-        <title>\(title): \(calls.count) requests</title>
-        <style>\(Self.style)</style>
-        </head>
-        <body>
-        <header>
-        <h1>\(title)</h1>
-        <p class="sub">\(baseURL), \(startedAt.formatted(.iso8601))</p>
-        \(verdictText)
-        \(figures)
-        </header>
-        <main>
-        \(overview)
-        \(claimSection)
-        \(callSection)
-        </main>
-        <footer>Tokens and other secrets are redacted. This page loads nothing.</footer>
-        <script>\(Self.script)</script>
-        </body>
-        </html>
-
-        """
+    var html: String {
+        let page = members([
+            "policy": Self.policy, "style": Self.style, "script": Self.script, "title": title, "baseURL": baseURL,
+            "startedAt": startedAt.formatted(.iso8601), "callCount": calls.count,
+            "figures": figures, "overview": overview, "verdict": verdict.map(members), "filters": filters,
+            "calls": calls.map(members), "omittedCalls": omittedCalls == 0 ? nil : omittedCalls,
+            "omittedExchanges": omittedExchanges == 0 ? nil : omittedExchanges,
+        ])
+        return ReportTemplates.library.render(page, "page")
     }
+
+    /// What a template names. A dictionary is read faster than the properties of a value.
+    func members(_ members: [String: Any?]) -> [String: Any] { members.compactMapValues(\.self) }
 
     /// Only the style and the script of this page may run, and nothing is loaded.
-    private static var policy: String {
+    private static let policy =
         "default-src 'none'; style-src '\(hash(of: style))'; script-src '\(hash(of: script))'; base-uri 'none'; "
-            + "form-action 'none'"
-    }
+        + "form-action 'none'"
 
-    private static func hash(of piece: HTML) -> String {
-        "sha256-" + Data(SHA256.hash(data: Data(piece.description.utf8))).base64EncodedString()
+    private static func hash(of text: String) -> String {
+        "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
     }
 }
 

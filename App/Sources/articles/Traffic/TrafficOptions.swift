@@ -112,7 +112,7 @@ final class TrafficRecording: Sendable {
             title: title, baseURL: baseURL, startedAt: startedAt,
             spans: CallSpan.spans(of: events.events, baseURL: baseURL), exchanges: exchanges.exchanges,
             omitted: exchanges.omitted, verdict: verdict)
-        return page.html.description
+        return page.html
     }
 
     /// Whether a page is written.
