@@ -8,9 +8,12 @@ struct BackendServices: Sendable {
     let faults: FaultInjector
     let ledger: RequestLedger
     let feed: ArticleFeed
-    let pipeline: RequestPipeline
+    private let authenticator: Authenticator
+    private let uploads: UploadFolder
+    private let configuration: DevBackend.Configuration
 
     init(_ configuration: DevBackend.Configuration) async throws {
+        self.configuration = configuration
         database = try await BackendDatabase(configuration)
         faults = FaultInjector(plan: configuration.faults)
         ledger = RequestLedger(capacity: configuration.journalCapacity)
@@ -22,42 +25,44 @@ struct BackendServices: Sendable {
                 succession: RefreshToken.Succession(key: database.successionKey),
                 lifetime: configuration.refreshTokenLifetime, grace: configuration.rotationGrace),
             accessTokens: accessTokens, ledger: ledger, dialect: configuration.dialect, now: configuration.now)
-        let authenticator = Authenticator(
+        authenticator = Authenticator(
             database: database, accessTokens: accessTokens, faults: faults, ledger: ledger,
             expiredTokenStatus: configuration.dialect.expiredTokenStatus,
             accessTokenField: configuration.dialect.accessTokenField.flatMap { HTTPField.Name($0) },
             now: configuration.now)
-        let limits = configuration.limits
-        feed = ArticleFeed(database: database, limit: limits.eventStreams)
-        let uploads = try UploadFolder(
+        feed = ArticleFeed(database: database, limit: configuration.limits.eventStreams)
+        uploads = try UploadFolder(
             configuration.effectiveUploadFolder,
-            budget: ByteBudget(limit: limits.uploadBytes) { [ledger] in ledger.noteMaximum(\.maxUploadBytes, $0) })
-        var routes = AuthRoutes(
+            budget: ByteBudget(limit: configuration.limits.uploadBytes) { [ledger] in
+                ledger.noteMaximum(\.maxUploadBytes, $0)
+            })
+    }
+
+    /// All routes.
+    var routes: RouteTable {
+        let (limits, now) = (configuration.limits, configuration.now)
+        let auth = AuthRoutes(
             sessions: sessions, authenticator: authenticator, provider: configuration.provider, uploads: uploads,
-            limits: limits
-        ).routes
-        routes += UserRoutes(database: database, authenticator: authenticator).routes
-        // Before the articles: `events` is no identifier.
-        routes += EventRoutes(feed: feed, authenticator: authenticator, limits: limits).routes
-        routes +=
-            ArticleRoutes(
-                articles: Articles(database: database), feed: feed, authenticator: authenticator, limits: limits,
-                now: configuration.now
-            ).routes
-        routes +=
-            OAuth2Routes(
-                sessions: sessions, client: configuration.oauth2Client, limits: limits,
-                pending: PendingAuthorizations(
-                    deviceLifetime: configuration.deviceCodeLifetime, interval: configuration.devicePollInterval,
-                    now: configuration.now)
-            ).routes
-        routes += ContractRoutes().routes
-        if configuration.allowsDevEndpoints {
-            routes += DevRoutes(database: database, feed: feed, faults: faults, ledger: ledger, limits: limits).routes
-        }
-        pipeline = RequestPipeline(
-            routes: RouteTable(routes), faults: faults, ledger: ledger,
-            bodyMemory: ByteBudget(limit: limits.bufferedBodyBytes) { [ledger] in
+            limits: limits)
+        let users = UserRoutes(database: database, authenticator: authenticator)
+        let events = EventRoutes(feed: feed, authenticator: authenticator, limits: limits)
+        let articles = ArticleRoutes(
+            articles: Articles(database: database), feed: feed, authenticator: authenticator, limits: limits, now: now)
+        let oauth2 = OAuth2Routes(
+            sessions: sessions, client: configuration.oauth2Client, limits: limits,
+            pending: PendingAuthorizations(
+                deviceLifetime: configuration.deviceCodeLifetime, interval: configuration.devicePollInterval, now: now))
+        let dev = DevRoutes(database: database, feed: feed, faults: faults, ledger: ledger, limits: limits)
+        return RouteTable(
+            auth.routes + users.routes + events.routes + articles.routes + oauth2.routes + ContractRoutes().routes
+                + (configuration.allowsDevEndpoints ? dev.routes : []))
+    }
+
+    /// The path of the server's requests.
+    var pipeline: RequestPipeline {
+        RequestPipeline(
+            routes: routes, faults: faults, ledger: ledger,
+            bodyMemory: ByteBudget(limit: configuration.limits.bufferedBodyBytes) { [ledger] in
                 ledger.noteMaximum(\.maxBufferedBodyBytes, $0)
             },
             credentialFields: CredentialFields(dialect: configuration.dialect),

@@ -105,7 +105,7 @@ struct RequestPipeline: Sendable {
         }
         let outcome: Outcome
         if let interruption = decision.interruption {
-            outcome = self.outcome(of: interruption, exchange)
+            outcome = interrupt(exchange, by: interruption)
         } else {
             if request.headers[.expect]?.lowercased() == "100-continue" {
                 // A closed connection shows when the body is read.
@@ -136,8 +136,8 @@ struct RequestPipeline: Sendable {
         }
     }
 
-    /// The outcome of a fault that replaces the handler.
-    private func outcome(of fault: FaultAction, _ exchange: Exchange) -> Outcome {
+    /// Replaces the handler by a fault.
+    private func interrupt(_ exchange: Exchange, by fault: FaultAction) -> Outcome {
         switch fault {
         case .respond(let status, let retryAfter, let code):
             var error = APIError(

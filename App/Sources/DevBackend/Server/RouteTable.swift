@@ -8,8 +8,9 @@ struct RouteTable: Sendable {
     private let entries: [(pattern: PathPattern, route: Route)]
     private let responder: RouterResponder<BackendContext>
 
+    /// Creates a table. The order of the routes has no effect: `/articles/events` is tried before `/articles/{id}`.
     init(_ routes: [Route]) {
-        entries = routes.map { route in
+        entries = routes.sorted { $0.placeholders < $1.placeholders }.map { route in
             let segments = route.fullPath.split(separator: "/").map { $0.hasPrefix("{") ? "*" : $0 }
             return (PathPattern(segments.joined(separator: "/")), route)
         }
@@ -70,6 +71,9 @@ struct Route: Sendable {
 
     /// The path from the root: below the base path, except for a well-known path (RFC 8615).
     var fullPath: String { path.hasPrefix("/.well-known/") ? path : RouteTable.basePath + path }
+
+    /// The number of segments that stand for any text.
+    fileprivate var placeholders: Int { path.count { $0 == "{" } }
 
     /// Whether a request here is an attempt to refresh, with any outcome.
     var isRefresh: Bool { method == .post && (path == "/auth/refresh" || path == "/oauth2/token") }
