@@ -2,7 +2,7 @@
 enum Assets {
     /// The icon of the pages.
     static let icon = #"""
-        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0f5b62"/>\
+        <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0f5b62"/>
         <path d="M9 10h14M9 16h14M9 22h9" stroke="#fff" stroke-width="2.5" stroke-linecap="round"/></svg>
         """#
 
@@ -41,7 +41,8 @@ enum Assets {
         header { border-bottom: 1px solid var(--line); }
         .bar, main, .lost:not(:empty) { max-width: 44rem; margin: 0 auto; padding: 0 1.25rem; }
         .bar { display: flex; align-items: center; justify-content: space-between; gap: 1rem; min-height: 4rem; }
-        .brand { flex: none; white-space: nowrap; font: 600 1.1875rem/1.4 var(--serif); color: var(--ink); text-decoration: none;
+        .brand { flex: none; white-space: nowrap; font: 600 1.1875rem/1.4 var(--serif); color: var(--ink);
+          text-decoration: none;
           padding: 0.4rem 0 0.4rem 2.25rem; background: url("/icon.svg") left center / 1.5rem no-repeat; }
         .user { display: flex; align-items: center; gap: 0.9rem; min-width: 0; }
         .name { color: var(--soft); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
@@ -74,7 +75,8 @@ enum Assets {
         .rows a:hover .row-title { color: var(--accent); text-decoration: underline; }
         .row-title { display: block; font: 600 1.1875rem/1.4 var(--serif); }
         .row-facts, .facts { display: flex; flex-wrap: wrap; color: var(--soft); font-size: 0.9375rem; }
-        .row-facts > :not(:first-child)::before, .facts > :not(:first-child)::before { content: "·"; margin: 0 0.45rem; }
+        .row-facts > :not(:first-child)::before, .facts > :not(:first-child)::before {
+          content: "·"; margin: 0 0.45rem; }
         .more { display: flex; justify-content: center; margin-top: 1.75rem; }
         .end, .empty-text { margin-top: 1.75rem; text-align: center; color: var(--soft); font-size: 0.9375rem; }
 
@@ -99,14 +101,15 @@ enum Assets {
         textarea { min-height: 14rem; resize: vertical; font: 1.125rem/1.65 var(--serif); }
         input:focus-visible, textarea:focus-visible { outline-offset: 0; }
         input[type="file"] { max-width: 100%; font: inherit; font-size: 0.9375rem; color: var(--soft); }
-        ::file-selector-button { min-height: 2.5rem; margin-right: 0.75rem; padding: 0.4rem 0.9rem; color: var(--accent);
-          font: 500 0.9375rem/1.3 var(--sans); background: transparent; border: 1px solid var(--field-line);
-          border-radius: 8px; cursor: pointer; }
+        ::file-selector-button { min-height: 2.5rem; margin-right: 0.75rem; padding: 0.4rem 0.9rem;
+          color: var(--accent); font: 500 0.9375rem/1.3 var(--sans); background: transparent;
+          border: 1px solid var(--field-line); border-radius: 8px; cursor: pointer; }
         .photo, .person { display: flex; gap: 1.1rem; align-items: flex-start; }
         .person { align-items: center; margin-top: 1.5rem; }
         .person p { min-width: 0; }
         .photo > :last-child { min-width: 0; flex: 1; }
-        .photo img, .photo .empty, .person img, .person .empty { flex: none; display: block; width: 4.5rem; height: 4.5rem; border-radius: 50%;
+        .photo img, .photo .empty, .person img, .person .empty { flex: none; display: block; width: 4.5rem;
+          height: 4.5rem; border-radius: 50%;
           object-fit: cover; background: var(--tint); }
         .hint { margin-top: 0.35rem; color: var(--soft); font-size: 0.9375rem; }
 

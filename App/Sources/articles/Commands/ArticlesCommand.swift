@@ -13,12 +13,13 @@ struct ArticlesCommand: AsyncParsableCommand {
             An access token in \(EnvironmentToken.variable) is used in place of the stored session. It is not stored \
             and not refreshed.
 
-            Completions for bash, zsh or fish: articles --generate-completion-script SHELL. The manual page: articles man.
+            Completions for bash, zsh or fish: articles --generate-completion-script SHELL. The manual page: \
+            articles man.
 
             Exit status: 0 success; 1 refused by the server, or a claim of the demo does not hold; 64 usage error; \
             65 unusable photo or input; 66 missing file; 69 the server cannot be reached; 70 internal error; 73 the \
-            output cannot be written; 74 the token store failed; 75 try again later; 77 not signed in; 78 configuration \
-            error; 130 interrupted; 141 the reader of the output has gone.
+            output cannot be written; 74 the token store failed; 75 try again later; 77 not signed in; 78 \
+            configuration error; 130 interrupted; 141 the reader of the output has gone.
             """,
         version: "0.1.0",
         subcommands: [

@@ -43,8 +43,8 @@ struct Demo {
         let fitter = try AppGraph.photoFitter()
         console.print(console.terminal.bold("Latchkey: one refresh for all requests, and no accidental sign-out"))
         let stake =
-            "\(options.requests) requests carry a token that has just expired. The server replaces a refresh token each "
-            + "time it is used, and takes a second use for theft: two refreshes would sign the user out."
+            "\(options.requests) requests carry a token that has just expired. The server replaces a refresh token "
+            + "each time it is used, and takes a second use for theft: two refreshes would sign the user out."
         for line in console.terminal.wrapped(stake, indentation: 0) { console.print(line) }
         console.print()
 

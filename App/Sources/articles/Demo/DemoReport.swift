@@ -47,8 +47,8 @@ struct DemoReport: Encodable {
     var verdict: Claims.Verdict {
         let summary =
             "\(requests) requests with an expired token, \(refreshes.counted("refresh", "refreshes")), "
-            + "\(signOuts.counted("sign-out", "sign-outs")), \(failures.counted("failure", "failures")). After the user's "
-            + "own sign-out, \(requestsWithOldTokens.counted("request", "requests")) with the old tokens."
+            + "\(signOuts.counted("sign-out", "sign-outs")), \(failures.counted("failure", "failures")). After the "
+            + "user's own sign-out, \(requestsWithOldTokens.counted("request", "requests")) with the old tokens."
         return Claims.Verdict(summary: summary, claims: claims)
     }
 

@@ -95,7 +95,8 @@ struct SessionExportCommand: AsyncParsableCommand {
         // The store cannot be read: the file may be the only holder of the session.
         let failure = Failure(error)
         throw Failure(
-            "\(failure.message); the session may be in \(self.file) by now: run this command again once the store works",
+            "\(failure.message); the session may be in \(self.file) by now: run this command again once "
+                + "the store works",
             failure.status)
     }
 }
