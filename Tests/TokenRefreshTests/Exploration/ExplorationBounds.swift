@@ -83,29 +83,10 @@ extension ExplorationBounds: CustomStringConvertible {
 
 /// The behaviour of store and server in a walk, and how the two may be faulty.
 struct ExplorationModel: Hashable, Sendable {
-    enum Flaw: Hashable, Sendable {
-        /// The store gives the lease although another process holds it.
-        case leaseIsGivenTwice
-        /// The server says that it honours keys, and does not.
-        case serverForgetsKeys
-        /// A write replaces any content.
-        case writesOverEverything
-        /// The mark that a call may be under way is lost.
-        case marksAreLost
-        /// The intent of a refresh is not stored, although the store says so.
-        case intentsAreLost
-        /// A lease that was cut still says that another process is dead.
-        case cutLeaseIsProof
-        /// An owner that does not hold the lease is taken for dead.
-        case freeLeaseIsProof
-        /// The failure that is stored with an intent is lost.
-        case failuresAreLost
-    }
-
     /// Rule 6: the server repeats its result for the same key, and the engine knows it.
     var honoursKeys = false
     /// The lease is a claim in a row: it can lapse, and has a number that is noted when it is released. Otherwise it is
     /// the lock of a file, which the kernel releases.
     var hasClaims = false
-    var flaw: Flaw?
+    var flaw: World.Fault?
 }

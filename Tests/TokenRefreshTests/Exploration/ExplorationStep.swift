@@ -2,42 +2,51 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// One thing that happens. A number names a process, or a call under way.
-enum ExplorationStep: Hashable {
-    // Users and requests.
-    case requestsRefresh(Int)
-    case sendsRequest(Int)
-    case isRefused(Int)
-    case retries(Int)
-    case signsIn(Int)
-    case signsOut(Int)
+/// One thing that happens in a process, or to one of its calls.
+struct ExplorationStep: Hashable {
+    enum Kind: Hashable {
+        // Users and requests.
+        case requestsRefresh
+        case sendsRequest
+        case isRefused
+        case retries
+        case signsIn
+        case signsOut
 
-    // The store.
-    case storeWorks(Int, work: Int)
-    case storeFails(Int, work: Int)
-    case storeResponds(Int, work: Int)
-    case storeReportsFailure(Int, work: Int)
-    case leaseIsGiven(Int, AttemptID)
-    case leaseIsRefused(Int, AttemptID)
-    case leaseIsCut(Int)
-    case leaseIsRemoved
-    case noticesLoss(Int)
-    case isNotifiedOfChange(Int)
+        // The store. A number names a piece of work.
+        case storeWorks(Int)
+        case storeFails(Int)
+        case storeResponds(Int)
+        case storeReportsFailure(Int)
+        case leaseIsGiven(Int, AttemptID)
+        case leaseIsRefused(Int, AttemptID)
+        case leaseIsCut
+        case leaseIsRemoved
+        case noticesLoss
+        case isNotifiedOfChange
 
-    // The server.
-    case serverProcesses(call: Int)
-    case response(call: Int)
-    case connectionBreaks(call: Int)
-    case serverFails(call: Int)
-    case cancelledCallEnds(call: Int)
+        // The server. A number names a call under way.
+        case serverProcesses(call: Int)
+        case response(call: Int)
+        case connectionBreaks(call: Int)
+        case serverFails(call: Int)
+        case cancelledCallEnds(call: Int)
 
-    // Time and processes.
-    case timer(Int, RefreshTimer)
-    case crashes(Int)
-    case restarts(Int)
-    case suspensionIsNear(Int)
-    case isSuspended(Int)
-    case continues(Int)
+        // Time and processes.
+        case timer(RefreshTimer)
+        case crashes
+        case restarts
+        case suspensionIsNear
+        case isSuspended
+        case continues
+    }
+
+    let process: Int
+    let kind: Kind
+}
+
+extension ExplorationStep: CustomStringConvertible {
+    var description: String { "p\(process + 1) \(kind)" }
 }
 
 extension RefreshTimer {

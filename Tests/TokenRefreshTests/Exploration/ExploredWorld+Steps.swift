@@ -6,100 +6,101 @@ import AuthInterface
 extension ExploredWorld {
     func steps() -> [ExplorationStep] {
         var steps: [ExplorationStep] = []
-        for index in calls.indices { add(callSteps: index, to: &steps) }
-        for slot in processes.indices {
-            let process = processes[slot].process
-            switch process.condition {
-            case .dead: steps.append(.restarts(slot))
-            case .suspended:
-                steps.append(.continues(slot))
-                if bounds.has(.crash) { steps.append(.crashes(slot)) }
-            case .running, .suspending:
-                add(storeSteps: slot, process, to: &steps)
-                add(userSteps: slot, process, to: &steps)
-                add(lifeSteps: slot, process, to: &steps)
-            }
+        for (index, call) in world.calls.enumerated() {
+            steps += self.steps(of: call, index).map { ExplorationStep(process: call.process, kind: $0) }
         }
-        add(timersTo: &steps)
-        let hasIntent = store.bundle?.refreshIntent != nil
-        if bounds.has(.removal), !leases.isEmpty || (hasIntent && !model.hasClaims) { steps.append(.leaseIsRemoved) }
+        for (slot, process) in world.processes.enumerated() {
+            var kinds: [ExplorationStep.Kind] = []
+            if !process.isAlive {
+                kinds = [.restarts]
+            } else if process.isSuspended {
+                kinds = bounds.has(.crash) ? [.continues, .crashes] : [.continues]
+            } else {
+                kinds = storeSteps(slot, process) + userSteps(process) + lifeSteps(slot, process)
+            }
+            steps += kinds.map { ExplorationStep(process: slot, kind: $0) }
+        }
+        addTimers(to: &steps)
+        let hasIntent = world.store.content.bundle?.refreshIntent != nil && world.plan.lease.claimTime == nil
+        if bounds.has(.removal), world.store.lease != nil || hasIntent {
+            steps.append(.init(process: world.store.lease?.process ?? 0, kind: .leaseIsRemoved))
+        }
         return steps
     }
 
-    private func isFailure(_ stage: Call.Stage) -> Bool {
-        switch stage {
-        case .failed, .processed(.rejected): true
-        case .sent, .processed(.tokens): false
+    private func steps(of call: Call, _ index: Int) -> [ExplorationStep.Kind] {
+        var kinds: [ExplorationStep.Kind] = []
+        if call.phase == .sent { kinds.append(.serverProcesses(call: index)) }
+        guard !call.isOrphan, world.processes[call.process].runs else { return kinds }
+        if call.phase != .sent { kinds.append(.response(call: index)) }
+        if bounds.has(.lost) { kinds.append(.connectionBreaks(call: index)) }
+        switch call.phase {
+        case .sent, .responded(.issued): if bounds.has(.busy) { kinds.append(.serverFails(call: index)) }
+        case .responded(.rejected), .responded(.failed): break
         }
+        if call.isCancelled { kinds.append(.cancelledCallEnds(call: index)) }
+        return kinds
     }
 
-    private func add(callSteps index: Int, to steps: inout [ExplorationStep]) {
-        let call = calls[index]
-        if call.stage == .sent { steps.append(.serverProcesses(call: index)) }
-        guard let slot = call.slot, processes[slot].process.isAwake else { return }
-        if call.stage != .sent { steps.append(.response(call: index)) }
-        if bounds.has(.lost) { steps.append(.connectionBreaks(call: index)) }
-        if bounds.has(.busy), !isFailure(call.stage) { steps.append(.serverFails(call: index)) }
-        if call.isCancelled { steps.append(.cancelledCallEnds(call: index)) }
-    }
-
-    private func add(storeSteps slot: Int, _ process: ExploredProcess, to steps: inout [ExplorationStep]) {
-        for (index, work) in process.work.enumerated() {
-            if work.result != nil {
-                steps.append(.storeResponds(slot, work: index))
-                if case .write = work.kind, bounds.has(.misreport) {
-                    steps.append(.storeReportsFailure(slot, work: index))
-                }
-            } else {
-                steps.append(.storeWorks(slot, work: index))
-                if bounds.has(.failure) { steps.append(.storeFails(slot, work: index)) }
+    private func storeSteps(_ slot: Int, _ process: DeviceProcess) -> [ExplorationStep.Kind] {
+        var kinds: [ExplorationStep.Kind] = []
+        let isFree = world.store.lease.map(world.isExpired) ?? true || world.store.fault == .leaseIsNotExclusive
+        for (index, job) in process.jobs.enumerated() {
+            switch job.kind {
+            case .lease(let id):
+                if isFree { kinds.append(.leaseIsGiven(index, id)) }
+                if bounds.has(.failure) { kinds.append(.leaseIsRefused(index, id)) }
+            case .write where job.event != nil && bounds.has(.misreport):
+                kinds += [.storeResponds(index), .storeReportsFailure(index)]
+            case _ where job.event != nil: kinds.append(.storeResponds(index))
+            default: kinds += bounds.has(.failure) ? [.storeWorks(index), .storeFails(index)] : [.storeWorks(index)]
             }
         }
-        for attempt in process.leasing {
-            if leases.isEmpty || model.flaw == .leaseIsGivenTwice { steps.append(.leaseIsGiven(slot, attempt)) }
-            if bounds.has(.failure) { steps.append(.leaseIsRefused(slot, attempt)) }
-        }
-        if bounds.has(.cut), holdsLease(slot) { steps.append(.leaseIsCut(slot)) }
-        if model.hasClaims, process.lostLease != nil { steps.append(.noticesLoss(slot)) }
+        if bounds.has(.cut), world.holdsLease(slot) { kinds.append(.leaseIsCut) }
+        if world.plan.lease.claimTime != nil, world.isUnaware(slot) { kinds.append(.noticesLoss) }
+        return kinds
     }
 
-    private func add(userSteps slot: Int, _ process: ExploredProcess, to steps: inout [ExplorationStep]) {
-        let isSignedIn = process.machine.current != nil
-        if isSignedIn, !process.hasRefreshCaller, process.retryAt == nil, bounds.has(.refresh) {
-            steps.append(.requestsRefresh(slot))
+    private func userSteps(_ process: DeviceProcess) -> [ExplorationStep.Kind] {
+        var kinds: [ExplorationStep.Kind] = []
+        let isSignedIn = process.current != nil
+        let isAsking = process.requests.contains { $0.kind == .refresh }
+        if isSignedIn, !isAsking, process.retryAt == nil, bounds.has(.refresh) { kinds.append(.requestsRefresh) }
+        if process.requests.contains(where: { !$0.isWaiting }) {
+            kinds.append(.isRefused)
+        } else if process.machine.readyToken(at: world.instant.uptime) != nil, bounds.has(.request) {
+            kinds.append(.sendsRequest)
         }
-        if process.request != nil {
-            steps.append(.isRefused(slot))
-        } else if process.machine.readyToken(at: now) != nil, bounds.has(.request) {
-            steps.append(.sendsRequest(slot))
-        }
-        if bounds.has(.signIn) { steps.append(.signsIn(slot)) }
-        if isSignedIn, bounds.has(.signOut) { steps.append(.signsOut(slot)) }
-        if bounds.has(.check) { steps.append(.isNotifiedOfChange(slot)) }
+        if bounds.has(.signIn) { kinds.append(.signsIn) }
+        if isSignedIn, bounds.has(.signOut) { kinds.append(.signsOut) }
+        if bounds.has(.check) { kinds.append(.isNotifiedOfChange) }
+        return kinds
     }
 
-    private func add(lifeSteps slot: Int, _ process: ExploredProcess, to steps: inout [ExplorationStep]) {
+    private func lifeSteps(_ slot: Int, _ process: DeviceProcess) -> [ExplorationStep.Kind] {
+        var kinds: [ExplorationStep.Kind] = []
         // A process that does nothing starts again as it was.
-        let isBusy = hasCall(slot) || holdsLease(slot) || !process.work.isEmpty
-        if bounds.has(.crash), isBusy { steps.append(.crashes(slot)) }
-        if process.condition == .suspending, !holdsLease(slot) { steps.append(.isSuspended(slot)) }
-        if process.condition == .running, bounds.has(.suspension), isBusy { steps.append(.suspensionIsNear(slot)) }
+        let isWorking = process.jobs.contains { if case .lease = $0.kind { false } else { true } }
+        let isBusy = hasCall(slot) || world.holdsLease(slot) || isWorking
+        if bounds.has(.crash), isBusy { kinds.append(.crashes) }
+        if process.isSuspending {
+            if !world.holdsLease(slot) { kinds.append(.isSuspended) }
+        } else if bounds.has(.suspension), isBusy {
+            kinds.append(.suspensionIsNear)
+        }
+        return kinds
     }
 
     /// Time passes to the next timer and no further; of those that are due, any may fire first.
-    private func add(timersTo steps: inout [ExplorationStep]) {
-        var next = Duration.seconds(1_000_000)
-        for snapshot in processes where snapshot.process.isAwake {
-            for at in snapshot.process.timers.values { next = min(next, at) }
-        }
-        for slot in processes.indices where processes[slot].process.isAwake {
-            let process = processes[slot].process
-            for (timer, at) in process.timers.sorted(by: { $0.key.rank < $1.key.rank })
-            where at <= max(next, now) && resource(of: timer, slot).map(bounds.has) ?? true {
-                steps.append(.timer(slot, timer))
+    private func addTimers(to steps: inout [ExplorationStep]) {
+        let next = max(world.nextTimer ?? .max, world.now)
+        for (slot, process) in world.processes.enumerated() where process.runs {
+            for set in process.timers.sorted(by: { $0.timer.rank < $1.timer.rank })
+            where set.at <= next && resource(of: set.timer, slot).map(bounds.has) ?? true {
+                steps.append(.init(process: slot, kind: .timer(set.timer)))
             }
-            if let at = process.retryAt, at <= max(next, now), bounds.has(.pause), process.machine.current != nil {
-                steps.append(.retries(slot))
+            if let at = process.retryAt, at <= next, bounds.has(.pause), process.current != nil {
+                steps.append(.init(process: slot, kind: .retries))
             }
         }
     }

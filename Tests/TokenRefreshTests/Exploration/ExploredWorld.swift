@@ -1,198 +1,163 @@
 import AuthInterface
-import Foundation
 
 @testable import TokenRefresh
 
-/// Two processes, the store they share and the server: everything that decides what can happen next.
+/// A world of two processes that share a session, and how much may still happen in it.
 struct ExploredWorld {
-    /// A refresh on its way to the server or back.
-    struct Call {
-        enum Stage: Hashable {
-            case sent
-            case processed(RotatingServer.Response)
-            /// The response is a failure with this status.
-            case failed(status: Int)
-        }
-
-        /// The process that waits for the response. `nil`: none does.
-        var slot: Int?
-        let incarnation: Int
-        let id: AttemptID
-        let base: TokenBundle
-        let number: Int
-        /// The key, in the world's names.
-        let key: String
-        let startedAt: Duration
-        var stage = Stage.sent
-        var isCancelled = false
-        /// The process could not keep the lease until the call ended: it was suspended, has abandoned the call, or has
-        /// lost the lease.
-        var isExcused = false
-    }
-
-    struct Lease: Hashable {
-        let slot: Int
-        let attempt: AttemptID
-    }
-
-    struct ExcusedCall: Hashable {
-        let session: SessionID
-        let number: Int
-        let startedAt: Duration
-    }
-
-    struct RecordedIntent: Hashable {
-        let refreshToken: String
-        let key: String
-    }
-
-    let model: ExplorationModel
+    var world: World
     var bounds: ExplorationBounds
-    var now: Duration = .zero
-    var processes: [ProcessSnapshot]
-    var store: StoredSession
-    var leases: [Lease] = []
-    var calls: [Call] = []
-    var server = RotatingServer()
 
-    // What the laws need of the past.
-    var causes: ReuseCause = []
-    /// Refresh tokens that were in the store at some time.
-    var everStored: Set<String> = []
-    /// Intents that were in the store at some time.
-    var recorded: Set<RecordedIntent> = []
-    /// Calls whose process could not keep the lease until their result was stored.
-    var excused: Set<ExcusedCall> = []
-    /// Sessions whose end was in the store.
-    var ended: Set<SessionID> = []
-    /// Sessions that a user has ended, by signing out or by signing in again.
-    var endedByUser: Set<SessionID> = []
-    /// Owners whose lease was cut.
-    var lapsed: Set<ProcessIdentity> = []
-    var signIns = 0
-    /// Until when a refresh token must not be spent, as the store says.
-    var pauses: [String: Duration] = [:]
-    /// The number of the lock file, or of the last claim.
-    var leaseNumber = 0
-    /// The claims that were released.
-    var released: Set<String> = []
-
-    var violation: (law: ProtocolLaw, text: String)?
-    /// The decisions of the machines in the last step; `nil`: they are not collected.
-    var decisions: [String]?
-
-    static let start = Date(timeIntervalSince1970: 1_800_000_000)
-    static let firstSession = SessionID(rawValue: "s0")
-
-    /// Two processes that share a session.
     init(_ model: ExplorationModel, _ bounds: ExplorationBounds) {
-        self.model = model
+        world = World(plan: WorldPlan(exploring: model), fault: model.flaw)
         self.bounds = bounds
-        let process = ProcessSnapshot(ExploredProcess(incarnation: 0, honoursKeys: model.honoursKeys))
-        processes = [process, process]
-        server.honoursKeys = model.honoursKeys && model.flaw != .serverForgetsKeys
-        server.open(Self.firstSession)
-        let tokens = Self.tokens(0, of: Self.firstSession)
-        let bundle = TokenBundle(
-            accessToken: tokens.accessToken, refreshToken: tokens.refreshToken, session: Self.firstSession
-        )
-        store = .active(bundle)
-        everStored = ["s0.r0"]
-        for slot in 0...1 {
-            send(slot, .requested(.restore, WaiterID(number: 1)), as: .init(purpose: .restore))
-            take(.storeWorks(slot, work: 0))
-            take(.storeResponds(slot, work: 0))
+        // The session began before: neither of the two has signed in to it.
+        let grant = world.server.signIn("ada", process: -1, at: world.now)
+        let session = SessionID(rawValue: "ada0")
+        world.store.content = .active(
+            TokenBundle(accessToken: "a\(grant)", refreshToken: "r\(grant)", session: session))
+        world.server.noteStored(grant, by: -1)
+        for process in 0...1 {
+            _ = world.ask(process, for: .restore, .restore)
+            take(.init(process: process, kind: .storeWorks(0)))
+            take(.init(process: process, kind: .storeResponds(0)))
         }
     }
 
-    var instant: Instant {
-        Instant(uptime: now, date: Self.start + now / .seconds(1))
+    func hasCall(_ process: Int) -> Bool { world.calls.contains { $0.process == process && !$0.isOrphan } }
+
+    // MARK: Taking a step
+
+    mutating func take(_ step: ExplorationStep) {
+        let process = step.process
+        // The world before the step is kept, and shares the other process.
+        world.processes[process] = world.processes[process].copy()
+        takeUserStep(step.kind, process)
+        // No process waits for what is on the way back to one that was killed.
+        world.calls.removeAll { $0.isOrphan && $0.phase != .sent }
+        // A request whose refused token was replaced has been served.
+        world.processes[process].requests.removeAll { !$0.isWaiting && $0.kind != .token }
     }
 
-    static func tokens(_ number: Int, of session: SessionID) -> TokenRefreshResult {
-        TokenRefreshResult(
-            accessToken: "\(session.rawValue).a\(number)", refreshToken: "\(session.rawValue).r\(number)")
-    }
-
-    func owner(_ slot: Int) -> ProcessIdentity {
-        let process = processes[slot].process
-        return Perspective(slot: slot).unview(owner: Perspective.owner(incarnation: process.incarnation))
-    }
-
-    func holdsLease(_ slot: Int) -> Bool { leases.contains { $0.slot == slot } }
-
-    func hasCall(_ slot: Int) -> Bool { calls.contains { $0.slot == slot } }
-
-    mutating func change(_ slot: Int, _ body: (inout ExploredProcess) -> Void) {
-        var process = processes[slot].process
-        body(&process)
-        processes[slot] = ProcessSnapshot(process)
-    }
-
-    mutating func breaks(_ law: ProtocolLaw, _ text: String) {
-        if violation == nil { violation = (law, text) }
-    }
-
-    // MARK: Telling states apart
-
-    /// The same for a world and its mirror image, in which the two processes have changed places.
-    ///
-    /// A state is known by 64 bits. Among ten million states the chance that two share them is below one in 100,000.
-    var fingerprint: Int { min(fingerprint(swapped: false), fingerprint(swapped: true)) }
-
-    private func fingerprint(swapped: Bool) -> Int {
-        var hasher = Hasher()
-        hasher.combine(now)
-        hasher.combine(bounds)
-        hasher.combine(processes[swapped ? 1 : 0].fingerprint)
-        hasher.combine(processes[swapped ? 0 : 1].fingerprint)
-        store.feed(swapped: swapped, into: &hasher)
-        server.feed(swapped: swapped, into: &hasher)
-        var sum = 0
-        for lease in leases {
-            sum &+= hash {
-                $0.combine(swapped ? 1 - lease.slot : lease.slot); $0.combine(lease.attempt)
+    private mutating func takeUserStep(_ kind: ExplorationStep.Kind, _ process: Int) {
+        switch kind {
+        case .requestsRefresh:
+            bounds.spend(.refresh)
+            askForRefresh(process)
+        case .retries:
+            bounds.spend(.pause)
+            world.moveTime(to: world.processes[process].retryAt ?? world.now)
+            askForRefresh(process)
+        case .sendsRequest:
+            bounds.spend(.request)
+            world.sendRequest(process, endpoint: 2)
+        case .isRefused:
+            for (index, request) in world.processes[process].requests.enumerated() {
+                guard case .carrying(let token) = request.phase else { continue }
+                return world.askAgain(process, index, with: TokenRefusal(of: token))
             }
+        case .signsIn:
+            bounds.spend(.signIn)
+            world.signIn(process, as: "ada")
+        case .signsOut:
+            bounds.spend(.signOut)
+            world.signOut(process, as: .byUser)
+        case .isNotifiedOfChange:
+            bounds.spend(.check)
+            world.send(process, .storeChanged)
+        default: takeStoreStep(kind, process)
         }
-        for call in calls { sum &+= hash { call.feed(swapped: swapped, into: &$0) } }
-        for intent in recorded {
-            sum &+= hash {
-                $0.combine(intent.refreshToken)
-                Perspective.feed(intent.key, swapped: swapped, into: &$0)
-            }
-        }
-        for owner in lapsed { sum &+= hash { Perspective.feed(owner.process, swapped: swapped, into: &$0) } }
-        hasher.combine(sum)
-        hasher.combine(pauses)
-        hasher.combine(leaseNumber)
-        hasher.combine(released)
-        hasher.combine(causes)
-        hasher.combine(everStored)
-        hasher.combine(excused)
-        hasher.combine(ended)
-        hasher.combine(endedByUser)
-        return hasher.finalize()
     }
 
-    private func hash(_ feed: (inout Hasher) -> Void) -> Int {
-        var hasher = Hasher()
-        feed(&hasher)
-        return hasher.finalize()
+    private mutating func askForRefresh(_ process: Int) {
+        world.processes[process].retryAt = nil
+        _ = world.ask(process, for: .refresh, .refresh)
     }
-}
 
-extension ExploredWorld.Call {
-    fileprivate func feed(swapped: Bool, into hasher: inout Hasher) {
-        hasher.combine(base.session)
-        hasher.combine(number)
-        hasher.combine(stage)
-        Perspective.feed(key, swapped: swapped, into: &hasher)
-        guard let slot else { return }
-        hasher.combine(swapped ? 1 - slot : slot)
-        hasher.combine(id)
-        hasher.combine(base.generation)
-        hasher.combine(startedAt)
-        hasher.combine(isCancelled)
-        hasher.combine(isExcused)
+    private mutating func takeStoreStep(_ kind: ExplorationStep.Kind, _ process: Int) {
+        switch kind {
+        case .storeWorks(let job), .storeResponds(let job): work(on: job, of: process)
+        case .storeFails(let job):
+            bounds.spend(.failure)
+            fail(job, of: process)
+        case .storeReportsFailure(let job):
+            bounds.spend(.misreport)
+            fail(job, of: process)
+        case .leaseIsGiven(let job, let id):
+            world.processes[process].jobs[job].event = world.give(id, to: process)
+            work(on: job, of: process)
+        case .leaseIsRefused(let job, let id):
+            bounds.spend(.failure)
+            world.processes[process].jobs[job].event = .leaseFailed(id, .busyModel)
+            work(on: job, of: process)
+        case .leaseIsCut:
+            bounds.spend(.cut)
+            _ = world.cut()
+        case .leaseIsRemoved:
+            bounds.spend(.removal)
+            world.removeLease()
+        case .noticesLoss: world.noticeLosses(process)
+        default: takeServerStep(kind, process)
+        }
+    }
+
+    /// Does a piece of the store's work, or reports its result. Nothing is drawn where all rates are zero.
+    private mutating func work(on job: Int, of process: Int) {
+        var draws = RandomDraws(0)
+        _ = world.work(on: job, of: process, &draws)
+    }
+
+    private mutating func fail(_ job: Int, of process: Int) {
+        switch world.processes[process].jobs[job].kind {
+        case .read(let purpose):
+            let event = RefreshEvent.read(purpose, .failure(.simulated), ownerMayCall: false)
+            world.processes[process].jobs[job].event = event
+        case .write(let version, _):
+            world.processes[process].jobs[job].event = .wrote(version: version, .failed(.simulated))
+        case .lease, .release: break
+        }
+        work(on: job, of: process)
+    }
+
+    private mutating func takeServerStep(_ kind: ExplorationStep.Kind, _ process: Int) {
+        switch kind {
+        case .serverProcesses(let call): world.serve(call)
+        case .serverFails(let call):
+            bounds.spend(.busy)
+            let isSent = world.calls[call].phase == .sent
+            if !isSent { world.server.noteFate(.lost, of: world.calls[call]) }
+            world.calls[call].phase = .responded(.failed(status: isSent ? 503 : 502))
+        case .response(let call):
+            var draws = RandomDraws(0)
+            _ = world.respond(call, &draws)
+        case .connectionBreaks(let call):
+            bounds.spend(.lost)
+            _ = world.end(call)
+        // Whether the server has processed it, or will, is not known.
+        case .cancelledCallEnds(let call): _ = world.end(call)
+        default: takeLifeStep(kind, process)
+        }
+    }
+
+    private mutating func takeLifeStep(_ kind: ExplorationStep.Kind, _ process: Int) {
+        switch kind {
+        case .timer(let timer):
+            guard let index = world.processes[process].timers.firstIndex(where: { $0.timer == timer }) else { break }
+            if let resource = resource(of: timer, process) { bounds.spend(resource) }
+            world.moveTime(to: world.processes[process].timers[index].at)
+            world.fire(process, timer: index)
+        case .crashes:
+            bounds.spend(.crash)
+            _ = world.crash(process)
+        case .restarts:
+            _ = world.restart(process)
+            _ = world.ask(process, for: .restore, .restore)
+        case .suspensionIsNear:
+            bounds.spend(.suspension)
+            world.processes[process].isSuspending = true
+            world.send(process, .suspensionNear)
+        case .isSuspended: world.putToSleep(process)
+        case .continues: _ = world.resume(process)
+        default: break
+        }
     }
 }

@@ -16,8 +16,6 @@ struct Explorer {
     let bounds: ExplorationBounds
     /// The most states that are visited.
     var limit = 100_000_000
-    /// Called with the depth and the number of states so far.
-    var progress: (Int, Int) -> Void = { _, _ in }
 
     private struct Origin {
         let parent: Int32
@@ -30,8 +28,6 @@ struct Explorer {
         var seen: Set<Int> = [root.fingerprint]
         var origins = [Origin(parent: -1, step: 0)]
         var level: [(world: ExploredWorld, id: Int32)] = [(root, 0)]
-        // Worlds whose processes are in the same state share the state.
-        var snapshots: [Int: ProcessSnapshot] = [:]
         while !level.isEmpty {
             var next: [(world: ExploredWorld, id: Int32)] = []
             for (world, id) in level {
@@ -39,20 +35,12 @@ struct Explorer {
                     var new = world
                     new.take(step)
                     report.steps += 1
-                    if new.violation != nil {
+                    if new.world.violation != nil {
                         report.states = origins.count
                         report.summary = counterexample(of: Origin(parent: id, step: UInt16(index)), origins)
                         return report
                     }
                     guard seen.insert(new.fingerprint).inserted else { continue }
-                    for slot in new.processes.indices {
-                        let snapshot = new.processes[slot]
-                        if let known = snapshots[snapshot.fingerprint] {
-                            new.processes[slot] = known
-                        } else {
-                            snapshots[snapshot.fingerprint] = snapshot
-                        }
-                    }
                     next.append((new, Int32(origins.count)))
                     origins.append(Origin(parent: id, step: UInt16(index)))
                 }
@@ -64,7 +52,6 @@ struct Explorer {
             }
             level = next
             if !level.isEmpty { report.depth += 1 }
-            progress(report.depth, origins.count)
         }
         report.states = origins.count
         return report
@@ -78,17 +65,26 @@ struct Explorer {
             choices.append(origins[Int(parent)].step)
             parent = origins[Int(parent)].parent
         }
-        var world = ExploredWorld(model, bounds)
+        var explored = ExploredWorld(model, bounds)
         var lines: [String] = []
         for choice in choices.reversed() {
-            let step = world.steps()[Int(choice)]
-            let text = step.summary(in: world)
-            world.decisions = []
-            world.take(step)
-            let decisions = world.decisions ?? []
-            lines.append(decisions.isEmpty ? text : text + ": " + decisions.joined(separator: ", "))
+            let step = explored.steps()[Int(choice)]
+            explored.world.trace = []
+            explored.take(step)
+            lines.append(([step.description] + (explored.world.trace ?? [])).joined(separator: "\n        "))
         }
-        let violation = world.violation ?? (.responses, "the history does not repeat itself")
-        return Counterexample(law: violation.law, text: violation.text, lines: lines)
+        guard let violation = explored.world.violation else { preconditionFailure("no history repeats itself") }
+        return Counterexample(violation: violation, lines: lines)
+    }
+}
+
+/// A history that breaks a law, as text: the steps, and what they lead to.
+struct Counterexample: CustomStringConvertible {
+    let violation: Violation
+    let lines: [String]
+
+    var description: String {
+        let numbered = lines.enumerated().map { "  \($0.offset + 1). \($0.element)" }
+        return (["\(violation.key): \(violation.what)"] + numbered).joined(separator: "\n")
     }
 }

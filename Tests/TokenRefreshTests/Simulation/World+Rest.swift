@@ -169,7 +169,7 @@ extension World {
 
     /// Sends a request, and once more if its token is refused.
     private mutating func isServed(_ process: Int) -> Bool {
-        let waiter = newWaiter()
+        let waiter = newWaiter(process)
         var request = DeviceProcess.Request(waiter: waiter, kind: .token, since: now, order: events)
         request.session = processes[process].current?.bundle.session
         request.endpoint = 1
@@ -216,7 +216,7 @@ extension World {
             fail(.lease, "p\(process + 1) holds the lease")
         }
         guard processes[process].published != .unknown else { return }
-        let waiter = newWaiter()
+        let waiter = newWaiter(process)
         processes[process].requests.append(.init(waiter: waiter, kind: .settle, since: now))
         send(process, .requested(.settle, WaiterID(number: waiter)))
         if processes[process].requests.contains(where: { $0.waiter == waiter }) {

@@ -63,8 +63,14 @@ extension World {
             // The user opens the app again.
             if store.content.bundle != nil, draws.chance(40) { return crash(process) }
         }
-        var request = DeviceProcess.Request(waiter: newWaiter(), kind: .token, since: now, order: events)
-        request.endpoint = draws.pick(3)
+        sendRequest(process, endpoint: draws.pick(3))
+        return true
+    }
+
+    /// A request gets its token, or waits for one.
+    mutating func sendRequest(_ process: Int, endpoint: Int) {
+        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .token, since: now, order: events)
+        request.endpoint = endpoint
         let session = processes[process].current?.bundle.session
         if let token = processes[process].machine.readyToken(at: instant.uptime) {
             request.phase = .carrying(token)
@@ -79,13 +85,12 @@ extension World {
             processes[process].requests.append(request)
             send(process, .requested(.token, WaiterID(number: request.waiter)))
         }
-        return true
     }
 
     /// Sends a request for something other than a token.
     mutating func ask(_ process: Int, for wanted: CallerRequest, _ kind: DeviceProcess.Request.Kind) -> Bool {
         guard processes[process].requests.count < 8 else { return false }
-        let request = DeviceProcess.Request(waiter: newWaiter(), kind: kind, since: now, order: events)
+        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: kind, since: now, order: events)
         processes[process].requests.append(request)
         send(process, .requested(wanted, WaiterID(number: request.waiter)))
         return true
@@ -127,7 +132,7 @@ extension World {
 
     /// A refused request requests a replacement of its token.
     mutating func askAgain(_ process: Int, _ index: Int, with refusal: TokenRefusal) {
-        let waiter = newWaiter()
+        let waiter = newWaiter(process)
         processes[process].requests[index].waiter = waiter
         processes[process].requests[index].kind = .replacement(of: refusal.token)
         processes[process].requests[index].phase = .waiting
@@ -157,10 +162,14 @@ extension World {
         guard processes[process].runs else { return false }
         // No two sign-ins begin at the same instant.
         moveTime(to: now + 1)
-        let user = draws.of(["ada", "bob"])
+        signIn(process, as: draws.of(["ada", "bob"]))
+        return true
+    }
+
+    mutating func signIn(_ process: Int, as user: String) {
         let grant = server.signIn(user, process: process, at: now)
         let session = SessionID(rawValue: "\(user)\(server.grants[grant].family)")
-        let request = DeviceProcess.Request(waiter: newWaiter(), kind: .signIn, since: now, order: events)
+        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now, order: events)
         noteRevocable(process, processes[process].current?.bundle.session)
         processes[process].requests.append(request)
         let mark = Mark(session: session, generation: 0)
@@ -173,26 +182,29 @@ extension World {
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         send(process, .signIn(tokens, session, WaiterID(number: request.waiter)))
-        return true
     }
 
     private mutating func signOut(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         guard processes[process].runs else { return false }
-        var request = DeviceProcess.Request(waiter: newWaiter(), kind: .signOut, since: now, order: events)
+        signOut(process, as: draws.chance(70) ? .byUser : .application("account disabled"))
+        return true
+    }
+
+    mutating func signOut(_ process: Int, as reason: SignOutReason) {
+        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signOut, since: now, order: events)
         let session = processes[process].current?.bundle.session
         request.session = session
         noteRevocable(process, session)
         processes[process].requests.append(request)
         processes[process].notes.ended = (session, .max)
         if let session {
+            processes[process].notes.signedOut.insert(session)
             server.noteLoggedOut(family: Int(named: session.rawValue))
         } else if processes[process].published == .unknown {
             processes[process].notes.wish = processes[process].notes.wish ?? server.families.count
             if let stored = store.content.bundle?.session { server.noteLoggedOut(family: Int(named: stored.rawValue)) }
         }
-        let reason = draws.chance(70) ? SignOutReason.byUser : .application("account disabled")
         send(process, .signOut(reason, WaiterID(number: request.waiter)))
-        return true
     }
 
     // MARK: Timers

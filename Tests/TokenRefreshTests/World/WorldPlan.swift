@@ -87,10 +87,13 @@ struct WorldPlan: Sendable {
     /// Whether a process knows at once that its claim to the lease has expired.
     let noticesLosses: Bool
     let seed: UInt64
+    /// Whether every interleaving of the world is taken, and its states are told apart.
+    let isExplored: Bool
 
     init(seed: UInt64) {
         var draws = RandomDraws(seed)
         self.seed = seed
+        isExplored = false
         isShared = draws.chance(70)
         processes = isShared ? 2 + draws.pick(2) : 1
         lease = draws.chance(60) ? .lock : .claim(draws.of([5_000, 15_000, 40_000]))
@@ -115,6 +118,34 @@ struct WorldPlan: Sendable {
         showsEmptyTokens = draws.chance(50)
         length = draws.of([100, 300, 600, 2_000])
         noticesLosses = draws.chance(60)
+    }
+
+    /// A world of two processes, without what is not part of the protocol: expiry, jitter, dates, cool-downs.
+    init(exploring model: ExplorationModel) {
+        seed = 0
+        isExplored = true
+        isShared = true
+        processes = 2
+        lease = model.hasClaims ? .claim(0) : .lock
+        var server = Server()
+        server.honoursKeys = model.honoursKeys
+        server.saysLifetime = false
+        server.saysDate = false
+        server.skew = 0
+        server.revokesAlone = true
+        self.server = server
+        tolerance = model.honoursKeys ? .sameKey : .none
+        rates = FaultRates(lostReports: 100)
+        var policy = TokenRefreshPolicy()
+        policy.backoff = Backoff(base: .seconds(1), limit: .seconds(1), floor: .seconds(1))
+        policy.freshness = .zero
+        // A process that slept reads its responses in any order.
+        policy.wakeGrace = .zero
+        self.policy = policy
+        showsEmptyTokens = false
+        length = 0
+        // A file that is locked no longer is noticed before anything else.
+        noticesLosses = !model.hasClaims
     }
 
     /// The tolerance that the handler declares: the server's, or less.

@@ -27,8 +27,7 @@ extension World {
             processes[process].jobs.remove(at: index)
             return true
         case _ where condition(for: process) == .hangs: return false
-        case .read(let purpose, let underLease):
-            processes[process].jobs[index].event = read(purpose, process, underLease: underLease, &draws)
+        case .read(let purpose): processes[process].jobs[index].event = read(purpose, process, &draws)
         case .lease(let id):
             guard let event = lease(process, id, since: job.since) else { return false }
             processes[process].jobs[index].event = event
@@ -70,32 +69,43 @@ extension World {
         store.condition(for: processes[process].storeCondition)
     }
 
-    private func read(
-        _ purpose: ReadPurpose,
-        _ process: Int,
-        underLease: Bool,
-        _ draws: inout RandomDraws
-    ) -> RefreshEvent {
-        var result = store.read(in: condition(for: process))
+    private func read(_ purpose: ReadPurpose, _ process: Int, _ draws: inout RandomDraws) -> RefreshEvent {
+        let perspective = perspective(of: process)
+        var result = store.read(in: condition(for: process)).map { perspective?.view($0) ?? $0 }
         // What a write does is decided by what the store holds then.
         if case .attempt = purpose, case .success(.active(let newest)) = result, let old = store.earlier,
             old.session == newest.session, !isDraining, draws.chance(plan.rates.staleReads)
         {
             result = .success(.active(old))
         }
-        let owner = (try? result.get())?.bundle?.refreshIntent?.owner
-        return .read(purpose, result, ownerMayCall: owner.map { underLease && mayCall($0, process) } ?? false)
+        let intent = (try? result.get())?.bundle?.refreshIntent
+        return .read(purpose, result, ownerMayCall: intent.map { mayCall($0, process) } ?? false)
     }
 
-    /// Rule 4. What the lease of a process says of the owner of an intent.
-    private func mayCall(_ owner: ProcessIdentity, _ process: Int) -> Bool {
-        guard plan.lease.claimTime != nil else { return false }
-        return store.expired.contains(owner) || store.lease?.owner != processes[process].owner
+    /// Rules 4 and 8. What the lease of a process says of the owner of an intent.
+    private func mayCall(_ intent: RefreshIntent, _ process: Int) -> Bool {
+        guard let lease = processes[process].leases.last else { return false }
+        guard let own = lease.name else {
+            guard plan.lease.claimTime != nil else { return false }
+            return store.expired.contains(intent.owner) || store.lease?.owner != processes[process].owner
+        }
+        if store.fault == .freeLeaseIsProof { return false }
+        if store.fault == .cutLeaseIsProof, !holdsLease(process) { return false }
+        guard let other = intent.lease else { return true }
+        return other != own && (plan.lease.claimTime == nil || !processes[process].released.contains(other))
     }
 
     // MARK: The lease
 
-    private mutating func release(_ id: AttemptID, of process: Int) {
+    /// A process needs a lease no longer. That a claim was released says that the call of its owner has ended.
+    mutating func noteRelease(of id: AttemptID, by process: Int) {
+        guard let index = processes[process].leases.firstIndex(where: { $0.attempt == id }) else { return }
+        let name = processes[process].leases.remove(at: index).name
+        if processes[process].knownLoss == id { processes[process].knownLoss = nil }
+        if let name, plan.lease.claimTime != nil { store.released.insert(name) }
+    }
+
+    mutating func release(_ id: AttemptID, of process: Int) {
         guard let lease = store.lease, lease.owner == processes[process].owner, lease.attempt == id else { return }
         store.expired.remove(lease.owner)
         store.lease = nil
@@ -112,16 +122,27 @@ extension World {
     private mutating func lease(_ process: Int, _ id: AttemptID, since: Int) -> RefreshEvent? {
         if condition(for: process) == .fails { return .leaseFailed(id, .simulated) }
         if let lease = store.lease, store.fault != .leaseIsNotExclusive {
-            guard let time = plan.lease.claimTime, let silentSince = lease.silentSince, now >= silentSince + time else {
+            guard isExpired(lease) else {
                 return now - since >= plan.policy.deadline.milliseconds ? .leaseFailed(id, .busyModel) : nil
             }
-            store.expired.insert(lease.owner)
-            if processes[lease.process].owner == lease.owner { noteUnguarded(lease.process) }
-            if isTraced { note("the lease of \(lease.owner) expires") }
         }
+        return give(id, to: process)
+    }
+
+    mutating func give(_ id: AttemptID, to process: Int) -> RefreshEvent {
+        if let lease = store.lease, store.fault != .leaseIsNotExclusive { noteExpiry(of: lease) }
         store.lease = .init(process: process, owner: processes[process].owner, attempt: id)
-        processes[process].leases.append(id)
-        return .leased(id)
+        if plan.isExplored, plan.lease.claimTime != nil { store.leaseNumber += 1 }
+        let name = plan.isExplored ? "\(store.leaseNumber)" : nil
+        processes[process].leases.append(.init(attempt: id, name: name))
+        processes[process].released = store.released
+        return .leased(id, identity: name)
+    }
+
+    mutating func noteExpiry(of lease: DeviceStore.Lease) {
+        store.expired.insert(lease.owner)
+        if processes[lease.process].owner == lease.owner { noteUnguarded(lease.process) }
+        if isTraced { note("the lease of \(lease.owner) expires") }
     }
 
     // MARK: Writes
@@ -129,8 +150,11 @@ extension World {
     private mutating func write(_ process: Int, _ content: StoreContent, _ draws: inout RandomDraws) -> WriteOutcome {
         let old = store.content
         let wasCorrupt = store.condition == .isCorrupt
+        let perspective = perspective(of: process)
+        if let perspective { store.content = perspective.view(store.content) }
         let (outcome, new) = store.write(
             content, isShared: isShared, in: condition(for: process), at: instant.date)
+        if let perspective { store.content = perspective.unview(store.content) }
         if isTraced { note("store: p\(process + 1) writes, \(outcome.traceText); it holds \(store.content.traceText)") }
         if wasCorrupt, let new {
             noteLoss(of: old)
@@ -178,6 +202,11 @@ extension World {
         } else if let token = bundle.refreshToken, bundle.refreshIntent == nil {
             // A success ends it, also one that brings no other refresh token.
             pauses[Int(named: token)] = nil
+        }
+        if let intent = bundle.refreshIntent, let token = bundle.refreshToken, !token.isEmpty,
+            store.content.bundle?.refreshIntent?.date == intent.date
+        {
+            server.noteIntent(Int(named: token), key: worldKey(intent.idempotencyKey, of: process))
         }
         server.noteStored(bundle.grant, by: process)
     }

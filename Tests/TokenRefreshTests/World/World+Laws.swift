@@ -65,6 +65,17 @@ extension World {
         }
     }
 
+    /// A caller waits, and a lease is kept, only while work is under way.
+    mutating func checkWork(_ process: Int) {
+        guard processes[process].jobs.isEmpty, processes[process].timers.isEmpty,
+            !calls.contains(where: { $0.process == process && !$0.isOrphan })
+        else { return }
+        for request in processes[process].requests where request.isWaiting {
+            fail(.waiting, "p\(process + 1) #\(request.waiter) \(request.kind) waits, and nothing is under way")
+        }
+        if holdsLease(process) { fail(.lease, "p\(process + 1) keeps the lease, and nothing is under way") }
+    }
+
     /// How many timers a machine may have set, and how much work of the store may be pending.
     private static let (timerLimit, jobLimit) = (12, 6)
 
@@ -178,6 +189,11 @@ extension World {
             !server.families[Int(named: session.rawValue)].isDamaged
         {
             fail(.wish, "p\(process + 1) is signed in to \(session.rawValue)")
+        }
+        if case .signedIn(let session) = state, processes[process].notes.signedOut.contains(session),
+            !server.families[Int(named: session.rawValue)].isDamaged
+        {
+            fail(.revival, "p\(process + 1) is signed in to \(session.rawValue) again, which was signed out there")
         }
         guard case .signedOut(let reason) = state else { return }
         if case .signOut = before.event {

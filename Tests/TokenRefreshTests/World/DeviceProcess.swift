@@ -16,6 +16,8 @@ final class DeviceProcess {
     /// The newest tokens of the machine, including those that are being stored.
     private(set) var newest: TokenBundle?
     let owner: ProcessIdentity
+    /// How often the process has started before.
+    let incarnation: Int
     var isAlive = true
     /// The system has suspended the process: no event reaches it, and its calls continue at the server.
     var isSuspended = false
@@ -29,8 +31,14 @@ final class DeviceProcess {
     var storeCondition = DeviceStore.Condition.works
     /// The pending work of the store for this process.
     var jobs: [Job] = []
-    /// The leases that the process holds, as far as it knows.
-    var leases: [AttemptID] = []
+    /// The leases that the process has not released.
+    var leases: [HeldLease] = []
+    /// The last lease of which the process knows that it is lost.
+    var knownLoss: AttemptID?
+    /// The claims that had been released when the process was given the newest one.
+    var released: Set<String> = []
+    /// When a caller whose refresh has failed may try again.
+    var retryAt: Int?
     /// The store has reported a change, and the machine has not got the event yet.
     var hasReport = false
     /// The newest result of a read of the store: its place among all events, and its content; `nil` if the store
@@ -41,9 +49,24 @@ final class DeviceProcess {
     /// The families that the process has left, and not revoked yet.
     var mustRevoke: Set<Int> = []
 
-    init(machine: RefreshStateMachine, owner: ProcessIdentity) {
+    /// What tells the process from one in another state, once that is known.
+    var fingerprint: Int?
+
+    init(machine: RefreshStateMachine, owner: ProcessIdentity, incarnation: Int) {
         self.machine = machine
         self.owner = owner
+        self.incarnation = incarnation
+    }
+
+    /// A process in the same state, which changes on its own.
+    func copy() -> DeviceProcess {
+        let copy = DeviceProcess(machine: machine, owner: owner, incarnation: incarnation)
+        (copy.current, copy.published, copy.announced, copy.newest) = (current, published, announced, newest)
+        (copy.isAlive, copy.isSuspended, copy.isSuspending) = (isAlive, isSuspended, isSuspending)
+        (copy.suspendedAt, copy.requests, copy.timers, copy.jobs) = (suspendedAt, requests, timers, jobs)
+        (copy.leases, copy.knownLoss, copy.released, copy.retryAt) = (leases, knownLoss, released, retryAt)
+        (copy.check, copy.notes, copy.mustRevoke) = (check, notes, mustRevoke)
+        return copy
     }
 
     /// Whether something can happen in the process.
@@ -69,18 +92,24 @@ final class DeviceProcess {
 
     /// Whether a check of the store has not ended.
     var isChecking: Bool {
-        jobs.contains { if case .read(.check, _) = $0.kind { true } else { false } }
+        jobs.contains { if case .read(.check) = $0.kind { true } else { false } }
     }
 
-    struct SetTimer {
+    struct HeldLease: Hashable {
+        let attempt: AttemptID
+        /// The name of the lease in its store, where it has one.
+        let name: String?
+    }
+
+    struct SetTimer: Hashable {
         let timer: RefreshTimer
         let at: Int
     }
 
     /// One piece of work of the store.
     struct Job {
-        enum Kind {
-            case read(ReadPurpose, underLease: Bool)
+        enum Kind: Hashable {
+            case read(ReadPurpose)
             case lease(AttemptID)
             case release(AttemptID)
             case write(version: Int, StoreContent)
@@ -94,7 +123,7 @@ final class DeviceProcess {
 
     /// A caller of the machine, or a request on its way to the resource server.
     struct Request {
-        enum Kind {
+        enum Kind: Hashable {
             case token
             case replacement(of: SessionToken)
             case refresh
@@ -104,7 +133,7 @@ final class DeviceProcess {
             case settle
         }
 
-        enum Phase {
+        enum Phase: Hashable {
             case waiting
             case carrying(SessionToken)
             case refused(SessionToken)
@@ -162,6 +191,8 @@ struct ProcessNotes {
     var endings: Set<SessionID> = []
     /// Sessions this process was in, and those that its sign-ins were to replace.
     var left: Set<SessionID> = []
+    /// Sessions that a user has signed out of here.
+    var signedOut: Set<SessionID> = []
     /// The server has refused the refresh token of this session.
     var sawRejection: SessionID?
     /// The refusal was *ambiguous* (G4).
@@ -218,7 +249,7 @@ struct Receipt {
 
 /// A refresh on its way to the server and back.
 struct Call {
-    enum Phase {
+    enum Phase: Hashable {
         case sent
         case responded(AuthorizationServer.Response)
     }

@@ -10,8 +10,6 @@ import AuthInterface
 struct Perspective {
     let slot: Int
 
-    static func owner(incarnation: Int) -> ProcessIdentity { ProcessIdentity(host: "host", process: "t\(incarnation)") }
-
     /// What the process finds in the world's store.
     func view(_ content: StoredSession) -> StoredSession { content.renamed(by: viewed) }
 
@@ -23,12 +21,12 @@ struct Perspective {
         key.first == "O" ? Self.keyLetters[1 - slot] + key.dropFirst() : Self.keyLetters[slot] + key
     }
 
-    func unview(owner: ProcessIdentity) -> ProcessIdentity {
+    private func unview(owner: ProcessIdentity) -> ProcessIdentity {
         let isOwn = owner.process.first == "t"
         return ProcessIdentity(host: owner.host, process: "\(isOwn ? slot : 1 - slot)" + owner.process.dropFirst())
     }
 
-    private func view(owner: ProcessIdentity) -> ProcessIdentity {
+    func view(owner: ProcessIdentity) -> ProcessIdentity {
         let isOwn = owner.process.first == Self.digits[slot]
         return ProcessIdentity(host: owner.host, process: (isOwn ? "t" : "o") + owner.process.dropFirst())
     }

@@ -46,8 +46,13 @@ extension World {
         switch request.kind {
         case .signIn: processes[process].notes.begun = (processes[process].current?.bundle.session, logins)
         case .signOut: processes[process].notes.ended?.logins = logins
+        case .refresh: if case .failed(let error) = response { noteRetry(process, after: error.retryAfter) }
         default: break
         }
+    }
+
+    private func noteRetry(_ process: Int, after pause: Duration?) {
+        processes[process].retryAt = pause.map { now + $0.milliseconds }
     }
 
     // MARK: Tokens

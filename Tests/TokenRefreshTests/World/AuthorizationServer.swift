@@ -45,6 +45,8 @@ struct AuthorizationServer {
         var receipt: Int?
         /// The idempotency key with which its refresh token was replaced.
         var key: String?
+        /// The keys of the intents for its refresh token that have been in the store.
+        var intents: Set<String> = []
         /// The calls that exchanged its refresh token for another grant.
         var exchanges: [Exchange] = []
         /// Each process that received it knew the time on the server's clock.
@@ -52,8 +54,8 @@ struct AuthorizationServer {
     }
 
     /// A call that exchanged a refresh token, and what became of the response.
-    struct Exchange {
-        enum Fate {
+    struct Exchange: Hashable {
+        enum Fate: Hashable {
             /// The response has not arrived, and the process runs.
             case underWay
             /// The response cannot arrive.
@@ -73,9 +75,11 @@ struct AuthorizationServer {
         var fate = Fate.underWay
     }
 
-    enum Response {
+    enum Response: Hashable {
         case issued(Int)
         case rejected
+        /// The server, or a gateway before it, fails with this status: before the refresh, or after it.
+        case failed(status: Int)
     }
 
     let plan: WorldPlan.Server

@@ -13,6 +13,16 @@ extension World {
         case writesAreBlind
         /// The server forgets the idempotency key of an exchange.
         case keysAreForgotten
+        /// The intent of a refresh is not stored, although the store says so.
+        case intentsAreLost
+        /// The mark that a call may be under way is lost.
+        case marksAreLost
+        /// The failure that is stored with an intent is lost.
+        case failuresAreLost
+        /// A lease that was cut still says that another process is dead.
+        case cutLeaseIsProof
+        /// An owner that does not hold the lease is taken for dead.
+        case freeLeaseIsProof
     }
 
     // MARK: Clocks
@@ -173,6 +183,11 @@ extension World {
             send(process, .suspensionNear)
             return true
         }
+        putToSleep(process)
+        return true
+    }
+
+    mutating func putToSleep(_ process: Int) {
         processes[process].isSuspending = false
         processes[process].isSuspended = true
         processes[process].suspendedAt = now
@@ -181,7 +196,6 @@ extension World {
             store.lease?.silentSince = now
         }
         if isTraced { note("p\(process + 1) is suspended") }
-        return true
     }
 
     /// A sleep that no slice of a limit can hide, in milliseconds.
@@ -207,15 +221,38 @@ extension World {
         return true
     }
 
-    /// The leases that a process knows to be lost: their claims have expired.
+    /// The leases that a process has lost, and does not know for sure to be lost: their claims have expired, or have
+    /// been removed, or their file has.
     func lostLeases(of process: Int) -> [AttemptID] {
-        guard plan.noticesLosses, let time = plan.lease.claimTime else { return [] }
-        return processes[process].leases.filter { id in
-            guard let lease = store.lease, lease.owner == processes[process].owner, lease.attempt == id else {
-                return true
-            }
-            return lease.silentSince.map { now >= $0 + time } ?? false
-        }
+        guard plan.isExplored ? store.fault != .leaseIsNotExclusive : plan.lease.claimTime != nil else { return [] }
+        let known = plan.isExplored ? processes[process].knownLoss : nil
+        return processes[process].leases.map(\.attempt).filter { $0 != known && !holdsLease(process, $0) }
+    }
+
+    /// Whether a process has a lease that no other process can take.
+    func holdsLease(_ process: Int, _ id: AttemptID? = nil) -> Bool {
+        guard let lease = store.lease, lease.owner == processes[process].owner else { return false }
+        return (id == nil || lease.attempt == id) && !isExpired(lease)
+    }
+
+    func isExpired(_ lease: DeviceStore.Lease) -> Bool {
+        guard let time = plan.lease.claimTime, let silentSince = lease.silentSince else { return false }
+        return now >= silentSince + time
+    }
+
+    /// Whether a process may have lost its lease without any sign of it.
+    func isUnaware(_ process: Int) -> Bool {
+        if plan.isExplored { return !lostLeases(of: process).isEmpty }
+        return isShared && !plan.noticesLosses && plan.lease.claimTime != nil
+    }
+
+    /// What shows who holds the lease is removed: the file that is locked, alone or because its folder is replaced by a
+    /// copy, or the claim in the row.
+    mutating func removeLease() {
+        if plan.lease.claimTime == nil { store.leaseNumber += 1 }
+        guard let lease = store.lease else { return }
+        store.lease = nil
+        noteExpiry(of: lease)
     }
 
     /// The connection of the lease's owner is cut, which the owner does not notice.

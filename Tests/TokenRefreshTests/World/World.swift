@@ -60,7 +60,7 @@ struct World {
         instant = Instant(uptime: .milliseconds(1_000), date: Self.epoch)
         if isTraced { trace = [] }
         for number in 0..<plan.processes { processes.append(newProcess(number)) }
-        for later in 1..<max(processes.count, 1) { processes[later].isAlive = false }
+        for later in 1..<max(processes.count, 1) { processes[later].isAlive = plan.isExplored }
     }
 
     var isShared: Bool { plan.isShared }
@@ -70,17 +70,31 @@ struct World {
 
     mutating func newProcess(_ number: Int) -> DeviceProcess {
         starts += 1
-        let owner = ProcessIdentity(host: "device", process: "p\(number + 1).\(starts)")
-        let settings = MachineSettings(
-            policy: plan.policy, isShared: isShared, owner: owner, tolerance: plan.tolerance
+        var incarnation = Int(starts)
+        if plan.isExplored { incarnation = number < processes.count ? processes[number].incarnation + 1 : 0 }
+        let owner = ProcessIdentity(
+            host: "device", process: plan.isExplored ? "\(number)\(incarnation)" : "p\(number + 1).\(starts)"
         )
-        let random = RandomSource.seeded(SplitMix64(seed: plan.seed &+ starts))
-        return DeviceProcess(machine: RefreshStateMachine(settings: settings, random: random), owner: owner)
+        let settings = MachineSettings(
+            policy: plan.policy, isShared: isShared,
+            owner: perspective(of: number)?.view(owner: owner) ?? owner, tolerance: plan.tolerance
+        )
+        let random = RandomSource.seeded(SplitMix64(seed: plan.seed &+ UInt64(incarnation)))
+        let machine = RefreshStateMachine(settings: settings, random: random)
+        return DeviceProcess(machine: machine, owner: owner, incarnation: incarnation)
     }
 
-    mutating func newWaiter() -> Int {
-        waiters += 1
-        return waiters
+    /// The names that a process has for itself and the other one. `nil`: those of the world.
+    func perspective(of process: Int) -> Perspective? { plan.isExplored ? Perspective(slot: process) : nil }
+
+    /// A number for a caller: one that no other has had, or, where states are told apart, the smallest that is free.
+    mutating func newWaiter(_ process: Int) -> Int {
+        guard plan.isExplored else {
+            waiters += 1
+            return waiters
+        }
+        let taken = processes[process].requests.map(\.waiter)
+        return (1...).first { !taken.contains($0) } ?? 0
     }
 
     /// Notes a broken law. `way` tells the ways apart in which it can be broken; it is the end of the text.
@@ -133,8 +147,17 @@ struct World {
     /// Sends an event to a process's machine, and runs its actions.
     mutating func send(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].runs else { return }
-        for lost in lostLeases(of: process) { handle(.leaseLost(lost), process) }
+        if plan.noticesLosses { noticeLosses(process) }
         handle(event, process)
+        checkWork(process)
+    }
+
+    /// Tells a process of the leases that it has lost.
+    mutating func noticeLosses(_ process: Int) {
+        for lost in lostLeases(of: process) {
+            processes[process].knownLoss = lost
+            handle(.leaseLost(lost), process)
+        }
     }
 
     private mutating func handle(_ event: RefreshEvent, _ process: Int) {
@@ -149,18 +172,19 @@ struct World {
     private mutating func perform(_ action: RefreshAction, _ process: Int, _ before: MachineSnapshot) {
         if isTraced, let traceText = action.traceText { note("p\(process + 1)    -> \(traceText)") }
         switch action {
-        case .read(let purpose): add(.read(purpose, underLease: !processes[process].leases.isEmpty), process)
+        case .read(let purpose): add(.read(purpose), process)
         case .lease(let id): add(.lease(id), process)
         case .release(let id):
-            if let index = processes[process].leases.firstIndex(of: id) { processes[process].leases.remove(at: index) }
-            add(.release(id), process)
+            noteRelease(of: id, by: process)
+            if plan.isExplored { release(id, of: process) } else { add(.release(id), process) }
         case .write(let version, let content):
             // The date in the intent counts. The write may have waited for an earlier one.
             if let intent = content.bundle?.refreshIntent {
                 let age = Int((instant.date.timeIntervalSince(intent.date) * 1_000).rounded())
                 processes[process].notes.intentAt = now - max(0, age)
                 // The clock may have been set back while the write waited.
-                noteCall(process, intent.idempotencyKey, since: age < 0 ? clockSetAt ?? now : now - age)
+                let key = worldKey(intent.idempotencyKey, of: process)
+                noteCall(process, key, since: age < 0 ? clockSetAt ?? now : now - age)
             }
             if case .tombstone(_, _, .rejected(let bundle, _)) = content {
                 processes[process].notes.rejectedEnd = (version, bundle.session)
@@ -199,15 +223,16 @@ struct World {
             return fail(.noToken, "p\(process + 1) calls with an empty refresh token")
         }
         let token = Int(named: request.refreshToken)
+        let key = worldKey(request.idempotencyKey, of: process)
         madeCalls += 1
-        let intent = (store.content.bundle?.refreshIntent).map { $0.idempotencyKey == request.idempotencyKey }
+        let intent = (store.content.bundle?.refreshIntent).map { $0.idempotencyKey == key }
         var call = Call(
             number: madeCalls,
             process: process,
             attempt: id,
             base: base,
             token: token,
-            key: request.idempotencyKey,
+            key: key,
             since: intent == true ? min(processes[process].notes.intentAt, now) : now,
             rivals: calls.filter { isUnderWay($0, with: token, of: process) }.map(\.number)
         )
@@ -217,6 +242,9 @@ struct World {
         noteCall(process, call.key, since: call.since)
         calls.append(call)
     }
+
+    /// An idempotency key of a process, as no other process has it.
+    func worldKey(_ key: String, of process: Int) -> String { perspective(of: process)?.unview(key: key) ?? key }
 
     private mutating func noteCall(_ process: Int, _ key: String, since: Int) {
         if let first = firstCalls[key], first.at <= since { return }
@@ -231,6 +259,7 @@ struct World {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it were alone")
         }
         let family = Int(named: bundle.session.rawValue)
+        checkRevocation(of: bundle, process)
         processes[process].mustRevoke.remove(family)
         // A later sign-in replaces what shows that the session was moved.
         if case .tombstone(let end) = store.content, end.session == bundle.session, end.reason == .moved,

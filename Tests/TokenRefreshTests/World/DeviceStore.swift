@@ -35,6 +35,10 @@ struct DeviceStore {
     var lease: Lease?
     /// The owners whose lease has expired: their calls may be under way.
     var expired: Set<ProcessIdentity> = []
+    /// The number of the lock file, or of the last claim.
+    var leaseNumber = 0
+    /// The claims that were released.
+    var released: Set<String> = []
     var fault: World.Fault?
 
     /// What the store is for a process that cannot reach it as others can.
@@ -72,8 +76,19 @@ struct DeviceStore {
             let stored = (try? found.get()) ?? .empty
             return (wanted.outcome(leaving: stored), nil)
         }
-        replace(by: new)
+        if !isLost(wanted) { replace(by: new) }
         return (.written(replaced: (try? found.get())?.bundle), new)
+    }
+
+    /// Whether a faulty store drops what it says to have stored.
+    private func isLost(_ wanted: StoreContent) -> Bool {
+        guard let fault, let intent = wanted.bundle?.refreshIntent else { return false }
+        return switch fault {
+        case .intentsAreLost: true
+        case .marksAreLost: intent.isAbandoned
+        case .failuresAreLost: intent.failure != nil
+        default: false
+        }
     }
 
     private mutating func overwrite(_ wanted: StoreContent, in condition: Condition) -> (WriteOutcome, StoredSession?) {

@@ -67,8 +67,8 @@ extension World {
         if isCalling { fail(.calls, text, "during a call") }
         if machine.unsavedContent != nil { fail(.calls, text, "with content that is not stored") }
         for job in processes[process].jobs {
-            if case .read(.check, _) = job.kind { fail(.calls, text, "during a check") }
-            if case .read(.load, _) = job.kind, machine.published == .unknown { fail(.calls, text, "during a read") }
+            if case .read(.check) = job.kind { fail(.calls, text, "during a check") }
+            if case .read(.load) = job.kind, machine.published == .unknown { fail(.calls, text, "during a read") }
         }
         checkStatus(process)
     }
@@ -88,7 +88,18 @@ extension World {
         }
     }
 
-    // MARK: Revocations that must happen
+    // MARK: Revocations
+
+    /// G9, G13. Only what its user has left, or what has ended, is revoked.
+    mutating func checkRevocation(of bundle: TokenBundle, _ process: Int) {
+        let number = Int(named: bundle.session.rawValue)
+        let family = server.families[number]
+        let isOver = family.isRevoked || family.isLoggedOut || family.isRetired || family.isDamaged
+        let notes = processes[process].notes
+        if !isOver, !notes.left.contains(bundle.session), !processes[process].mustRevoke.contains(number) {
+            fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue), which no user has left")
+        }
+    }
 
     /// G9. A session that its user has left is revoked, once the store knows it.
     mutating func noteRevocable(_ process: Int, _ session: SessionID?) {

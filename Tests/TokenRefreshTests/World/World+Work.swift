@@ -36,10 +36,19 @@ extension World {
             calls[index].isDeaf = draws.chance(30)
             if isTraced { note("the response to p\(call.process + 1) for \(call.base.traceText) hangs") }
         case .responded where isTroubled && draws.chance(40): return end(index)
-        case .responded(.rejected): return deliver(.failure(.rejected), to: index)
-        case .responded(.issued(let grant)): return issue(grant, to: index, &draws)
+        case .responded: return respond(index, &draws)
         }
         return true
+    }
+
+    /// The response to a call arrives.
+    mutating func respond(_ index: Int, _ draws: inout RandomDraws) -> Bool {
+        switch calls[index].phase {
+        case .sent: false
+        case .responded(.rejected): deliver(.failure(.rejected), to: index)
+        case .responded(.issued(let grant)): issue(grant, to: index, &draws)
+        case .responded(.failed(let status)): deliver(.failure(.init(.unavailable, status: status)), to: index)
+        }
     }
 
     /// Whether nothing happens to a call now.
@@ -63,7 +72,7 @@ extension World {
     }
 
     /// A call ends without its response.
-    private mutating func end(_ index: Int) -> Bool {
+    mutating func end(_ index: Int) -> Bool {
         let call = calls[index]
         guard canReceive(call) else { return false }
         if isTraced { note("call \(call.attempt.number) of p\(call.process + 1) ends without a response") }
@@ -78,7 +87,7 @@ extension World {
     }
 
     /// The authorization server processes a call.
-    private mutating func serve(_ index: Int) {
+    mutating func serve(_ index: Int) {
         let call = calls[index]
         checkReuse(call)
         let response = server.refresh(call.token, key: call.key, at: now)

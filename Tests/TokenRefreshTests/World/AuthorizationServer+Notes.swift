@@ -20,6 +20,9 @@ extension AuthorizationServer {
         }
     }
 
+    /// Notes that the store has held an intent for a refresh token.
+    mutating func noteIntent(_ token: Int, key: String) { grants[token].intents.insert(key) }
+
     mutating func noteExchange(_ token: Int, _ exchange: Exchange) {
         if plan.rotates { grants[token].exchanges.append(exchange) }
     }

@@ -10,13 +10,16 @@ extension World {
         let notes = processes[process].notes
         if !plan.server.givesRefreshTokens { fail(.noToken, "p\(process + 1) calls for \(base.traceText)") }
         checkRivals(of: call)
-        if call.isUnguarded, plan.noticesLosses || plan.lease.claimTime == nil {
+        let isUnaware = isUnaware(process)
+        if isShared, !holdsLease(process), !isUnaware {
             fail(.leased, "p\(process + 1) calls for \(base.traceText)")
         }
         if let pause = notes.pause, pause.session == base.session, now < pause.until {
             fail(.pause, "p\(process + 1) calls \(pause.until - now) ms too early")
         }
+        // A process that has lost the lease unawares has not read of a later failure.
         if let end = pauses[token], now < end, clockSetAt == nil,
+            holdsLease(process) || !isUnaware,
             !server.families[server.grants[token].family].isDamaged
         {
             fail(.pause, "p\(process + 1) calls \(end - now) ms too early,", "by the pause that is stored")
@@ -77,6 +80,10 @@ extension World {
             stored.hasSameTokens(as: call.base), store.condition != .isCorrupt
         else { return }
         if stored.refreshIntent == nil { fail(.intent, "\(text), and the store does not know") }
+        let grant = server.grants[call.token]
+        if grant.wasStored, !grant.intents.contains(call.key) {
+            fail(.intent, "\(text), and the store never knew of the key")
+        }
     }
 
     // MARK: Reasons
@@ -155,7 +162,8 @@ extension World {
     /// Whether the process of a call slept, without the lease, until the other ones could take the call for ended. It
     /// still gets the time to read its response (G8).
     private func isSleptThrough(_ call: Call) -> Bool {
-        call.isUnguarded && call.hasSlept && now - call.since >= plan.policy.longestCall.milliseconds
+        let hasSlept = call.hasSlept || processes[call.process].isSuspended
+        return call.isUnguarded && hasSlept && now - call.since >= plan.policy.longestCall.milliseconds
     }
 
     /// Whether a call was made without the lease, where the server tolerates a second one. It cannot know that the
@@ -206,6 +214,9 @@ extension World {
         // A sign-out before the first read ends what it finds, unless that shows when its session began.
         if ended.session == nil, old.generation > 0 || saidLifetime == nil || clockSetAt != nil { return }
         let text = "p\(process + 1) deletes \(old.traceText)"
+        if ended.session != nil, !processes[process].notes.left.contains(old.session) {
+            fail(.otherSignIn, text, "in which it never was")
+        }
         if family >= ended.logins {
             fail(.otherSignIn, text, "which came after the sign-out")
         } else if let session = ended.session, let begun = processes[process].notes.begun,
