@@ -96,7 +96,7 @@ enum AllowTable {
         "NetworkCore": ["Foundation", "Darwin", "Glibc", "Musl"],
         "NetworkURLSession": ["Foundation", "FoundationNetworking", "CryptoKit", "Security", "Dispatch"],
         "NetworkCaching": ["Foundation", "Darwin", "Glibc", "Musl"],
-        "NetworkTransfers": ["Foundation"],
+        "NetworkTransfers": ["Foundation", "Darwin", "Glibc", "Musl"],
         "NetworkRecording": ["Foundation", "os", "Darwin", "Glibc", "Musl"],
         "NetworkAsyncHTTPClient": [
             "Foundation", "AsyncHTTPClient", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTP2", "NIOHPACK", "NIOSSL",

@@ -57,8 +57,8 @@ extension ActiveSession {
         guard refused.session == bundle.session else { return refuse(waiter, .sessionEnded) }
         // G2. Request B was sent with the old token and is refused after A's refresh is done. The refusal says nothing
         // about the current token. Another refresh would spend the new refresh token for nothing, and a server that
-        // rotates may count that as theft. The same applies when another process's token, or that of a restored backup, has
-        // replaced the refused one.
+        // rotates may count that as theft. The same applies when another process's token, or that of a restored backup,
+        // has replaced the refused one.
         if refused.value != bundle.accessToken { return giveToken(to: waiter) }
         guard isRefreshable else { return refusedWithoutRefreshToken(refusal, waiter) }
         if isRefreshing || isActivating { return waitForRefresh(waiter) }

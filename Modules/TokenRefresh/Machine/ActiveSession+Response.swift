@@ -133,8 +133,8 @@ extension ActiveSession {
     /// Their life counts from the first call that may have brought them, and not from the receipt (G19): the response
     /// may have been late, have lain in the socket of a process that slept, or repeat that of an earlier call.
     mutating func received(_ tokens: TokenRefreshResult, _ id: AttemptID) {
-        // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or is
-        // abandoned.
+        // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or
+        // is abandoned.
         if let id = call?.id { _ = callLimitPassed(id) }
         let (sent, isMeasured) = (moment.earlier(key?.firstCall?.uptime), key?.isMeasured ?? true)
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false

@@ -22,8 +22,8 @@ enum SessionOutcome: Sendable {
 /// The call can outlive the attempt: at the deadline the waiters fail, and the call continues and keeps the lease until
 /// it has ended or is abandoned (rule 2, G8).
 ///
-/// What its rules do beside the session are effects: actions, writes, and at most one outcome. They are collected in the
-/// context, which the machine lends it for one event.
+/// What its rules do beside the session are effects: actions, writes, and at most one outcome. They are collected in
+/// the context, which the machine lends it for one event.
 struct ActiveSession: Hashable, Sendable {
     enum Phase: Hashable, Sendable {
         /// A sign-in waits for its tokens to be stored. No request uses them before (G11).

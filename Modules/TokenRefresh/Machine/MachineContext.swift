@@ -170,8 +170,8 @@ struct MachineContext: Sendable {
     }
 }
 
-/// Two contexts are equal when the same event has the same effect in both, but for names and jitter. The effects are empty
-/// between two events. The random source only names keys and stretches pauses.
+/// Two contexts are equal when the same event has the same effect in both, but for names and jitter. The effects are
+/// empty between two events. The random source only names keys and stretches pauses.
 extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.moment == second.moment && first.store == second.store && first.room == second.room

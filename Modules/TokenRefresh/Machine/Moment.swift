@@ -46,8 +46,8 @@ struct Moment: Sendable {
         steadySince.map { date >= $0.date - tolerance && date <= now.date + tolerance } ?? false
     }
 
-    /// The time that has passed since a stored date. `nil`: not known, as the wall clock was set since. Before the start
-    /// of this process it counts as steady.
+    /// The time that has passed since a stored date. `nil`: not known, as the wall clock was set since. Before the
+    /// start of this process it counts as steady.
     func timePassed(since date: Date) -> Duration? {
         guard date.isPlausible, !wasClockSet || isSteady(since: date) else { return nil }
         return .seconds(max(now.date.timeIntervalSince(date), 0))
