@@ -1,9 +1,10 @@
 #if AsyncHTTPClient
-import ContractTesting
 import ConcurrencyPrimitives
+import ContractTesting
 import Foundation
 import NetworkAsyncHTTPClient
 import NetworkCore
+import NetworkTransfers
 import TestSupport
 import Testing
 
