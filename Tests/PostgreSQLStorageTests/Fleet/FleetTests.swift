@@ -1,5 +1,6 @@
 #if PostgreSQL
 import AuthInterface
+import AuthTesting
 import ContractTesting
 import Foundation
 import PostgreSQLStorage
