@@ -29,7 +29,7 @@ struct CoordinatorCore {
     }
 
     /// Notifies the machine of a lease that is lost, before the event that may make it call.
-    mutating func noteLostLeases(_ now: Instant) -> [RefreshAction] {
+    mutating func reportLostLeases(_ now: Instant) -> [RefreshAction] {
         guard !leases.isEmpty else { return [] }
         let lost = leases.filter(\.value.lease.isLost).map(\.key)
         return lost.flatMap { machine.handle(.leaseLost($0), at: now) }

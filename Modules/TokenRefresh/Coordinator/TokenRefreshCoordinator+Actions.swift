@@ -65,7 +65,7 @@ extension TokenRefreshCoordinator {
             var responses: [(CoordinatorCore.Waiter, RefreshResponse)] = []
             var events: [SessionEvent] = []
             var stopped: [Task<Void, Never>] = []
-            let lost = core.noteLostLeases(now)
+            let lost = core.reportLostLeases(now)
             for action in lost.isEmpty ? step(&core, now) : lost + step(&core, now) {
                 switch action {
                 case .respond(let waiter, let response):
@@ -238,7 +238,7 @@ extension TokenRefreshCoordinator {
                     lasting?.cancel()
                     endings = clock.uptime - start < Self.polling.limit ? endings + 1 : 1
                     // One stream ends where a disk is mounted; two in a row mean that the store cannot watch.
-                    if endings > 1 { self?.note(isWatched: false) }
+                    if endings > 1 { self?.watchChanged(isWatched: false) }
                     let pause = Self.polling.delay(afterFailures: endings)
                     guard (try? await clock.sleep(until: clock.uptime + pause)) != nil else { return }
                     start = clock.uptime
@@ -253,11 +253,11 @@ extension TokenRefreshCoordinator {
     private func wait(forWatchSince start: Duration) -> Task<Void, Never> {
         Task.detached(priority: Self.priority) { [weak self, clock] in
             guard (try? await clock.sleep(until: start + Self.polling.limit)) != nil else { return }
-            self?.note(isWatched: true)
+            self?.watchChanged(isWatched: true)
         }
     }
 
-    private func note(isWatched: Bool) {
+    private func watchChanged(isWatched: Bool) {
         let isNew = core.withLock { core in
             defer { core.isWatched = isWatched }
             return core.isWatched != isWatched
