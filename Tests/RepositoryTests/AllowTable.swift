@@ -95,7 +95,7 @@ enum AllowTable {
         "TokenRefresh": ["Foundation"],
         "NetworkCore": ["Foundation", "Darwin", "Glibc", "Musl"],
         "NetworkURLSession": ["Foundation", "FoundationNetworking", "CryptoKit", "Security", "Dispatch"],
-        "NetworkCaching": ["Foundation", "Darwin", "Glibc", "Musl"],
+        "NetworkCaching": ["Foundation"],
         "NetworkTransfers": ["Foundation", "Darwin", "Glibc", "Musl"],
         "NetworkRecording": ["Foundation", "os", "Darwin", "Glibc", "Musl"],
         "NetworkAsyncHTTPClient": [
