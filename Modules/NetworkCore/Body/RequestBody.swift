@@ -7,12 +7,10 @@ public import Foundation
 /// sequence is read by the first attempt; a request with one is never sent again, and the error says so.
 public struct RequestBody: Sendable {
     enum Content: Sendable {
-        case none
-        case data(Data)
+        case body(HTTPBody)
         case encoded(@Sendable (JSONCoding) throws -> Data)
         case file(URL)
         case multipart(MultipartForm)
-        case body(HTTPBody)
     }
 
     let content: Content
@@ -28,62 +26,37 @@ public struct RequestBody: Sendable {
     }
 
     /// No body.
-    public static let none = RequestBody(.none, contentType: nil)
+    public static let none = RequestBody(.body(.none), contentType: nil)
 
     /// Bytes in memory.
-    ///
-    /// - Parameters:
-    ///   - data: The bytes.
-    ///   - contentType: The media type.
-    /// - Returns: The body.
     public static func data(_ data: Data, contentType: String = "application/octet-stream") -> RequestBody {
-        RequestBody(.data(data), contentType: contentType)
+        RequestBody(.body(HTTPBody(data)), contentType: contentType)
     }
 
     /// A value as JSON, encoded by the client's encoder when the request is sent.
     ///
     /// A request whose value cannot be encoded fails with code `encodingFailed`.
-    ///
-    /// - Parameter value: The value.
-    /// - Returns: The body.
     public static func json(_ value: some Encodable & Sendable) -> RequestBody {
         RequestBody(.encoded { try $0.makeEncoder().encode(value) }, contentType: "application/json")
     }
 
     /// Names and values as a form (`application/x-www-form-urlencoded`), as OAuth 2 needs them (RFC 6749 appendix B).
-    ///
-    /// - Parameter items: The names and values.
-    /// - Returns: The body.
     public static func form(_ items: QueryItems) -> RequestBody {
-        RequestBody(.data(Data(items.percentEncoded.utf8)), contentType: "application/x-www-form-urlencoded")
+        RequestBody(.body(HTTPBody(Data(items.percentEncoded.utf8))), contentType: "application/x-www-form-urlencoded")
     }
 
-    /// A file, read in pieces while it is sent, in constant memory.
-    ///
-    /// - Parameters:
-    ///   - url: The file. It must not change before the call has ended.
-    ///   - contentType: The media type.
-    /// - Returns: The body.
+    /// A file, read in pieces while it is sent, in constant memory. It must not change before the call has ended.
     public static func file(_ url: URL, contentType: String = "application/octet-stream") -> RequestBody {
         RequestBody(.file(url), contentType: contentType)
     }
 
     /// Fields and files (`multipart/form-data`, RFC 7578).
-    ///
-    /// - Parameter form: The form.
-    /// - Returns: The body.
     public static func multipart(_ form: MultipartForm) -> RequestBody {
         RequestBody(.multipart(form), contentType: form.contentType)
     }
 
-    /// A sequence that is made anew for each attempt.
-    ///
-    /// - Parameters:
-    ///   - contentType: The media type.
-    ///   - length: The number of bytes, where it is known. It is sent, and makes progress meaningful; another number of
-    ///     bytes is an error.
-    ///   - make: Makes the sequence from its first byte. It is called for each attempt.
-    /// - Returns: The body.
+    /// A sequence that is made anew for each attempt, from its first byte. Its length in bytes, where it is known, is
+    /// sent and makes progress meaningful; another number of bytes is an error.
     public static func sequence<Pieces: AsyncSequence & SendableMetatype>(
         contentType: String = "application/octet-stream",
         length: Int64? = nil,
@@ -93,12 +66,6 @@ public struct RequestBody: Sendable {
     }
 
     /// A sequence that can be read once. A request with such a body is never sent again.
-    ///
-    /// - Parameters:
-    ///   - pieces: The sequence.
-    ///   - contentType: The media type.
-    ///   - length: The number of bytes, if it is known.
-    /// - Returns: The body.
     public static func oneShot<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces,
         contentType: String = "application/octet-stream",
@@ -109,10 +76,8 @@ public struct RequestBody: Sendable {
 
     /// The same body with fields after it, such as its checksum (RFC 9110 §6.5).
     ///
-    /// Not every transport can send them, and not every server reads them: see ``HTTPBody/trailers``.
-    ///
-    /// - Parameter make: Makes the fields. It is called for each attempt, when the body has been read to its end.
-    /// - Returns: The changed body.
+    /// They are made for each attempt, when the body has been read to its end. Not every transport can send them, and
+    /// not every server reads them: see ``HTTPBody/trailers``.
     public func trailers(_ make: @escaping @Sendable () async throws -> HTTPHeaders) -> RequestBody {
         var copy = self
         copy.makeTrailers = make
@@ -131,7 +96,7 @@ public struct RequestBody: Sendable {
 
     /// Whether there is no body.
     public var isEmpty: Bool {
-        if case .none = content { true } else { false }
+        if case .body(let body) = content { body.isEmpty } else { false }
     }
 }
 
@@ -140,12 +105,10 @@ extension RequestBody: RedactedDescription {
     public var description: String {
         let kind =
             switch content {
-            case .none: "none"
-            case .data(let data): "\(data.count) bytes"
+            case .body(let body): body.description
             case .encoded: "encoded when sent"
             case .file: "file"
             case .multipart: "multipart"
-            case .body(let body): body.description
             }
         return contentType.map { "\(kind) (\($0))" } ?? kind
     }
@@ -156,21 +119,16 @@ extension RequestBody {
     ///
     /// - Throws: ``NetworkError`` with code `encodingFailed`.
     func encoded(by coding: JSONCoding) throws -> HTTPBody {
-        var body = try encodedContent(by: coding)
-        if let makeTrailers { body.trailers = makeTrailers }
-        return body
-    }
-
-    private func encodedContent(by coding: JSONCoding) throws -> HTTPBody {
         do {
-            return switch content {
-            case .none: .none
-            case .data(let data): HTTPBody(data)
-            case .encoded(let encode): HTTPBody(try encode(coding))
-            case .file(let url): try HTTPBody(file: url)
-            case .multipart(let form): try MultipartEncoder(form).body()
-            case .body(let body): body
-            }
+            var body =
+                switch content {
+                case .body(let body): body
+                case .encoded(let encode): HTTPBody(try encode(coding))
+                case .file(let url): try HTTPBody(file: url)
+                case .multipart(let form): try MultipartEncoder(form).body()
+                }
+            if let makeTrailers { body.trailers = makeTrailers }
+            return body
         } catch let error as NetworkError {
             throw error
         } catch let error as HTTPBodyError {
