@@ -141,12 +141,12 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     typealias Response = Void
 
     func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: NIOHTTP1.HTTPRequestHead) {
-        exchange.noteSending()
+        exchange.markSending()
         request.onEvent?(HTTPTransportEvent(.connected))
     }
 
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
-        exchange.noteSent(more: part.readableBytes)
+        exchange.reportSent(more: part.readableBytes)
     }
 
     func didVisitURL(task: HTTPClient.Task<Void>, _: HTTPClient.Request, _ head: NIOHTTP1.HTTPResponseHead) {

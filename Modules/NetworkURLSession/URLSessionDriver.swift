@@ -36,7 +36,7 @@ final class URLSessionDriver: ExchangeDriver {
 
     func start() {
         // URLSession does not say when.
-        exchange.noteSending()
+        exchange.markSending()
         BlockingCalls.perform {
             guard !self.state.withLock({ $0.isEnded }) else { return }
             do {
@@ -48,7 +48,7 @@ final class URLSessionDriver: ExchangeDriver {
                 // The task still has to end, so that its session can.
                 guard !isEnded else { return task.cancel() }
                 // Waiting for the thread that makes tasks is no silence of the server.
-                self.exchange.noteActivity()
+                self.exchange.touch()
                 task.resume()
             } catch {
                 self.exchange.cancel(error)
@@ -82,7 +82,7 @@ extension URLSessionDriver {
             return exchange.cancel(HTTPTransportError(.invalidResponse, reason: problem))
         }
         // An informational response (1xx) is not the response.
-        guard !(100..<200).contains(head.status) else { return exchange.noteActivity() }
+        guard !(100..<200).contains(head.status) else { return exchange.touch() }
         if exchange.receive(head) { exchange.deliverHead() }
     }
 

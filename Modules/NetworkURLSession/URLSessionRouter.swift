@@ -72,7 +72,7 @@ extension URLSessionRouter: URLSessionDataDelegate {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        driver(of: task)?.exchange.noteSent(totalBytesSent)
+        driver(of: task)?.exchange.reportSent(totalBytesSent)
     }
 
     func urlSession(

@@ -58,9 +58,6 @@ package final class Exchange: Sendable {
 
     /// Waits for a place in a lane, lets the driver send the request, and waits for the head of the response.
     ///
-    /// - Parameters:
-    ///   - driver: What sends the request.
-    ///   - lane: Where to wait for a connection.
     /// - Returns: The response. Its body has one reader.
     /// - Throws: ``HTTPTransportError``; `CancellationError`.
     package func response(
@@ -159,26 +156,26 @@ package final class Exchange: Sendable {
 // What a driver reports.
 extension Exchange {
     /// Something was sent or received.
-    package func noteActivity() {
+    package func touch() {
         let now = now
         state.withLock { $0.exchange.touch(at: now) }
     }
 
     /// A byte of the request may have been sent.
-    package func noteSending() {
+    package func markSending() {
         let now = now
         state.withLock { $0.exchange.send(at: now) }
     }
 
     /// Bytes of the request's body were sent: so many so far.
-    package func noteSent(_ total: Int64) {
+    package func reportSent(_ total: Int64) {
         let now = now
         guard state.withLock({ $0.exchange.sent(total, at: now) }) else { return }
         report(.sent, total, of: bodyLength)
     }
 
     /// So many more bytes of the request's body were sent.
-    package func noteSent(more count: Int) {
+    package func reportSent(more count: Int) {
         let now = now
         guard let total = state.withLock({ $0.exchange.sent(more: count, at: now) }) else { return }
         report(.sent, total, of: bodyLength)
@@ -218,8 +215,7 @@ extension Exchange {
         if case .dropped = reception { return false }
         report(.received, total)
         if case .delivered(let waiter) = reception { waiter.resume(returning: piece) }
-        if case .held = reception { return true }
-        return false
+        return if case .held = reception { true } else { false }
     }
 
     private func report(_ kind: HTTPTransportEvent.Kind, _ completed: Int64, of total: Int64? = nil) {
@@ -276,8 +272,6 @@ extension Exchange {
         ending.reader?.resume(with: ending.result.map { _ in nil })
         for waiter in ending.waiters { waiter.end(ending.result) }
     }
-
-    private typealias Ending = ExchangeState<HeadWaiter, PieceWaiter, EndWaiter>.Ending
 }
 
 /// The one reader of an exchange's body. When it is released, the exchange ends: nothing would read on.

@@ -11,7 +11,7 @@ package protocol ExchangeDriver: AnyObject, Sendable {
     /// one call, or with the end. The call can come before that method has returned.
     func demand()
 
-    /// Ends the request and releases what it uses. It is called once, before anyone else learns of the end.
+    /// Ends the request and releases what it uses. It is called once, before the end is reported.
     ///
     /// - Parameter error: Why the exchange breaks off. `nil`: the response is whole.
     func end(_ error: (any Error)?)

@@ -87,9 +87,6 @@ extension ExchangeState {
 
     /// Bytes of the request's body were sent. A repeated or smaller number is no news.
     ///
-    /// - Parameters:
-    ///   - total: How many so far.
-    ///   - now: The uptime.
     /// - Returns: Whether it is to be reported.
     package mutating func sent(_ total: Int64, at now: Duration) -> Bool {
         lastActivity = now
@@ -143,13 +140,7 @@ extension ExchangeState {
         case dropped
     }
 
-    /// A piece of the body has arrived.
-    ///
-    /// - Parameters:
-    ///   - piece: The piece.
-    ///   - limit: How many bytes may wait to be read.
-    ///   - now: The uptime.
-    /// - Returns: What becomes of it.
+    /// A piece of the body has arrived. From a limit of bytes that wait to be read on, the server has to wait.
     package mutating func receive(_ piece: Data, holdingAt limit: Int, at now: Duration) -> Reception {
         guard !isEnded else { return .dropped }
         lastActivity = now
@@ -174,12 +165,6 @@ extension ExchangeState {
     }
 
     /// The reader asks for the next piece. One reader may wait at a time.
-    ///
-    /// - Parameters:
-    ///   - waiter: The reader.
-    ///   - limit: How many bytes may wait to be read.
-    ///   - now: The uptime.
-    /// - Returns: A piece, or that the reader waits.
     package mutating func read(_ waiter: PieceWaiter, holdingAt limit: Int, at now: Duration) -> Reading {
         if let piece = unread.popFirst() {
             unreadBytes -= piece.count
@@ -199,7 +184,7 @@ extension ExchangeState {
 
 // End.
 extension ExchangeState {
-    /// Who is to be told of the end, and what.
+    /// The waiters that an end resumes, and with what.
     package struct Ending {
         package let metrics: HTTPTransportMetrics
         package let result: Result<HTTPTransportCompletion, any Error>
@@ -216,7 +201,7 @@ extension ExchangeState {
     ///   - result: The trailers, or why it breaks off.
     ///   - keepsUnread: Whether what has arrived can still be read, and a head still be delivered.
     ///   - now: The uptime.
-    /// - Returns: Who is to be told; `nil` after the first end.
+    /// - Returns: The waiters to resume; `nil` after the first end.
     package mutating func end(
         _ result: Result<HTTPHeaders, any Error>, keepsUnread: Bool, at now: Duration
     ) -> Ending? {
@@ -246,9 +231,6 @@ extension ExchangeState {
 
     /// A caller waits for the end.
     ///
-    /// - Parameters:
-    ///   - waiter: The caller.
-    ///   - id: Its number, by which it can withdraw.
     /// - Returns: How the exchange has ended. `nil`: the caller waits.
     package mutating func wait(
         _ waiter: EndWaiter, id: Int

@@ -11,15 +11,11 @@ public struct MinimumRate: Sendable, Hashable {
     /// The least number of bytes in a window.
     public var bytes: Int64
 
-    /// The length of a window.
+    /// The length of a window. A single wait counts as half of it at most, so that the sleep of a device is not taken
+    /// for a slow peer.
     public var window: Duration
 
     /// Creates a rate.
-    ///
-    /// - Parameters:
-    ///   - bytes: The least number of bytes in a window.
-    ///   - window: The length of a window. A single wait counts as half of it at most, so that the sleep of a device is
-    ///     not taken for a slow peer.
     public init(bytes: Int64, in window: Duration) {
         self.bytes = bytes
         self.window = window
@@ -55,10 +51,7 @@ final class UploadWatch: Sendable {
     private let clock: any TimeSource
     private let state: Locked<State>
 
-    /// - Parameters:
-    ///   - rate: The least that has to be sent.
-    ///   - timeLimit: The longest wait for a connection, and for the head of the response. `nil`: no limit.
-    ///   - clock: The clock of the limits.
+    /// The time limit is the longest wait for a connection, and for the head of the response. `nil`: no limit.
     init(_ rate: MinimumRate, timeLimit: Duration?, clock: any TimeSource) {
         (self.rate, self.timeLimit, self.clock) = (rate, timeLimit, clock)
         state = Locked(State(phase: .waiting(until: Self.end(of: timeLimit, from: clock.uptime))))

@@ -67,7 +67,7 @@ struct ExchangeTests {
         let exchange = try exchange()
         let task = response(of: exchange)
         await driver.started.pass()
-        exchange.noteSending()
+        exchange.markSending()
         #expect(exchange.receive(HTTPResponseHead(status: 200)))
         #expect(!exchange.receive(Data("ab".utf8)))
         exchange.deliverHead()
