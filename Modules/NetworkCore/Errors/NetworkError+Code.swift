@@ -8,8 +8,6 @@ extension NetworkError {
         public let rawValue: String
 
         /// Creates a code.
-        ///
-        /// - Parameter rawValue: The code as text.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -26,8 +24,6 @@ extension NetworkError {
         public let rawValue: String
 
         /// Creates a wait.
-        ///
-        /// - Parameter rawValue: The wait as text.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }

@@ -38,7 +38,7 @@ extension NetworkError: RedactedDescription {
     private var details: [String] {
         var details: [String] = []
         if let fingerprint { details.append(fingerprint) }
-        if let requestID { details.append("request \(requestID.abbreviated)") }
+        if let requestID { details.append("request \(requestID.line(8))") }
         if attempt > 1 { details.append("attempt \(attempt)") }
         if let elapsed { details.append(elapsed.inWords) }
         if let retryAfter { details.append("retry after \(retryAfter.inWords)") }
@@ -48,18 +48,12 @@ extension NetworkError: RedactedDescription {
 
 extension String {
     /// The text without what looks like a token, on one line.
-    fileprivate var shown: String { redacted(by: .standard).singleLine }
+    fileprivate var shown: String { redacted(by: .standard).line(200) }
 
-    /// The text without control characters, at most 200 characters long.
-    fileprivate var singleLine: String {
-        let limit = 200
-        let line = String(unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
+    /// The text without control characters, of at most so many characters.
+    fileprivate func line(_ limit: Int) -> String {
+        let line = boundedLine(limit + 1)
         return line.count > limit ? line.prefix(limit) + "…" : line
-    }
-
-    fileprivate var abbreviated: String {
-        let line = singleLine
-        return line.count > 8 ? line.prefix(8) + "…" : line
     }
 }
 
@@ -72,11 +66,7 @@ public struct RequestSummary: Sendable, Hashable, CustomStringConvertible {
     /// The URL, redacted.
     public let url: String
 
-    /// Creates a summary.
-    ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - url: The URL. The initializer redacts it.
+    /// Creates a summary. The URL is redacted.
     public init(method: HTTPMethod, url: URL) {
         self.method = method
         self.url = Redaction.standard.url(url)

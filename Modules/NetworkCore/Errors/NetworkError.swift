@@ -62,18 +62,6 @@ public struct NetworkError: Error, Sendable {
     public package(set) var cause: (any Error)?
 
     /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: What went wrong.
-    ///   - reason: What happened, for a developer, without a secret.
-    ///   - request: The last request of the call.
-    ///   - response: The head of the response.
-    ///   - envelope: The server's error.
-    ///   - waitedFor: What the call waited for when its time was up.
-    ///   - retryAfter: The pause that the server asked for.
-    ///   - attempt: The number of the attempt that failed, from 1.
-    ///   - elapsed: The time from the start of the call to its failure.
-    ///   - cause: The error underneath.
     public init(
         _ code: Code,
         reason: String? = nil,
@@ -175,7 +163,6 @@ extension NetworkError {
     /// }
     /// ```
     ///
-    /// - Parameter type: The type.
     /// - Returns: The server's error. It is as the server sent it, and may quote secrets of the request.
     /// - Throws: `DecodingError` when there is no body, or it is of another form.
     public func decode<Failure: Decodable>(_ type: Failure.Type) throws -> Failure {

@@ -26,11 +26,9 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// Creates headers without fields.
     public init() {}
 
-    /// Creates headers from names and values in order. A name may occur more than once.
+    /// Creates headers from names and values in order. A name may occur more than once. An invalid field is left out.
     ///
     /// - Complexity: O(*n*) in the number of fields.
-    ///
-    /// - Parameter fields: Names and values. An invalid field is left out.
     public init(_ fields: some Sequence<(String, String)>) {
         self.fields.reserveCapacity(fields.underestimatedCount)
         for (name, value) in fields {
@@ -44,8 +42,6 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// Setting replaces all fields of that name with one, `nil` removes them. An invalid field is left out.
     ///
     /// - Complexity: O(*n*) in the number of fields.
-    ///
-    /// - Parameter name: The field's name, in any case.
     public subscript(name: String) -> String? {
         get {
             var joined: String?
@@ -59,12 +55,9 @@ public struct HTTPHeaders: Sendable, Hashable {
         }
     }
 
-    /// All values of a field, in order.
+    /// All values of a field, in order and not joined.
     ///
     /// - Complexity: O(*n*) in the number of fields.
-    ///
-    /// - Parameter name: The field's name, in any case.
-    /// - Returns: The values, not joined.
     public func values(of name: String) -> [String] {
         fields.compactMap { $0.name.equalsIgnoringASCIICase(name) ? $0.value : nil }
     }
@@ -73,21 +66,15 @@ public struct HTTPHeaders: Sendable, Hashable {
     ///
     /// - Complexity: O(1) in the number of fields.
     ///
-    /// - Parameters:
-    ///   - name: The field's name.
-    ///   - value: The field's value.
     /// - Throws: ``HTTPFieldError`` when the name or the value is invalid; nothing is added.
     public mutating func append(_ name: String, _ value: String) throws(HTTPFieldError) {
         fields.append(try HTTPField(name, value))
     }
 
-    /// Replaces all fields of a name with one, in the place of the first.
+    /// Replaces all fields of a name with one, in the place of the first; `nil` removes them.
     ///
     /// - Complexity: O(*n*) in the number of fields.
     ///
-    /// - Parameters:
-    ///   - name: The field's name.
-    ///   - value: The field's value; `nil` removes the fields.
     /// - Throws: ``HTTPFieldError`` when the name or the value is invalid; nothing is changed.
     public mutating func set(_ name: String, to value: String?) throws(HTTPFieldError) {
         guard let value else { return remove(name) }
@@ -106,8 +93,6 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// Removes all fields of a name.
     ///
     /// - Complexity: O(*n*) in the number of fields.
-    ///
-    /// - Parameter name: The field's name, in any case.
     public mutating func remove(_ name: String) {
         fields.removeAll { $0.name.equalsIgnoringASCIICase(name) }
     }
@@ -142,16 +127,12 @@ extension HTTPHeaders: RandomAccessCollection {
     public var endIndex: Int { fields.endIndex }
 
     /// The field at a position.
-    ///
-    /// - Parameter position: The position.
     public subscript(position: Int) -> HTTPField { fields[position] }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-    /// Creates headers.
-    ///
-    /// - Parameter elements: Names and values. Of one name given twice, the last value stays. An invalid field is left
-    ///   out, and a request with these headers is not sent.
+    /// Creates headers. Of one name given twice, the last value stays. An invalid field is left out, and a request with
+    /// these headers is not sent.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { self[name] = value }
     }
@@ -223,15 +204,12 @@ extension String {
 
 extension UInt8 {
     /// Whether the byte may stand in a token (RFC 9110 §5.6.2).
-    var isTokenByte: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default:
-            "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
-    }
+    var isTokenByte: Bool { isLetter || isDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+
+    /// A letter of ASCII.
+    var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
     fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
 

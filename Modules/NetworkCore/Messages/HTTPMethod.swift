@@ -1,11 +1,9 @@
 /// A request method (RFC 9110 §9).
 public struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
-    /// The method's name. Methods are case-sensitive.
+    /// The method's name, a token (RFC 9110 §5.6.2). Methods are case-sensitive.
     public let rawValue: String
 
     /// Creates a method.
-    ///
-    /// - Parameter rawValue: The method's name, a token of RFC 9110 §5.6.2.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

@@ -22,34 +22,22 @@ public struct HTTPRequestHead: Sendable, Hashable {
     public var headers: HTTPHeaders
 
     /// Creates a head.
-    ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - url: The URL.
-    ///   - headers: The header fields.
     public init(method: HTTPMethod = .get, url: URL, headers: HTTPHeaders = [:]) {
         self.method = method
         self.url = url
         self.headers = headers
     }
 
-    /// Replaces all fields of a name with one.
+    /// Replaces all fields of a name with one; `nil` removes them.
     ///
-    /// - Parameters:
-    ///   - name: The field's name.
-    ///   - value: The field's value; `nil` removes the fields.
     /// - Throws: ``HTTPFieldError`` when the name or the value is invalid, or when the field belongs to the transport.
     public mutating func set(_ name: String, to value: String?) throws(HTTPFieldError) {
         if value != nil { try Self.refuseFraming(name) }
         try headers.set(name, to: value)
     }
 
-    /// The head with a field, in place of all of that name.
+    /// The head with a field in place of all of that name; `nil` removes them.
     ///
-    /// - Parameters:
-    ///   - name: The field's name.
-    ///   - value: The field's value; `nil` removes the fields.
-    /// - Returns: The changed head.
     /// - Throws: ``HTTPFieldError`` when the name or the value is invalid, or when the field belongs to the transport.
     public func setting(_ name: String, to value: String?) throws(HTTPFieldError) -> HTTPRequestHead {
         var copy = self
@@ -82,8 +70,6 @@ public struct HTTPRequestHead: Sendable, Hashable {
     /// Refuses the trailer fields of a request that must not be sent as such: invalid ones, and those that frame a
     /// message or lead it (RFC 9110 §6.5.1).
     ///
-    /// - Parameter fields: The fields.
-    /// - Returns: The fields.
     /// - Throws: ``HTTPFieldError``.
     package static func validTrailers(_ fields: HTTPHeaders) throws(HTTPFieldError) -> HTTPHeaders {
         if let problem = fields.problem { throw problem }

@@ -13,11 +13,6 @@ public struct HTTPResponseHead: Sendable, Hashable {
     public let url: URL?
 
     /// Creates a head.
-    ///
-    /// - Parameters:
-    ///   - status: The status code.
-    ///   - headers: The header fields.
-    ///   - url: The URL of the response.
     public init(status: Int, headers: HTTPHeaders = [:], url: URL? = nil) {
         self.status = status
         self.headers = headers
@@ -55,7 +50,7 @@ extension HTTPResponseHead {
         guard let text = headers.values(of: "Retry-After").first?.trimmingCharacters(in: .whitespaces) else {
             return nil
         }
-        if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+        if !text.isEmpty, text.utf8.allSatisfy(\.isDigit) {
             // A number that is too large to read is longer than the longest pause too.
             return min(.seconds(Int64(text) ?? .max), Self.maximumRetryAfter)
         }
@@ -81,7 +76,7 @@ extension HTTPResponseHead {
 
     /// Whether a text is a number of bytes.
     package static func isLength(_ text: String) -> Bool {
-        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } && Int(text) != nil
+        text.utf8.allSatisfy(\.isDigit) && Int(text) != nil
     }
 
     /// Refuses a head whose fields contradict each other: two lengths (RFC 9112 §6.3) or two targets of a redirect. A
@@ -108,10 +103,6 @@ public struct HTTPResponse: Sendable, Hashable {
     public let body: Data
 
     /// Creates a response.
-    ///
-    /// - Parameters:
-    ///   - head: Status, header fields and URL.
-    ///   - body: The body.
     public init(head: HTTPResponseHead, body: Data = Data()) {
         self.head = head
         self.body = body

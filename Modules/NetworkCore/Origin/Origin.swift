@@ -19,8 +19,6 @@ public struct Origin: Sendable, Hashable {
     /// Libraries below a transport read such a URL in different ways, or end the process. So a host is a name of at
     /// most ``longestHost`` bytes or an address, without percent-encoding or a zone (RFC 6874), and a port is 1 to
     /// 65,535.
-    ///
-    /// - Parameter url: The URL.
     public init?(_ url: URL) {
         if let plain = Self(plain: url.absoluteString) {
             self = plain
@@ -57,7 +55,7 @@ public struct Origin: Sendable, Hashable {
             var end = name.endIndex
             var port: Int?
             if end < bytes.count, bytes[end] == UInt8(ascii: ":") {
-                let digits = bytes[(end + 1)...].prefix { $0 >= 0x30 && $0 <= 0x39 }
+                let digits = bytes[(end + 1)...].prefix(while: \.isDigit)
                 guard (1...5).contains(digits.count) else { return nil }
                 let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
                 guard Self.ports.contains(number) else { return nil }
@@ -133,19 +131,12 @@ public struct OriginPolicy: Sendable, Hashable {
     public let cleartextExceptions: Set<Origin>
 
     /// Creates a policy.
-    ///
-    /// - Parameters:
-    ///   - allowed: The origins that may receive tokens.
-    ///   - cleartextExceptions: The origins that may be reached over plain http, in addition to loopback.
     public init(allowed: Set<Origin>, cleartextExceptions: Set<Origin> = []) {
         self.allowed = allowed
         self.cleartextExceptions = cleartextExceptions
     }
 
     /// Decides whether tokens may be sent to a URL.
-    ///
-    /// - Parameter url: The URL of a request.
-    /// - Returns: The decision.
     public func decision(for url: URL) -> Decision {
         guard let origin = Origin(url), allowed.contains(origin) else { return .foreign }
         return origin.allowsRequests(cleartextExceptions: cleartextExceptions) ? .allowed : .cleartext
@@ -157,8 +148,6 @@ extension UInt8 {
     fileprivate var isPlainHostByte: Bool {
         (self >= 0x61 && self <= 0x7A) || isDigit || self == 0x2D || self == 0x2E
     }
-
-    fileprivate var isDigit: Bool { self >= 0x30 && self <= 0x39 }
 
     /// A byte of an IPv6 address, in small letters (RFC 4291 §2.2).
     fileprivate var isAddressByte: Bool { isDigit || (self >= 0x61 && self <= 0x66) || self == 0x3A || self == 0x2E }

@@ -44,13 +44,6 @@ struct RedirectPolicy: Sendable {
     var rule = RedirectRule.follow
 
     /// Decides what follows a response.
-    ///
-    /// - Parameters:
-    ///   - response: The head of the response.
-    ///   - request: The request, which may be a redirected one.
-    ///   - hasBody: Whether the request had a body.
-    ///   - isReplayable: Whether the body can be sent again.
-    /// - Returns: The decision.
     func decision(
         for response: HTTPResponseHead,
         to request: HTTPRequestHead,

@@ -84,7 +84,7 @@ extension CarriedSecrets {
     }
 }
 
-/// What a call has to send, whatever its last request has of it: a redirect can drop the body and fields.
+/// What a call has to send, also where a redirect has dropped the body and fields of its last request.
 package struct CallMessage: Sendable {
     /// The endpoint's.
     let head: HTTPRequestHead
@@ -107,7 +107,7 @@ extension CarriedSecrets {
         }
     }
 
-    /// Adds what a body holds: JSON, whatever its label, and forms, by names.
+    /// Adds what a body holds: JSON, with any label, and forms, by names.
     mutating func add(_ body: HTTPBody, contentType: String?) {
         guard !body.isEmpty else { return }
         if let data = body.data { add(data, contentType: contentType) } else { addUnread(contentType: contentType) }

@@ -84,8 +84,8 @@ struct QuotedSecret: Sendable {
         return end - position
     }
 
-    /// Base64 may be broken into lines, and bytes of hexadecimal digits may have marks between them: `61:62`, `0x61,
-    /// 0x62`.
+    /// Base64 may be broken into lines, and bytes of hexadecimal digits may have marks between them: `61:62`,
+    /// `0x61, 0x62`.
     private func skippingSeparator(in text: [UInt8], from start: Int, before index: Int) -> Int {
         var position = start
         switch form {
@@ -219,8 +219,6 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
-
     var hexDigit: Int? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(self) - 0x30

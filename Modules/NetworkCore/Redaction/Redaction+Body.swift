@@ -5,8 +5,6 @@ extension Redaction {
     /// Creates a redaction with the secrets of one request and of the call that it is part of: its token wherever it
     /// was placed, what the endpoint marks as a secret in its path, and what its header fields, its URL and its body
     /// have.
-    ///
-    /// - Parameter request: The request.
     package init(of request: HTTPTransportRequest) {
         var carried = CarriedSecrets(request.context.secrets + request.context.tokens)
         carried.add(request.head)
@@ -21,10 +19,7 @@ extension Redaction {
     /// What may be shown of a body: JSON and forms without the values whose names denote a secret and without the
     /// secrets of the call. Other text is shown only if the call carried no credential.
     ///
-    /// - Parameters:
-    ///   - data: The body.
-    ///   - contentType: The media type.
-    /// - Returns: The text; `nil` where the body is not shown, see ``fingerprint(of:contentType:)``.
+    /// - Returns: The text; `nil` where the body is not shown, see ``fingerprint(of:length:contentType:)``.
     package func body(_ data: Data, contentType: String?) -> String? {
         let type = contentType.flatMap { MediaType($0) }
         guard isOfPublicCall || (isComplete && data.count <= CarriedSecrets.maximumBodySize) else { return nil }
@@ -41,13 +36,8 @@ extension Redaction {
         return self.text(Self.withoutSecretMembers(text))
     }
 
-    /// What is shown in place of a body: its media type, length and fingerprint.
-    ///
-    /// - Parameters:
-    ///   - data: The body, or its start.
-    ///   - length: The length of the whole body in bytes.
-    ///   - contentType: The media type.
-    /// - Returns: The text: `text/html, 512 bytes, #5f0c1234abcd9876`.
+    /// What is shown in place of a body or of its start: the media type, the length of the whole body in bytes, and the
+    /// fingerprint: `text/html, 512 bytes, #5f0c1234abcd9876`.
     package func fingerprint(of data: Data, length: Int, contentType: String?) -> String {
         let type = contentType.flatMap { MediaType($0) }.map { identifier($0.text) + ", " } ?? ""
         return "\(type)\(Fingerprint(data, length: length))"
@@ -84,8 +74,8 @@ extension Redaction {
     /// - Complexity: O(*n*) in the length of the text.
     static func withoutSecretMembers(_ text: String) -> String {
         let bytes = Array(text.utf8)
-        var result: [UInt8] = []
-        var (copied, position) = (0, 0)
+        var found: [Range<Int>] = []
+        var position = 0
         while position < bytes.count {
             guard bytes[position] == UInt8(ascii: "\"") else {
                 position += 1
@@ -102,11 +92,10 @@ extension Redaction {
             guard !secret.isEmpty, isSensitiveMember(String(decoding: bytes[name], as: UTF8.self), value) else {
                 continue
             }
-            result += bytes[copied..<secret.lowerBound] + placeholder.utf8
-            (copied, position) = (secret.upperBound, secret.upperBound + 1)
+            found.append(secret)
+            position = secret.upperBound + 1
         }
-        guard copied > 0 else { return text }
-        return String(decoding: result + bytes[min(copied, bytes.count)...], as: UTF8.self)
+        return replacing(found, in: text, of: bytes)
     }
 
     /// Whether a member holds a secret. A word under `code` is none, and neither is a status.

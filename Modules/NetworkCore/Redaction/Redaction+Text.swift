@@ -10,24 +10,15 @@ extension Redaction {
     ///
     /// A secret is found as it is, percent-encoded, encoded as in a form, escaped as in JSON, HTML or source code, in
     /// base64 at any position, and in hexadecimal digits. Of a text with a word that contains a short secret the
-    /// fingerprint is left.
+    /// fingerprint is left. A text of more bytes than the limit is cut where no part of a secret is left.
     ///
     /// - Complexity: O(*n*) in the length of the text, for a given number of secrets.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - limit: The most bytes to keep. The text is cut where no part of a secret is left. `nil`: all.
-    /// - Returns: The text, with a placeholder in place of each secret.
     package func text(_ text: String, limit: Int? = nil) -> String {
         search(text, limit: limit) ?? withheld(text)
     }
 
-    /// What may be shown of a text of the response, in a format that is known.
-    ///
-    /// - Parameters:
-    ///   - text: The text, without the escapes of its format.
-    ///   - limit: The most bytes to keep.
-    /// - Returns: The text without secrets; where secrets of the call are not known, its fingerprint.
+    /// What may be shown of a text of the response, in a format that is known and without its escapes: the text without
+    /// secrets; where secrets of the call are not known, its fingerprint.
     func responseText(_ text: String, limit: Int? = nil) -> String {
         isComplete ? self.text(text, limit: limit) : withheld(text)
     }
@@ -35,7 +26,6 @@ extension Redaction {
     /// What may be shown of a server's identifier of a request or of a trace. Where secrets of the call are not known,
     /// it must look as one.
     ///
-    /// - Parameter text: The identifier.
     /// - Returns: The identifier without secrets, on one line and of bounded length, or its fingerprint.
     package func identifier(_ text: String) -> String {
         guard let shown = search(text, limit: String.maximumTextLength, byShape: false) else { return withheld(text) }
@@ -48,7 +38,6 @@ extension Redaction {
     ///
     /// A short secret stays where it is one of the words of the code: programs decide by it.
     ///
-    /// - Parameter text: The code.
     /// - Returns: The code without secrets, on one line and of bounded length, or its fingerprint.
     package func code(_ text: String) -> String {
         let shown =
@@ -83,8 +72,7 @@ extension Redaction {
 
     private func withoutSecrets(_ text: String, ofCode isCode: Bool) -> String? {
         let bytes = Array(text.utf8)
-        var result: [UInt8] = []
-        var copied = 0
+        var found: [Range<Int>] = []
         var position = 0
         while position < bytes.count {
             guard firstBytes[Int(bytes[position])],
@@ -102,13 +90,23 @@ extension Redaction {
                 }
                 guard bytes.isBoundary(before: position), bytes.isBoundary(after: end) else { return nil }
             }
-            result += bytes[copied..<position]
-            result += Self.placeholder.utf8
-            (position, copied) = (end, end)
+            found.append(position..<end)
+            position = end
         }
-        guard copied > 0 else { return text }
-        result += bytes[copied...]
-        return String(decoding: result, as: UTF8.self)
+        return Self.replacing(found, in: text, of: bytes)
+    }
+
+    /// A text of bytes with the placeholder in place of ranges, which are in order.
+    static func replacing(_ secrets: [Range<Int>], in text: String, of bytes: [UInt8]) -> String {
+        guard let last = secrets.last else { return text }
+        var result: [UInt8] = []
+        var copied = 0
+        for secret in secrets {
+            result += bytes[copied..<secret.lowerBound]
+            result += placeholder.utf8
+            copied = secret.upperBound
+        }
+        return String(decoding: result + bytes[last.upperBound...], as: UTF8.self)
     }
 }
 
@@ -120,7 +118,7 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    fileprivate var isOfWord: Bool { isLetter || (0x30...0x39).contains(self) }
+    fileprivate var isOfWord: Bool { isLetter || isDigit }
 }
 
 extension String {
@@ -130,7 +128,7 @@ extension String {
     }
 
     /// The text without control characters, cut.
-    fileprivate func boundedLine(_ limit: Int) -> String {
+    func boundedLine(_ limit: Int) -> String {
         String(prefix(limit).unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
     }
 
@@ -154,24 +152,15 @@ extension Redaction {
     static func withoutShapes(_ text: String) -> String {
         guard text.utf8.count > shortestTokenHeader else { return text }
         let bytes = Array(text.utf8)
-        var result: [UInt8] = []
-        var copied = 0
+        var found: [Range<Int>] = []
         var position = 0
         while position < bytes.count {
             let start = position
             while position < bytes.count, bytes[position].isRunByte { position += 1 }
-            if position - start > shortestTokenHeader {
-                for secret in secretRanges(in: bytes[start..<position]) {
-                    result += bytes[copied..<secret.lowerBound]
-                    result += placeholder.utf8
-                    copied = secret.upperBound
-                }
-            }
+            if position - start > shortestTokenHeader { found += secretRanges(in: bytes[start..<position]) }
             position += 1
         }
-        guard copied > 0 else { return text }
-        result += bytes[copied...]
-        return String(decoding: result, as: UTF8.self)
+        return replacing(found, in: text, of: bytes)
     }
 
     /// The tokens in a run of characters that tokens, paths and names with dots are made of.
@@ -206,7 +195,7 @@ extension Redaction {
     private static func isOpaque(_ run: ArraySlice<UInt8>) -> Bool {
         guard run.count >= shortestOpaqueRun else { return false }
         return run.contains { $0.isCapital } && run.contains { $0 >= 0x61 && $0 <= 0x7A }
-            && run.contains { $0 >= 0x30 && $0 <= 0x39 }
+            && run.contains(where: \.isDigit)
             && run.contains { $0.hexDigit == nil && $0 != UInt8(ascii: "-") }
     }
 }
@@ -215,12 +204,7 @@ extension UInt8 {
     fileprivate var isCapital: Bool { self >= 0x41 && self <= 0x5A }
 
     fileprivate var isRunByte: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "-")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "+"):
-            true
-        default: false
-        }
+        isLetter || "+_".utf8.contains(self) || (UInt8(ascii: "-")...UInt8(ascii: "9")).contains(self)
     }
 }
 

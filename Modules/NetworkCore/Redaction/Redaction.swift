@@ -12,7 +12,7 @@ package struct Redaction: Sendable {
 
     /// The shortest secret that is searched for, in bytes. A shorter one is part of nearly every text, and protects
     /// nothing.
-    package static let minimumSecretLength = 3
+    static let minimumSecretLength = 3
 
     /// From this length on, in bytes, a secret is not found by accident. A shorter one is replaced where it is a word;
     /// a text with a word that contains it is not shown, because with a part of the word replaced it could be read
@@ -58,9 +58,6 @@ package struct Redaction: Sendable {
 
     /// What may be shown of the value of a query item, a form field or a member of an object.
     ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - name: The name.
     /// - Returns: The value, or the placeholder where the name denotes a secret; without secrets of the call.
     package func value(_ value: String, named name: String) -> String {
         Self.isSensitive(name) ? Self.placeholder : text(value)
@@ -68,9 +65,6 @@ package struct Redaction: Sendable {
 
     /// What may be shown of the value of a header field. Entity tags and identifiers of requests and traces are shown.
     ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - name: The name of the field.
     /// - Returns: The value, or the placeholder where the name denotes a secret; without secrets of the call.
     package func fieldValue(_ value: String, named name: String) -> String {
         let lowercased = name.lowercased()
@@ -91,9 +85,6 @@ package struct Redaction: Sendable {
 
     /// What may be shown of a URL: no user information, no fragment, the values of harmless query items only (see
     /// ``isHarmless(_:)``), and no secret in the path.
-    ///
-    /// - Parameter url: The URL.
-    /// - Returns: The URL as text.
     package func url(_ url: URL) -> String {
         // `URLComponents` must not take the parts back: it ends the process where one is no valid percent-encoding.
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "(unreadable URL)" }
@@ -103,11 +94,6 @@ package struct Redaction: Sendable {
     }
 
     /// What may be shown of the URL of a request. One that a server has chosen, in a redirect, is a text of a response.
-    ///
-    /// - Parameters:
-    ///   - url: The URL.
-    ///   - message: The call's own message, where it is known.
-    /// - Returns: The URL as text.
     package func url(_ url: URL, of message: CallMessage?) -> String {
         guard let message, message.isRedirected, !isComplete else { return self.url(url) }
         let origin = Origin(url).flatMap { $0 == Origin(message.head.url) ? $0.description : nil }
@@ -217,7 +203,7 @@ extension Redaction {
 
     /// Whether the value of a query item may be shown: the name is of paging, sorting, searching or selecting. The
     /// value of any other is redacted, because an API is free to name its secrets.
-    package static func isHarmless(_ name: String) -> Bool {
+    static func isHarmless(_ name: String) -> Bool {
         harmlessNames.contains(name.lowercased().filter(\.isLetter))
     }
 
@@ -238,10 +224,7 @@ extension String {
     static let maximumTextLength = 4_096
 
     /// The text without the secrets of the call, for a server that quotes the request in its error (G17). A text of
-    /// more than 4 KB is cut.
-    ///
-    /// - Parameter secrets: The secrets, of any length. `nil` and empty ones are skipped.
-    /// - Returns: The text with a placeholder in place of each secret.
+    /// more than 4 KB is cut. Secrets that are `nil` or empty are skipped.
     package func withoutQuoting(_ secrets: [String?]) -> String {
         Redaction(secrets: secrets).text(self, limit: Self.maximumTextLength)
     }
@@ -253,9 +236,6 @@ extension String {
 
     /// A server's code or request identifier of an error that has lost the call's secrets: without secrets of the call
     /// and control characters, and of bounded length.
-    ///
-    /// - Parameter secrets: The secrets of the call.
-    /// - Returns: The identifier.
     package func asIdentifier(withoutQuoting secrets: [String?]) -> String {
         Redaction(secrets: secrets).code(self)
     }
