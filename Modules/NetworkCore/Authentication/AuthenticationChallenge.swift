@@ -9,14 +9,11 @@ struct AuthenticationChallenge: Sendable, Hashable {
     /// The parameters by name, in lower case. If a name occurs twice, the first value is kept.
     private(set) var parameters: [String: String] = [:]
 
-    /// Reads the challenges of a field.
+    /// Reads the challenges of a field, or of the values of several fields joined with commas.
     ///
     /// Text that is not a challenge is skipped up to the next comma, so that it does not hide the challenges after it.
     ///
     /// - Complexity: O(*n*) in the length of the field. At most 8 KB are read.
-    ///
-    /// - Parameter field: The value of the field, or the values of several fields joined with commas.
-    /// - Returns: The challenges in order.
     static func challenges(in field: String) -> [AuthenticationChallenge] {
         var scanner = FieldScanner(String(decoding: field.utf8.prefix(maximumFieldLength), as: UTF8.self))
         var challenges: [AuthenticationChallenge] = []

@@ -121,11 +121,6 @@ struct CallAuthentication: Sendable {
 
 extension TokenRefusal {
     /// Creates a refusal from the failure of a request.
-    ///
-    /// - Parameters:
-    ///   - token: The token that the request carried.
-    ///   - failure: The failure of the request.
-    ///   - policy: The codes that mean that the token itself is invalid.
     init(of token: SessionToken, in failure: NetworkError, policy: AuthenticationPolicy) {
         let secrets = [token.value, token.refreshToken]
         let code = failure.envelope?.code

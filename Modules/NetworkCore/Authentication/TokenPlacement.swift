@@ -13,19 +13,11 @@ public struct TokenPlacement: Sendable, Hashable {
     public static let bearer = TokenPlacement(kind: .authorization(scheme: "Bearer"))
 
     /// `Authorization` with a scheme that the server defines, such as `Token`.
-    ///
-    /// - Parameter name: The name of the scheme.
-    /// - Returns: The placement.
     public static func scheme(_ name: String) -> TokenPlacement {
         TokenPlacement(kind: .authorization(scheme: name))
     }
 
-    /// Fields that the server defines.
-    ///
-    /// - Parameters:
-    ///   - accessToken: The name of the field for the access token.
-    ///   - refreshToken: The name of the field for the refresh token, for a server that needs both in every request.
-    /// - Returns: The placement.
+    /// Fields that the server defines; one for the refresh token too where the server needs both in every request.
     public static func fields(
         accessToken: String = "accessToken",
         refreshToken: String? = nil

@@ -20,10 +20,7 @@ public struct TokenRefusalRule: Sendable {
     /// `insufficient_scope` or `invalid_request` (RFC 6750 §3.1).
     public static let anyCode = TokenRefusalRule { head, _ in !head.saysBearerTokenIsNotTheReason }
 
-    /// As ``anyCode``, without responses whose error has one of these codes.
-    ///
-    /// - Parameter codes: The codes, such as `WRONG_PASSWORD`. Case is ignored.
-    /// - Returns: The rule.
+    /// As ``anyCode``, without responses whose error has one of these codes, such as `WRONG_PASSWORD`. Case is ignored.
     public static func exceptCodes(_ codes: Set<String>) -> TokenRefusalRule {
         TokenRefusalRule { head, envelope in
             guard let code = envelope?.code, codes.contains(where: { $0.equalsIgnoringASCIICase(code) }) else {
@@ -36,10 +33,7 @@ public struct TokenRefusalRule: Sendable {
     /// Only responses whose error has one of these codes, or with a `Bearer` challenge whose error is `invalid_token`
     /// (RFC 6750 §3.1).
     ///
-    /// The codes count as ``AuthenticationPolicy/invalidTokenCodes`` too.
-    ///
-    /// - Parameter codes: The codes. Case is ignored.
-    /// - Returns: The rule.
+    /// The codes count as ``AuthenticationPolicy/invalidTokenCodes`` too. Case is ignored.
     public static func codes(
         _ codes: Set<String> = AuthenticationPolicy.defaultInvalidTokenCodes
     ) -> TokenRefusalRule {
@@ -51,9 +45,8 @@ public struct TokenRefusalRule: Sendable {
 
     /// Responses for which a predicate holds.
     ///
-    /// - Parameter isRefusal: Is called with the head of the response, and the error in its body; `nil` if there is
-    ///   none. It is called on any thread, and must not block.
-    /// - Returns: The rule.
+    /// It is called with the head of the response and the error in its body, where there is one, on any thread, and
+    /// must not block.
     public static func when(
         _ isRefusal: @escaping @Sendable (HTTPResponseHead, ErrorEnvelope?) -> Bool
     ) -> TokenRefusalRule {

@@ -41,8 +41,6 @@ public struct HTTPBody: Sendable {
     public static let none = HTTPBody(.none, length: 0)
 
     /// Creates a body of bytes in memory.
-    ///
-    /// - Parameter data: The bytes.
     public init(_ data: Data) {
         self.init(.data(data), length: Int64(data.count))
     }
@@ -69,11 +67,7 @@ public struct HTTPBody: Sendable {
         self.init(.sequence { SequenceReader(try make()).next }, length: length)
     }
 
-    /// Creates a body that is read once.
-    ///
-    /// - Parameters:
-    ///   - pieces: The pieces.
-    ///   - length: The number of bytes, where it is known. Another number of bytes is an error.
+    /// Creates a body that is read once. Another number of bytes than the length, where it is known, is an error.
     public init<Pieces: AsyncSequence & Sendable>(
         once pieces: Pieces,
         length: Int64? = nil
@@ -117,8 +111,6 @@ public struct HTTPBody: Sendable {
 
     /// Reads the whole body into memory.
     ///
-    /// - Parameter limit: The most bytes to keep.
-    /// - Returns: The bytes.
     /// - Throws: ``HTTPBodyError`` with code `tooLong` when there are more bytes; what reading throws.
     public func collect(upTo limit: Int) async throws -> Data {
         if let data {

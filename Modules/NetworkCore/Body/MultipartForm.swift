@@ -38,34 +38,19 @@ public struct MultipartForm: Sendable {
         self.boundary = boundary
     }
 
-    /// Appends a text field.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the field.
-    ///   - value: The value, sent as UTF-8. Its line ends are sent as CR LF, as browsers send them.
+    /// Appends a text field. The value is sent as UTF-8, and its line ends as CR LF, as browsers send them.
     public mutating func append(_ name: String, _ value: String) {
         let value = Data(value.withFormLineEnds.utf8)
         parts.append(Part(name: name, filename: nil, contentType: nil, content: .data(value)))
     }
 
     /// Appends bytes as a file.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the field.
-    ///   - data: The bytes.
-    ///   - filename: The name of the file.
-    ///   - contentType: The media type.
     public mutating func append(_ name: String, data: Data, filename: String, contentType: String) {
         parts.append(Part(name: name, filename: filename, contentType: contentType, content: .data(data)))
     }
 
-    /// Appends a file, read when the form is sent.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the field.
-    ///   - file: The file. It must not change before the call has ended.
-    ///   - filename: The name of the file. `nil`: the last component of its path.
-    ///   - contentType: The media type.
+    /// Appends a file, read when the form is sent. It must not change before the call has ended. Without a name it has
+    /// that of its path.
     public mutating func append(_ name: String, file: URL, filename: String? = nil, contentType: String) {
         let filename = filename ?? file.lastPathComponent
         parts.append(Part(name: name, filename: filename, contentType: contentType, content: .file(file)))

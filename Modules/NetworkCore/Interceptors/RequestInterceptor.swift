@@ -11,26 +11,18 @@
 /// }
 /// ```
 public protocol RequestInterceptor: Sendable {
-    /// Changes a request before an attempt. The default changes nothing.
+    /// Returns the request to send in an attempt. The default changes nothing.
     ///
     /// A field that cannot be sent, or that belongs to the transport, fails the call with code `invalidRequest`.
     ///
-    /// - Parameters:
-    ///   - request: The request: method, URL, header fields.
-    ///   - context: The state of the call.
-    /// - Returns: The request to send.
     /// - Throws: Any error. The call fails with a ``NetworkError`` that is thrown, or else with code
     ///   `interceptorFailed`. `CancellationError` when the task is cancelled.
     func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead
 
-    /// Decides whether a failed request is sent again. The default does not retry.
+    /// Decides whether and when a failed request is sent again. The default does not retry.
     ///
     /// Interceptors are asked in order until one retries. Then every interceptor adapts the request again.
     ///
-    /// - Parameters:
-    ///   - failure: Why the attempt failed.
-    ///   - context: The state of the call.
-    /// - Returns: Whether and when to send the request again.
     /// - Throws: Any error, with which the call fails in place of `failure`. `CancellationError` when the task is
     ///   cancelled.
     func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision
@@ -38,19 +30,9 @@ public protocol RequestInterceptor: Sendable {
 
 extension RequestInterceptor {
     /// Changes nothing.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - context: The state of the call.
-    /// - Returns: The request.
     public func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead { request }
 
     /// Does not retry.
-    ///
-    /// - Parameters:
-    ///   - failure: Why the attempt failed.
-    ///   - context: The state of the call.
-    /// - Returns: ``RetryDecision/doNotRetry``.
     public func retry(_ failure: NetworkError, context: RequestContext) -> RetryDecision { .doNotRetry }
 }
 

@@ -24,15 +24,6 @@ public struct NetworkEvent: Sendable, Hashable {
     public let timings: NetworkTimings?
 
     /// Creates an event.
-    ///
-    /// - Parameters:
-    ///   - kind: What happened.
-    ///   - id: The identifier of the call.
-    ///   - attempt: The number of the attempt, from 1.
-    ///   - request: The request of the attempt.
-    ///   - uptime: When it happened, on the uptime of the client's clock.
-    ///   - tags: The caller's tags.
-    ///   - timings: What the phases of the attempt have taken so far.
     public init(
         kind: Kind,
         id: UUID,
@@ -61,8 +52,6 @@ extension NetworkEvent {
             public let rawValue: String
 
             /// Creates a name.
-            ///
-            /// - Parameter rawValue: The name as text.
             public init(rawValue: String) {
                 self.rawValue = rawValue
             }
@@ -96,30 +85,28 @@ extension NetworkEvent {
         public let name: Name
 
         /// The status of the response, where there was one.
-        public private(set) var status: Int?
+        public internal(set) var status: Int?
 
         /// The request that follows a redirect.
-        public private(set) var target: RequestSummary?
+        public internal(set) var target: RequestSummary?
 
         /// The pause before the next attempt.
-        public private(set) var pause: Duration?
+        public internal(set) var pause: Duration?
 
         /// Why the attempt or the call failed.
-        public private(set) var code: NetworkError.Code?
+        public internal(set) var code: NetworkError.Code?
 
         /// The bytes of the body that was read.
-        public private(set) var bytes: Int?
-
-        /// Creates a kind of which nothing but its name is known.
-        ///
-        /// - Parameter name: The name.
-        public init(_ name: Name) {
-            self.name = name
-        }
+        public internal(set) var bytes: Int?
     }
 }
 
 extension NetworkEvent.Kind {
+    /// Creates a kind of which nothing but its name is known.
+    public init(_ name: Name) {
+        self.init(name: name)
+    }
+
     /// The call started.
     public static let started = Self(.started)
 
@@ -130,58 +117,28 @@ extension NetworkEvent.Kind {
     public static let cancelled = Self(.cancelled)
 
     /// The head of a response has arrived.
-    ///
-    /// - Parameter status: The status of the response.
-    /// - Returns: The kind.
     public static func responded(status: Int) -> Self {
-        Self(.responded).with { $0.status = status }
+        Self(name: .responded, status: status)
     }
 
     /// The response is a redirect, which is followed.
-    ///
-    /// - Parameters:
-    ///   - status: The status of the response.
-    ///   - target: The request that follows.
-    /// - Returns: The kind.
     public static func redirected(status: Int, to target: RequestSummary) -> Self {
-        Self(.redirected).with { ($0.status, $0.target) = (status, target) }
+        Self(name: .redirected, status: status, target: target)
     }
 
     /// The attempt failed, and another one follows.
-    ///
-    /// - Parameters:
-    ///   - pause: The pause before it.
-    ///   - code: Why the attempt failed.
-    ///   - status: The status of the response, where there was one.
-    /// - Returns: The kind.
     public static func retrying(after pause: Duration, because code: NetworkError.Code, status: Int?) -> Self {
-        Self(.retrying).with { ($0.pause, $0.code, $0.status) = (pause, code, status) }
+        Self(name: .retrying, status: status, pause: pause, code: code)
     }
 
     /// The call succeeded.
-    ///
-    /// - Parameters:
-    ///   - status: The status of the response.
-    ///   - bytes: The bytes of the body that was read.
-    /// - Returns: The kind.
     public static func succeeded(status: Int, bytes: Int) -> Self {
-        Self(.succeeded).with { ($0.status, $0.bytes) = (status, bytes) }
+        Self(name: .succeeded, status: status, bytes: bytes)
     }
 
     /// The call failed.
-    ///
-    /// - Parameters:
-    ///   - code: Why.
-    ///   - status: The status of the response, where there was one.
-    /// - Returns: The kind.
     public static func failed(_ code: NetworkError.Code, status: Int?) -> Self {
-        Self(.failed).with { ($0.code, $0.status) = (code, status) }
-    }
-
-    private func with(_ change: (inout Self) -> Void) -> Self {
-        var copy = self
-        change(&copy)
-        return copy
+        Self(name: .failed, status: status, code: code)
     }
 }
 
@@ -190,7 +147,5 @@ public protocol NetworkObserver: Sendable {
     /// Receives one event.
     ///
     /// The events of one call arrive in order, on any thread. The call continues when this returns.
-    ///
-    /// - Parameter event: The event.
     func receive(_ event: NetworkEvent)
 }

@@ -15,12 +15,6 @@ public struct NetworkTimings: Sendable, Hashable {
     public internal(set) var body: Duration?
 
     /// Creates timings.
-    ///
-    /// - Parameters:
-    ///   - token: The wait for a token.
-    ///   - connection: The wait for a connection.
-    ///   - firstByte: From the request to the head of its response.
-    ///   - body: From the head to the end of the body.
     public init(
         token: Duration? = nil,
         connection: Duration? = nil,

@@ -3,8 +3,6 @@ import AuthInterface
 extension Endpoint {
     /// The same call as one that asks for tokens or ends them: a sign-in, a refresh, a revocation. It carries no token
     /// of a session, and only the response of this endpoint to it counts: no redirect is followed (G15).
-    ///
-    /// - Returns: The changed endpoint.
     public func asTokenCall() -> Self {
         withoutAuthentication().redirects(.refuse)
     }
@@ -14,8 +12,6 @@ extension Endpoint {
     /// refresh engine.
     ///
     /// A response that arrives after the timeout of other requests still holds the only valid refresh token (G8).
-    ///
-    /// - Returns: The changed endpoint.
     public func allowingLateResponse() -> Self {
         var call = asTokenCall().timeout(.seconds(120))
         call.purpose = .refresh
@@ -24,12 +20,8 @@ extension Endpoint {
 
     /// The same call with the idempotency key of a refresh in a header field.
     ///
-    /// Only the refresh engine repeats such a call. ``idempotencyKey`` would allow retry policies to send it again.
-    ///
-    /// - Parameters:
-    ///   - key: The key. A key that no header field can carry is left out.
-    ///   - field: The name of the field; `nil` leaves the call as it is.
-    /// - Returns: The changed endpoint.
+    /// Only the refresh engine repeats such a call. ``idempotencyKey`` would allow retry policies to send it again. A
+    /// key without a field, or that no header field can carry, is left out.
     public func idempotencyKey(_ key: String, in field: String?) -> Self {
         guard let field, key.fitsHeaderField else { return self }
         return header(field, key)

@@ -10,10 +10,8 @@ extension NetworkError {
     /// Whether the server refused this call.
     package var isRefusalOfTheCall: Bool { code == .unacceptableStatus || code == .unsuccessful }
 
-    /// The error without the secrets of the call, which servers quote: "no such token: …" (G17).
-    ///
-    /// - Parameter secrets: The secrets. `nil` and empty ones are skipped.
-    /// - Returns: The error, with a placeholder in place of each secret.
+    /// The error without the secrets of the call, which servers quote: "no such token: …" (G17). Secrets that are `nil`
+    /// or empty are skipped.
     public func withoutQuoting(_ secrets: [String?]) -> NetworkError {
         redacted(by: Redaction(secrets: secrets))
     }
@@ -54,10 +52,6 @@ extension TokenRefreshResult {
     ///
     /// A new refresh token beside an empty access token is one: the server has spent the old refresh token.
     ///
-    /// - Parameters:
-    ///   - request: The request of the call.
-    ///   - status: The status of the response.
-    /// - Returns: The result.
     /// - Throws: `TokenRefreshError` with code `unavailable` when there is neither an access token nor a new refresh
     ///   token.
     package func usable(after request: TokenRefreshRequest, status: Int?) throws(TokenRefreshError)

@@ -30,10 +30,8 @@ package struct RefusedBody: Sendable, Hashable {
         success = members?["success"]?.flag
     }
 
-    /// Whether the body is a JSON object with these members that does not claim success.
-    ///
-    /// - Parameter members: The names. No body is an envelope when this is empty.
-    /// - Returns: `true` for such an object.
+    /// Whether the body is a JSON object with these members, of which there is one at least, that does not claim
+    /// success.
     package func isEnvelope(with members: Set<String>) -> Bool {
         guard let memberNames, !members.isEmpty, memberNames.isSuperset(of: members) else { return false }
         return success == false || !memberNames.contains("success")

@@ -30,15 +30,14 @@ import ConcurrencyPrimitives
 public protocol HTTPTransport: Sendable {
     /// Sends one request and returns as soon as the head of its response is there.
     ///
-    /// - Parameter request: What to send.
     /// - Returns: The response. Every status is a response, including a redirect (3xx).
     /// - Throws: ``HTTPTransportError`` when there is no response; `CancellationError` promptly when the task is
     ///   cancelled. Errors and cancellation while the body arrives are thrown by the body.
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse
 
-    /// Whether each wait of an exchange ends by itself, whatever the server and the request's body do: for the head
-    /// after the request's time to the head, for the body after the time to the end, and for both at once when the
-    /// waiting task is cancelled.
+    /// Whether each wait of an exchange ends by itself, with any server and any body: for the head after the request's
+    /// time to the head, for the body after the time to the end, and for both at once when the waiting task is
+    /// cancelled.
     ///
     /// The client then waits for the transport itself. It waits for another one in a task of its own, which it leaves
     /// behind where that is necessary: that costs a switch between threads, some 30 µs, for each call. The default is
@@ -56,7 +55,7 @@ public struct HTTPTransportError: Error, Sendable {
     /// What went wrong. The ``NetworkError`` of the client has the same code.
     public let code: NetworkError.Code
 
-    /// What happened, for a developer, without a secret.
+    /// What happened, for a developer, without a secret: no query of a URL, no header value.
     public let reason: String
 
     /// What the exchange waited for when its time was up.
@@ -80,12 +79,6 @@ public struct HTTPTransportError: Error, Sendable {
     }
 
     /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: What went wrong: `connectionFailed`, `timedOut`, `tlsFailed` or `transportFailed` in most cases.
-    ///   - reason: What happened, for a developer, without a secret: no query of a URL, no header value.
-    ///   - waitedFor: What the exchange waited for when its time was up.
-    ///   - repetition: Whether the client sends the request again at once.
     public init(
         _ code: NetworkError.Code,
         reason: String,
@@ -108,13 +101,7 @@ extension HTTPTransportError {
         Self(.timedOut, reason: "waited for \(wait) for \(limit.inWords)", waitedFor: wait)
     }
 
-    /// The connection was lost.
-    ///
-    /// - Parameters:
-    ///   - hasHead: Whether the head of the response had arrived.
-    ///   - mayBeProcessed: Whether a part of the request may have been sent.
-    ///   - repetition: Whether the client sends the request again at once.
-    /// - Returns: The error.
+    /// The connection was lost. A request of which a part may have been sent may be processed.
     package static func connectionLost(
         hasHead: Bool, mayBeProcessed: Bool, repetition: Repetition = .unknown
     ) -> Self {

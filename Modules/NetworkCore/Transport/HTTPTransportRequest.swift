@@ -35,17 +35,6 @@ public struct HTTPTransportRequest: Sendable {
     public var onEvent: (@Sendable (HTTPTransportEvent) -> Void)?
 
     /// Creates a request.
-    ///
-    /// - Parameters:
-    ///   - head: Method, URL and header fields.
-    ///   - body: What to send after the head.
-    ///   - idleTimeout: The longest time in which nothing is sent and nothing is received.
-    ///   - timeToHead: The longest time to the head of the response. `nil`: no limit.
-    ///   - timeToEnd: The longest time to the end of the response's body. `nil`: no limit.
-    ///   - isIdempotent: Whether the exchange may happen twice without harm.
-    ///   - purpose: What the exchange is for.
-    ///   - context: The call this exchange is part of.
-    ///   - onEvent: Is called with what happens during the exchange.
     public init(
         head: HTTPRequestHead,
         body: HTTPBody = .none,
@@ -70,7 +59,7 @@ public struct HTTPTransportRequest: Sendable {
 }
 
 extension HTTPTransportRequest {
-    /// The longest time of the exchange, whatever it does: to its end, and before its head, to that.
+    /// The longest time of the exchange to its end; before its head, the longest time to that.
     package func longestTime(hasHead: Bool) -> Duration? {
         guard !hasHead, let timeToHead else { return timeToEnd }
         return min(timeToHead, timeToEnd ?? timeToHead)
@@ -104,8 +93,6 @@ public struct HTTPTransportEvent: Sendable, Hashable {
         public let rawValue: String
 
         /// Creates a kind.
-        ///
-        /// - Parameter rawValue: The kind as text.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -136,11 +123,6 @@ public struct HTTPTransportEvent: Sendable, Hashable {
     public let metrics: HTTPTransportMetrics?
 
     /// Creates an event.
-    ///
-    /// - Parameters:
-    ///   - kind: What happened.
-    ///   - progress: The bytes so far.
-    ///   - metrics: What the exchange took.
     public init(_ kind: Kind, progress: TransferProgress? = nil, metrics: HTTPTransportMetrics? = nil) {
         self.kind = kind
         self.progress = progress

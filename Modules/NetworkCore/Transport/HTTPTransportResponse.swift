@@ -9,12 +9,7 @@ public struct HTTPTransportResponse: Sendable {
 
     private let end: @Sendable () async throws -> HTTPTransportCompletion
 
-    /// Creates a response.
-    ///
-    /// - Parameters:
-    ///   - head: Status, header fields and URL.
-    ///   - body: The body.
-    ///   - completion: Waits for the end of the body and says what came with it.
+    /// Creates a response, with a closure that waits for the end of the body and returns what came with it.
     public init(
         head: HTTPResponseHead,
         body: HTTPBody = .none,
@@ -44,10 +39,6 @@ public struct HTTPTransportCompletion: Sendable, Hashable {
     public var metrics: HTTPTransportMetrics
 
     /// Creates a completion.
-    ///
-    /// - Parameters:
-    ///   - trailers: The fields after the body.
-    ///   - metrics: What the exchange took.
     public init(trailers: HTTPHeaders = [:], metrics: HTTPTransportMetrics = HTTPTransportMetrics()) {
         self.trailers = trailers
         self.metrics = metrics
@@ -66,10 +57,10 @@ public struct HTTPTransportMetrics: Sendable, Hashable {
     public var total: Duration?
 
     /// The bytes of the request's body that were sent.
-    public var bytesSent: Int64
+    public var bytesSent: Int64 = 0
 
     /// The bytes of the response's body that were received.
-    public var bytesReceived: Int64
+    public var bytesReceived: Int64 = 0
 
     /// The protocol as ALPN names it: `http/1.1`, `h2`.
     public var protocolName: String?
@@ -78,8 +69,5 @@ public struct HTTPTransportMetrics: Sendable, Hashable {
     public var isConnectionReused: Bool?
 
     /// Creates metrics in which nothing is known.
-    public init() {
-        bytesSent = 0
-        bytesReceived = 0
-    }
+    public init() {}
 }

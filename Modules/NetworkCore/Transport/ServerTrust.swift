@@ -28,10 +28,6 @@ public struct ServerTrust: Sendable, Hashable {
 
     /// Creates a value.
     ///
-    /// - Parameters:
-    ///   - authorities: The certificates (X.509, DER) of the authorities that are trusted in place of the system's.
-    ///     Empty: the system's are.
-    ///   - pins: The public keys that hosts must have, beside a valid certificate.
     /// - Throws: ``HTTPTransportError`` with code `tlsFailed` when one of `authorities` is no certificate.
     public init(authorities: [Data] = [], pins: PublicKeyPins = PublicKeyPins()) throws {
         guard authorities.allSatisfy({ Certificate.subjectPublicKeyInfo(of: Array($0)) != nil }) else {
