@@ -100,7 +100,7 @@ public final class StubSession: AuthSession, TokenProvider {
         on(operation, times: count) { _ in throw error }
     }
 
-    /// Runs a closure in the next calls of an operation: it may change the state, wait at a ``Gate``, or throw.
+    /// Runs a closure in the next calls of an operation: it may change the state, wait at a `Gate`, or throw.
     ///
     /// - Parameters:
     ///   - operation: The operation.

@@ -28,7 +28,7 @@ public enum TokenRefreshHandlerContract {
     ///   - timeLimit: The longest time for one rule, as in ``check(timeLimit:makeBackend:)``.
     ///   - makeHandler: Makes the handler. The argument is the server's URL, such as `http://127.0.0.1:49152`; it takes
     ///     every path.
-    /// - Throws: ``ContractViolation`` with every broken rule; `POSIXError` when no port is available; the errors of
+    /// - Throws: `ContractViolation` with every broken rule; `POSIXError` when no port is available; the errors of
     ///   `makeHandler`.
     public static func check<Handler: TokenRefreshHandler>(
         _ dialect: RefreshDialect = .rest,
@@ -47,7 +47,7 @@ public enum TokenRefreshHandlerContract {
     ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken: most often, the handler
     ///     ignores cancellation, or waits for the response on a connection that the server has closed.
     ///   - makeBackend: Makes a backend that responds with tokens.
-    /// - Throws: ``ContractViolation`` with every broken rule; the errors of `makeBackend`.
+    /// - Throws: `ContractViolation` with every broken rule; the errors of `makeBackend`.
     public static func check<Backend: RefreshBackend>(
         timeLimit: Duration = .seconds(10),
         makeBackend: () async throws -> Backend

@@ -36,7 +36,7 @@ public enum RaceKit {
     ///   - scenarios: The races.
     ///   - timeLimit: As in ``run(_:timeLimit:makeSubject:)``.
     ///   - makeSubject: As in ``run(_:timeLimit:makeSubject:)``.
-    /// - Throws: ``ContractViolation`` with every race that did not hold.
+    /// - Throws: `ContractViolation` with every race that did not hold.
     public static func check(
         _ scenarios: [RaceScenario] = RaceScenario.all,
         timeLimit: Duration = .seconds(20),

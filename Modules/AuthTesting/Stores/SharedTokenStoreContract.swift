@@ -31,7 +31,7 @@ public enum SharedTokenStoreContract {
     ///     bytes.
     ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken.
     ///   - makeEmptyStore: Makes an empty store over new storage.
-    /// - Throws: ``ContractViolation`` with every broken rule; the errors of `makeEmptyStore`.
+    /// - Throws: `ContractViolation` with every broken rule; the errors of `makeEmptyStore`.
     public static func check<Store: SharedTokenStore>(
         reopen: (@Sendable (Store) async throws -> Store)? = nil,
         corrupt: (@Sendable (Store) async throws -> Void)? = nil,

@@ -27,7 +27,7 @@ public enum TokenStoreContract {
     ///   - unavailable: Makes the storage fail, so that load, save and delete must throw, and returns the store to use.
     ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken.
     ///   - makeEmptyStore: Makes an empty store over new storage.
-    /// - Throws: ``ContractViolation`` with every broken rule; the errors of `makeEmptyStore`.
+    /// - Throws: `ContractViolation` with every broken rule; the errors of `makeEmptyStore`.
     public static func check<Store: TokenStore>(
         reopen: (@Sendable (Store) async throws -> Store)? = nil,
         unavailable: (@Sendable (Store) async throws -> Store)? = nil,
