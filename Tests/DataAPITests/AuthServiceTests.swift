@@ -166,7 +166,7 @@ import Testing
     {
         let session = StubSession()
         let upgrade = Endpoint.upgradeGuest(.kakao, token: "fixture-provider-token")
-        #expect(upgrade.requiresAuthentication && upgrade.isIdempotent)
+        #expect(upgrade.settings.requiresAuthentication && upgrade.isIdempotent)
         network.on(upgrade, throw: NetworkError(.unacceptableStatus, reason: "no such token: fixture-provider-token"))
         let error = await #expect(throws: NetworkError.self) {
             try await service(session).upgradeGuest(.kakao, token: "fixture-provider-token")

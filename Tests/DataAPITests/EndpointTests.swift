@@ -71,7 +71,7 @@ import Testing
         let keys = transport.requests.map { $0.headers["Idempotency-Key"] }
         #expect(keys[0] != nil && keys[0] == keys[1])
         #expect(transport.requests.first?.json == ["title": "Hello", "content": "World"])
-        #expect(Endpoint.create(ArticleDraft(title: "", content: "")).idempotencyKey != creation.idempotencyKey)
+        #expect(Endpoint.create(ArticleDraft(title: "", content: "")).settings.idempotencyKey != keys[0])
     }
 
     @Test func `an update sends the changed members only`() async throws {
@@ -94,14 +94,14 @@ import Testing
     }
 
     @Test func `articles need authentication, and logins do not`() {
-        #expect(Endpoint.articles().requiresAuthentication)
-        #expect(Endpoint.article(7).requiresAuthentication)
-        #expect(Endpoint.me.requiresAuthentication)
-        #expect(Endpoint.file(FileKey(rawValue: "a")).requiresAuthentication)
-        #expect(!Endpoint.registerGuest(name: "Ada", photo: Data()).requiresAuthentication)
-        #expect(!Endpoint.socialLogin(.apple, token: "fixture").requiresAuthentication)
-        #expect(!Endpoint.refresh("fixture").requiresAuthentication)
-        #expect(!Endpoint.logout(refreshToken: "fixture").requiresAuthentication)
+        #expect(Endpoint.articles().settings.requiresAuthentication)
+        #expect(Endpoint.article(7).settings.requiresAuthentication)
+        #expect(Endpoint.me.settings.requiresAuthentication)
+        #expect(Endpoint.file(FileKey(rawValue: "a")).settings.requiresAuthentication)
+        #expect(!Endpoint.registerGuest(name: "Ada", photo: Data()).settings.requiresAuthentication)
+        #expect(!Endpoint.socialLogin(.apple, token: "fixture").settings.requiresAuthentication)
+        #expect(!Endpoint.refresh("fixture").settings.requiresAuthentication)
+        #expect(!Endpoint.logout(refreshToken: "fixture").settings.requiresAuthentication)
     }
 
     @Test func `a retry policy may not repeat a refresh or a registration`() {

@@ -81,7 +81,7 @@ import NetworkURLSession
             let client = peer.client(over: AsyncHTTPClientTransport(), retries: false)
             peer.reset()
             var call = Endpoint.request(.get, "lost")
-            call.retries = retries
+            call.settings.retries = retries
             let error = await #expect(throws: NetworkError.self) { try await client.send(call) }
             #expect(error?.code == .connectionFailed)
             #expect(peer.lost == sent)

@@ -21,7 +21,7 @@ import Testing
     ]
 
     private static func client(_ transport: AsyncHTTPClientTransport, _ url: URL) -> NetworkClient {
-        NetworkClient(configuration: NetworkConfiguration(baseURL: url, format: .json), transport: transport)
+        NetworkClient(baseURL: url, transport: transport, format: .json)
     }
 
     @Test(arguments: 0..<refusals.count, [HTTPMethod.get, .post])

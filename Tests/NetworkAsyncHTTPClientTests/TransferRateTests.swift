@@ -48,7 +48,7 @@ import Testing
 
     private static func client(_ url: URL, _ steps: Steps) -> NetworkClient {
         NetworkClient(
-            configuration: NetworkConfiguration(baseURL: url, format: .json),
+            configuration: NetworkConfiguration(baseURL: url),
             transport: AsyncHTTPClientTransport(clock: steps.clock), clock: steps.clock)
     }
 
@@ -65,9 +65,10 @@ import Testing
         let (steps, parts, sent) = (Steps(sleepers: 2), AsyncStream<Data>.makeStream(), Locked<Int64>(0))
         let call = Task {
             defer { steps.end() }
+            var options = RequestOptions()
+            options.progress = { progress in sent.withLock { $0 = progress.completed } }
             return try await Self.client(peer.url, steps).uploading(
-                Endpoint.request(.put, "file", body: .oneShot(parts.stream)),
-                options: RequestOptions(progress: { progress in sent.withLock { $0 = progress.completed } })
+                Endpoint.request(.put, "file", body: .oneShot(parts.stream)), options: options
             ).value
         }
         parts.continuation.yield(Data(count: part))

@@ -56,7 +56,7 @@ struct CachedCredentialTests {
 
     static func endpoint(_ credential: Credential, _ tenant: String) throws -> Endpoint<Data> {
         var endpoint = Endpoint<Data>.get("x")
-        for field in try credential.fields(of: tenant) { try endpoint.headers.append(field.name, field.value) }
+        for field in try credential.fields(of: tenant) { try endpoint.settings.headers.append(field.name, field.value) }
         return endpoint
     }
 
@@ -90,7 +90,7 @@ struct CachedCredentialTests {
         _ = try await network.send(try Self.endpoint(credential, "aaaa"))
         provider.set(.success(SessionToken.first.next))
         var endpoint = try Self.endpoint(credential, "aaaa")
-        if credential == .cookieBesideToken { endpoint.headers["Cookie"] = "t=access-1; tenant=aaaa" }
+        if credential == .cookieBesideToken { endpoint.settings.headers["Cookie"] = "t=access-1; tenant=aaaa" }
         _ = try await network.send(endpoint)
         #expect(exchanges.requests.values.count == 1)
     }

@@ -75,7 +75,7 @@ struct StubNetworkServiceTests {
         let logout = Endpoint<Void>.post("logout", json: true).withoutAuthentication()
         network.on(logout, return: ())
         try await network.send(logout)
-        #expect(network.sent(Void.self).map(\.requiresAuthentication) == [false])
+        #expect(network.sent(Void.self).map(\.settings.requiresAuthentication) == [false])
         #expect(network.sent(Int.self).isEmpty)
     }
 

@@ -24,8 +24,7 @@ import Testing
         var limits = URLSessionTransport.Limits()
         (limits.connectionsPerHost, limits.streamsPerHost) = (2, 2)
         let transport = URLSessionTransport(limits: limits)
-        let configuration = NetworkConfiguration(baseURL: server.url, format: .json)
-        return NetworkClient(configuration: configuration, transport: transport)
+        return NetworkClient(baseURL: server.url, transport: transport, format: .json)
     }
 
     @Test func `calls go through while streams have all their connections`() async throws {

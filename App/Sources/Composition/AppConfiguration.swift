@@ -71,9 +71,10 @@ public struct AppConfiguration: Sendable {
     }
 
     var authentication: AuthenticationPolicy {
+        var policy = AuthenticationPolicy()
+        policy.expiredStatuses = [expiredStatus]
         // The code of a 401 that is about the token of an identity provider.
-        var policy = AuthenticationPolicy(
-            expiredStatuses: [expiredStatus], refusals: .exceptCodes(["PROVIDER_TOKEN_INVALID"]))
+        policy.refusals = .exceptCodes(["PROVIDER_TOKEN_INVALID"])
         if let tokenFields {
             policy.placement = .fields(accessToken: tokenFields.accessToken, refreshToken: tokenFields.refreshToken)
         }

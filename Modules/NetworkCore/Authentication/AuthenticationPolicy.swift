@@ -15,10 +15,10 @@ public struct AuthenticationPolicy: Sendable {
     public var origins: Set<Origin>?
 
     /// The statuses that refuse the access token: after one, the request is sent once more with another token.
-    public var expiredStatuses: Set<Int>
+    public var expiredStatuses: Set = [401]
 
     /// Which of the responses with one of ``expiredStatuses`` refuse the access token.
-    public var refusals: TokenRefusalRule
+    public var refusals = TokenRefusalRule.anyCode
 
     /// The codes of an error envelope that mean, with one of ``expiredStatuses``, that the access token itself is
     /// invalid (G22). Case is ignored. A `Bearer` challenge with `error="invalid_token"` (RFC 6750 §3.1) has the same
@@ -26,27 +26,12 @@ public struct AuthenticationPolicy: Sendable {
     ///
     /// They are for sessions without a refresh token: such a session ends when its token is invalid, and not because of
     /// a bare 401.
-    public var invalidTokenCodes: Set<String>
+    public var invalidTokenCodes = defaultInvalidTokenCodes
 
-    /// Creates a policy.
+    /// Creates a policy for tokens that the origin of the base URL may receive, and that a 401 refuses.
     ///
-    /// - Parameters:
-    ///   - placement: The header fields in which tokens are sent.
-    ///   - origins: The origins that may receive tokens. `nil`: only the origin of the base URL.
-    ///   - expiredStatuses: The statuses that refuse the access token.
-    ///   - refusals: Which of the responses with one of these statuses refuse the access token.
-    ///   - invalidTokenCodes: The codes that mean that the access token itself is invalid.
-    public init(
-        placement: TokenPlacement = .bearer,
-        origins: Set<Origin>? = nil,
-        expiredStatuses: Set<Int> = [401],
-        refusals: TokenRefusalRule = .anyCode,
-        invalidTokenCodes: Set<String> = defaultInvalidTokenCodes
-    ) {
+    /// - Parameter placement: The header fields in which tokens are sent.
+    public init(placement: TokenPlacement = .bearer) {
         self.placement = placement
-        self.origins = origins
-        self.expiredStatuses = expiredStatuses
-        self.refusals = refusals
-        self.invalidTokenCodes = invalidTokenCodes
     }
 }

@@ -53,17 +53,20 @@ struct CallAuthentication: Sendable {
     }
 
     /// Places a token, if the origin may see tokens.
-    mutating func placeToken(in head: inout HTTPRequestHead) async throws {
+    ///
+    /// - Returns: The request, with the token if there is one.
+    mutating func placeToken(in head: HTTPRequestHead) async throws -> HTTPRequestHead {
         switch origins.decision(for: head.url) {
         case .foreign:
-            return
+            return head
         case .cleartext:
             throw NetworkError(.cleartextRefused, reason: "a token would go over plain http")
         case .allowed:
             let token = try await nextToken()
-            head = try policy.placement.place(token, in: head)
+            let request = try policy.placement.place(token, in: head)
             carried = token
             if !secrets.contains(token.value) { secrets += [token.value, token.refreshToken].compactMap(\.self) }
+            return request
         }
     }
 

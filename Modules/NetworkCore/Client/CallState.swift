@@ -9,24 +9,12 @@ struct CallState: Sendable {
     /// What is sent, and its parts, where it is a form of parts.
     let body: HTTPBody
     let form: MultipartForm?
-    let requiresAuthentication: Bool
-    let isIdempotent: Bool
-    let purpose: HTTPTransportRequest.Purpose
-    let isReplayable: Bool
-    /// Whether interceptors may have the call sent again.
-    let retries: Bool
-    let acceptedStatuses: HTTPStatusSet
-    let redirects: RedirectRule
-    let idleTimeout: Duration
+    let settings: ResolvedSettings
     /// When the body of the response must be there, or its head where the body is read as it arrives, on the clock's
     /// uptime.
     var deadline: Duration?
-    /// The client's deadline. For an upload, it limits each wait.
-    let timeLimit: Duration?
     /// Whether the deadline is that of the body.
     let endsWithBody: Bool
-    /// Whether the deadline is the caller's or the endpoint's. An exchange that several calls share has that of one.
-    let hasOwnDeadline: Bool
     let options: RequestOptions
     /// The client's, then those of the options.
     let interceptors: [any RequestInterceptor]
@@ -59,9 +47,9 @@ struct CallState: Sendable {
             id: id,
             attempt: attempt,
             method: endpoint.method,
-            requiresAuthentication: requiresAuthentication,
-            isIdempotent: isIdempotent,
-            isReplayable: isReplayable,
+            requiresAuthentication: settings.requiresAuthentication,
+            isIdempotent: settings.isIdempotent,
+            isReplayable: body.isReplayable,
             session: authentication?.carried?.session,
             tags: options.tags,
             clock: clock,
@@ -76,7 +64,7 @@ struct CallState: Sendable {
     var exchangeContext: RequestContext {
         var context = context
         context.message = message
-        guard let authentication, requiresAuthentication else { return context }
+        guard let authentication, settings.requiresAuthentication else { return context }
         context.session = authentication.session
         // A cache looks for them in other fields: one that may be there by accident is not named.
         context.tokens = authentication.secrets.filter(\.isUnmistakable)
@@ -88,8 +76,8 @@ struct CallState: Sendable {
 
     /// Begins a wait: an upload has a deadline for each.
     mutating func renewDeadline(at uptime: Duration) {
-        guard options.minimumRate != nil, !hasOwnDeadline else { return }
-        deadline = timeLimit.map { uptime + $0 }
+        guard options.minimumRate != nil, settings.deadline == nil else { return }
+        deadline = settings.timeLimit.map { uptime + $0 }
     }
 
     /// The time left until the deadline, from an instant of the clock's uptime.
@@ -99,8 +87,8 @@ struct CallState: Sendable {
     func isRepeated(after repetition: HTTPTransportError.Repetition) -> Bool {
         switch repetition {
         case .unknown: false
-        case .ifIdempotent: isIdempotent && isReplayable && retries
-        case .always: isReplayable
+        case .ifIdempotent: settings.isIdempotent && body.isReplayable && settings.retries
+        case .always: body.isReplayable
         }
     }
 

@@ -32,6 +32,9 @@ public struct NetworkClient: UnauthenticatedNetworkService {
         observers: [any NetworkObserver] = [],
         clock: any TimeSource = SystemTimeSource()
     ) {
+        var configuration = configuration
+        let coded = (configuration.format as? any CodedFormat)?.coded(by: configuration.coding)
+        configuration.format = coded ?? configuration.format
         loop = RequestLoop(
             configuration: configuration,
             transport: transport,
@@ -51,24 +54,22 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     /// - Parameters:
     ///   - baseURL: The URL that paths of endpoints are appended to.
     ///   - transport: The transport of all requests.
-    ///   - format: How responses contain their value or error. `nil`: ``EnvelopeFormat``.
+    ///   - format: How responses contain their value or error.
     ///   - coding: The JSON coders of bodies, and of a format that has none of its own.
     ///   - interceptors: The interceptors, in order.
     ///   - observers: They receive the events of every call.
     public init(
         baseURL: URL,
         transport: any HTTPTransport,
-        format: (any ResponseFormat)? = nil,
+        format: any ResponseFormat = .envelope,
         coding: JSONCoding = .standard,
         interceptors: [any RequestInterceptor] = [],
         observers: [any NetworkObserver] = []
     ) {
+        var configuration = NetworkConfiguration(baseURL: baseURL)
+        (configuration.format, configuration.coding) = (format, coding)
         self.init(
-            configuration: NetworkConfiguration(baseURL: baseURL, format: format, coding: coding),
-            transport: transport,
-            interceptors: interceptors,
-            observers: observers
-        )
+            configuration: configuration, transport: transport, interceptors: interceptors, observers: observers)
     }
 
     /// The base URL and the limits.

@@ -34,7 +34,7 @@ extension NetworkService {
     ///
     /// - Parameters:
     ///   - endpoint: The call.
-    ///   - deadline: The longest time to the head of the response. `nil`: the endpoint's, or the client's.
+    ///   - deadline: The time limit of the whole call. `nil`: the endpoint's, or else the client's.
     ///   - progress: Is called as the body is sent.
     /// - Returns: The value of the response.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
@@ -44,7 +44,9 @@ extension NetworkService {
         deadline: Duration? = nil,
         progress: ProgressHandler? = nil
     ) async throws -> Response {
-        try await send(endpoint, options: RequestOptions(progress: progress, deadline: deadline))
+        var options = RequestOptions()
+        (options.progress, options.deadline) = (progress, deadline)
+        return try await send(endpoint, options: options)
     }
 
     /// Sends a request, with retries, and returns as soon as the head of an accepted response is there.

@@ -13,7 +13,7 @@ extension RequestLoop {
     func attempt(_ call: inout CallState) async throws -> HTTPTransportResponse {
         try await adapt(&call)
         let policy = RedirectPolicy(
-            cleartextExceptions: configuration.cleartextExceptions, rule: call.redirects)
+            cleartextExceptions: configuration.cleartextExceptions, rule: call.settings.redirects)
         var visited: [HTTPRequestHead] = []
         while true {
             let response = try await perform(call)
@@ -22,7 +22,7 @@ extension RequestLoop {
                 for: response.head,
                 to: call.head,
                 hasBody: call.keepsBody && !call.body.isEmpty,
-                isReplayable: call.isReplayable
+                isReplayable: call.body.isReplayable
             )
             switch decision {
             case .none:
@@ -60,15 +60,29 @@ extension RequestLoop {
         }
         try call.head.validate()
         try configuration.refuseCleartext(call.head)
-        guard call.requiresAuthentication, let authentication = call.authentication else { return }
+        guard call.settings.requiresAuthentication else { return }
         let startedAt = clock.uptime
-        (call.authentication, call.head) = try await limited(call, to: .token, until: call.deadline) {
-            [head = call.head] in
-            var (authentication, head) = (authentication, head)
-            try await authentication.placeToken(in: &head)
-            return (authentication, head)
-        }
+        let head = try await withTokens(of: &call) { [head = call.head] in try await $0.placeToken(in: head) }
+        guard let head else { return }
+        call.head = head
         call.phases?.noteToken(clock.uptime - startedAt)
+    }
+
+    /// Runs a step on a copy of the call's tokens, and keeps the copy if the step ends in time.
+    ///
+    /// - Returns: What the step returns; `nil` in a client without authentication.
+    private func withTokens<Value: Sendable>(
+        of call: inout CallState,
+        _ step: @escaping @Sendable (inout CallAuthentication) async throws -> Value
+    ) async throws -> Value? {
+        guard let tokens = call.authentication else { return nil }
+        let (changed, value) = try await limited(call, to: .token, until: call.deadline) {
+            var tokens = tokens
+            let value = try await step(&tokens)
+            return (tokens, value)
+        }
+        call.authentication = changed
+        return value
     }
 
     /// Asks an interceptor.
@@ -112,13 +126,13 @@ extension RequestLoop {
 
     /// Sends a body that has a minimum rate. The transport has no time limit then but that of silence.
     private func upload(_ call: CallState, atLeast rate: MinimumRate) async throws -> HTTPTransportResponse {
-        let watch = UploadWatch(rate, timeLimit: call.timeLimit, clock: clock)
+        let watch = UploadWatch(rate, timeLimit: call.settings.timeLimit, clock: clock)
         let noted = Self.events(call.options.progress, call.phases)
         let request = request(of: call, timeToHead: nil) { event in
             if event.kind == .sent, let sent = event.progress { watch.note(sent) }
             noted?(event)
         }
-        let end = call.hasOwnDeadline ? call.deadline : nil
+        let end = call.settings.deadline == nil ? nil : call.deadline
         let first = watch.nextLook(at: clock.uptime)
         return try await responding(to: call) {
             try await deadlines.limit(min(first ?? .zero, end ?? first ?? .zero)) { [clock] in
@@ -140,11 +154,11 @@ extension RequestLoop {
         HTTPTransportRequest(
             head: call.head,
             body: call.keepsBody ? call.body : .none,
-            idleTimeout: call.idleTimeout,
+            idleTimeout: call.settings.timeout,
             timeToHead: timeToHead,
             timeToEnd: call.endsWithBody ? timeToHead : nil,
-            isIdempotent: call.isIdempotent,
-            purpose: call.purpose,
+            isIdempotent: call.settings.isIdempotent,
+            purpose: call.settings.purpose,
             context: call.exchangeContext,
             onEvent: onEvent
         )
@@ -194,25 +208,19 @@ extension RequestLoop {
     /// - Throws: The failure, when it is not sent again, its body cannot be, or the pause would outlast the deadline.
     func pauseBeforeRetry(after failure: NetworkError, of call: inout CallState) async throws -> Duration {
         if let left = call.timeLeft(at: clock.uptime), left <= .zero { throw failure }
-        var decision = RetryDecision.doNotRetry
-        if let authentication = call.authentication {
-            (call.authentication, decision) = try await limited(call, to: .token, until: call.deadline) {
-                [isReplayable = call.isReplayable] in
-                var authentication = authentication
-                let decision = try await authentication.retry(failure, isReplayable: isReplayable)
-                return (authentication, decision)
-            }
-        }
+        let isReplayable = call.body.isReplayable
+        var decision =
+            try await withTokens(of: &call) { try await $0.retry(failure, isReplayable: isReplayable) } ?? .doNotRetry
         // An attempt with a token in place of one that was refused is no retry, and has a limit of its own.
         let retries = call.attempt - (call.authentication?.replacements ?? 0)
         for interceptor in call.interceptors
-        where call.retries && decision == .doNotRetry && retries < configuration.maximumAttempts {
+        where call.settings.retries && decision == .doNotRetry && retries < configuration.maximumAttempts {
             decision = try await asking(call) { [context = call.context] in
                 try await interceptor.retry(failure, context: context)
             }
         }
         guard case .retry(let pause) = decision else { throw failure }
-        guard call.isReplayable else { throw failure.becauseOfOneShotBody() }
+        guard isReplayable else { throw failure.becauseOfOneShotBody() }
         if let left = call.timeLeft(at: clock.uptime), left <= pause { throw failure }
         return pause
     }

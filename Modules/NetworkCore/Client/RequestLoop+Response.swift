@@ -15,7 +15,7 @@ extension RequestLoop {
                 throw HTTPBodyError.tooLong(limit)
             }
             // The transport keeps to the client's deadline itself.
-            let isLimited = call.endsWithBody && !call.hasOwnDeadline && call.minimumRate == nil
+            let isLimited = call.endsWithBody && call.settings.deadline == nil && call.minimumRate == nil
             if transport.endsInTime, deadline == nil || isLimited {
                 return try await response.body.collect(upTo: limit)
             }
@@ -37,11 +37,7 @@ extension RequestLoop {
     /// The error that a response with another status than the accepted ones is.
     ///
     /// - Throws: `CancellationError`.
-    func refusal<Response>(
-        _ response: HTTPTransportResponse,
-        of call: CallState,
-        to endpoint: Endpoint<Response>
-    ) async throws -> NetworkError {
+    func refusal(_ response: HTTPTransportResponse, of call: CallState) async throws -> NetworkError {
         // An error page that is too long to keep, or breaks off, must not hide the status.
         var body = Data()
         do {
@@ -50,7 +46,7 @@ extension RequestLoop {
         } catch {
             try Task.checkCancellation()
         }
-        let format = endpoint.format ?? configuration.format
+        let format = call.settings.format
         let whole = HTTPResponse(head: response.head, body: body)
         return NetworkError(
             .unacceptableStatus,
@@ -62,11 +58,13 @@ extension RequestLoop {
     }
 
     /// Reads an accepted response: the value, or the error it stands for.
-    func read<Response>(_ response: HTTPResponse, as endpoint: Endpoint<Response>) throws -> Response {
-        let format = endpoint.format ?? configuration.format
+    func read<Response>(
+        _ response: HTTPResponse, by reading: ResponseReading<Response>, of call: CallState
+    ) throws -> Response {
+        let format = call.settings.format
         let head = response.head
         do {
-            return try endpoint.reading.read(response, format, endpoint.headers["Accept"])
+            return try reading.read(response, format, call.settings.headers["Accept"])
         } catch let error as NetworkError {
             throw error
         } catch let error as ErrorEnvelope {

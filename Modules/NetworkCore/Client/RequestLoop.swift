@@ -32,7 +32,7 @@ struct RequestLoop: Sendable {
             let limit = configuration.maximumResponseSize
             let body = try await collect(response, of: call, limit: limit, until: call.deadline)
             let whole = HTTPResponse(head: response.head, body: body)
-            return (try read(whole, as: endpoint), bytes: body.count)
+            return (try read(whole, by: endpoint.reading, of: call), bytes: body.count)
         }
     }
 
@@ -61,7 +61,7 @@ struct RequestLoop: Sendable {
         do {
             try Task.checkCancellation()
             notify(.started, of: call)
-            let success = try await attempts(of: &call, to: endpoint, reading)
+            let success = try await attempts(of: &call, reading)
             notify(.succeeded(status: success.status, bytes: success.bytes), of: call)
             return success.value
         } catch let failure as NetworkError {
@@ -82,9 +82,8 @@ struct RequestLoop: Sendable {
     /// Makes attempts until one succeeds, or none may follow.
     ///
     /// - Throws: ``NetworkError``; `CancellationError`.
-    private func attempts<Response, Value: Sendable>(
+    private func attempts<Value: Sendable>(
         of call: inout CallState,
-        to endpoint: Endpoint<Response>,
         _ reading: (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
     ) async throws -> Success<Value> {
         while true {
@@ -94,8 +93,8 @@ struct RequestLoop: Sendable {
             do {
                 let response = try await attempt(&call)
                 call.renewDeadline(at: clock.uptime)
-                guard call.acceptedStatuses.contains(response.head.status) else {
-                    throw try await refusal(response, of: call, to: endpoint)
+                guard call.settings.acceptedStatuses.contains(response.head.status) else {
+                    throw try await refusal(response, of: call)
                 }
                 let (value, bytes) = try await reading(response, call)
                 call.phases?.noteEnd()
@@ -145,28 +144,16 @@ struct RequestLoop: Sendable {
     ) throws -> CallState {
         let startedAt = clock.uptime
         do {
+            let settings = ResolvedSettings(
+                of: endpoint, options, configuration, purpose: purpose, isAuthenticated: authentication != nil)
             let head = try configuration.request(for: endpoint)
-            let body = try endpoint.body.encoded(by: configuration.coding)
-            let idleTimeout = endpoint.timeout ?? configuration.timeout
-            let standard = configuration.deadline.map { max($0, idleTimeout) }
-            let carriesToken = authentication != nil && endpoint.requiresAuthentication
-            let ownDeadline = options.deadline ?? endpoint.deadline
             return CallState(
                 endpoint: head,
-                body: body,
+                body: try endpoint.body.encoded(by: configuration.coding),
                 form: endpoint.body.form,
-                requiresAuthentication: endpoint.requiresAuthentication,
-                isIdempotent: endpoint.isIdempotent,
-                purpose: endpoint.purpose ?? purpose,
-                isReplayable: body.isReplayable,
-                retries: endpoint.retries,
-                acceptedStatuses: endpoint.acceptedStatuses ?? configuration.acceptedStatuses,
-                redirects: endpoint.redirects ?? .standard(for: head.method, carriesToken: carriesToken),
-                idleTimeout: idleTimeout,
-                deadline: (ownDeadline ?? standard).map { startedAt + $0 },
-                timeLimit: standard,
+                settings: settings,
+                deadline: (settings.deadline ?? settings.timeLimit).map { startedAt + $0 },
                 endsWithBody: purpose == .call,
-                hasOwnDeadline: ownDeadline != nil,
                 options: options,
                 interceptors: options.interceptors.isEmpty ? interceptors : interceptors + options.interceptors,
                 secretsOfPath: endpoint.path.secrets,

@@ -3,9 +3,8 @@ public struct RequestOptions: Sendable {
     /// Is called as the body is sent.
     public var progress: ProgressHandler?
 
-    /// The longest time of the call, the waits for a token and for a connection, pauses and all attempts included: to
-    /// the end of the response's body, or to its head where the body is read as it arrives. `nil`: the endpoint's, or
-    /// the client's.
+    /// The time limit of the whole call: waiting for a token and a connection, pauses, every attempt. It ends with the
+    /// body; for a stream, with the head. `nil`: the endpoint's limit, or else the client's.
     public var deadline: Duration?
 
     /// The least that is sent of the request's body, which is an upload then: it has no total deadline, unless
@@ -14,38 +13,16 @@ public struct RequestOptions: Sendable {
     public var minimumRate: MinimumRate?
 
     /// Interceptors of this call, after those of the client.
-    public var interceptors: [any RequestInterceptor]
+    public var interceptors: [any RequestInterceptor] = []
 
     /// Words of the caller's own, for interceptors, transports and observers. They must hold no secret.
-    public var tags: [String: String]
+    public var tags: [String: String] = [:]
 
     /// The calls that stay with one session together. `nil`: this call alone.
     public var continuity: SessionContinuity?
 
-    /// Creates options.
-    ///
-    /// - Parameters:
-    ///   - progress: Is called as the body is sent.
-    ///   - deadline: The longest time of the call. `nil`: the endpoint's, or the client's.
-    ///   - minimumRate: The least that is sent of the request's body. `nil`: the call is no upload.
-    ///   - interceptors: Interceptors of this call, after those of the client.
-    ///   - tags: Words of the caller's own. They must hold no secret.
-    ///   - continuity: The calls that stay with one session together. `nil`: this call alone.
-    public init(
-        progress: ProgressHandler? = nil,
-        deadline: Duration? = nil,
-        minimumRate: MinimumRate? = nil,
-        interceptors: [any RequestInterceptor] = [],
-        tags: [String: String] = [:],
-        continuity: SessionContinuity? = nil
-    ) {
-        self.progress = progress
-        self.deadline = deadline
-        self.minimumRate = minimumRate
-        self.interceptors = interceptors
-        self.tags = tags
-        self.continuity = continuity
-    }
+    /// Creates options that ask for nothing.
+    public init() {}
 }
 
 /// Receives progress, in order and on any thread. The transfer continues when it returns.

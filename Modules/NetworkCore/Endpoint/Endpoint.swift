@@ -31,43 +31,11 @@ public struct Endpoint<Response: Sendable>: Sendable {
     /// The query items.
     public var query: QueryItems
 
-    /// Header fields of this call. They replace the configuration's fields of the same names.
-    public var headers: HTTPHeaders
-
     /// The body.
     public var body: RequestBody
 
-    /// Whether an authenticated client adds tokens. A client without authentication never adds any.
-    public var requiresAuthentication: Bool
-
-    /// The value of `Idempotency-Key`, by which the server recognizes a call that is sent twice. With a key, a `POST`
-    /// may be sent again too.
-    public var idempotencyKey: String?
-
-    /// The idle timeout: how long nothing may be sent or received. `nil`: the configuration's.
-    public var timeout: Duration?
-
-    /// The longest time of the call, the waits for a token and for a connection, pauses and all attempts included: to
-    /// the end of the response's body, or to its head where the body is read as it arrives. `nil`: the configuration's.
-    public var deadline: Duration?
-
-    /// The statuses that count as success. `nil`: the configuration's.
-    public var acceptedStatuses: HTTPStatusSet?
-
-    /// How the response is read. `nil`: the configuration's format.
-    public var format: (any ResponseFormat)?
-
-    /// Whether interceptors, such as ``RetryPolicy``, may have the call sent again. A token that the server has refused
-    /// is replaced all the same, and a request that the server has not processed is sent once more: see
-    /// ``HTTPTransportError/Repetition``.
-    public var retries = true
-
-    /// Which redirects are followed. `nil`: a call that may change something and carries no token, such as a sign-in,
-    /// stays within its origin; others leave it without token and body.
-    public var redirects: RedirectRule?
-
-    /// What the call is for; `nil`: an ordinary one.
-    var purpose: HTTPTransportRequest.Purpose?
+    /// How the call is made, and its response read.
+    public var settings = CallSettings()
 
     let reading: ResponseReading<Response>
 
@@ -81,20 +49,12 @@ public struct Endpoint<Response: Sendable>: Sendable {
         self.method = method
         self.path = path
         self.query = query
-        self.headers = [:]
         self.body = body
-        self.requiresAuthentication = true
-        self.idempotencyKey = nil
-        self.timeout = nil
-        self.deadline = nil
-        self.acceptedStatuses = nil
-        self.format = nil
-        self.redirects = nil
         self.reading = reading
     }
 
     /// Whether the call may be sent more than once: its method is idempotent, or it has an idempotency key.
-    public var isIdempotent: Bool { method.isIdempotent || idempotencyKey != nil }
+    public var isIdempotent: Bool { method.isIdempotent || settings.idempotencyKey != nil }
 }
 
 extension Endpoint {
@@ -151,8 +111,7 @@ extension Endpoint {
 
     /// The same call with a deadline of its own.
     ///
-    /// - Parameter duration: The longest time of the call, with everything that is waited for: to the end of the
-    ///   response's body, or to its head where the body is read as it arrives.
+    /// - Parameter duration: The time limit of the whole call. It ends with the body; for a stream, with the head.
     /// - Returns: The changed endpoint.
     public func deadline(_ duration: Duration) -> Self {
         with { $0.deadline = duration }
@@ -182,22 +141,13 @@ extension Endpoint {
         _ transform: @escaping @Sendable (Response, HTTPResponseHead) throws -> New
     ) -> Endpoint<New> {
         var endpoint = Endpoint<New>(method, path, query: query, body: body, reading: reading.map(transform))
-        endpoint.headers = headers
-        endpoint.requiresAuthentication = requiresAuthentication
-        endpoint.idempotencyKey = idempotencyKey
-        endpoint.timeout = timeout
-        endpoint.deadline = deadline
-        endpoint.acceptedStatuses = acceptedStatuses
-        endpoint.format = format
-        endpoint.retries = retries
-        endpoint.redirects = redirects
-        endpoint.purpose = purpose
+        endpoint.settings = settings
         return endpoint
     }
 
-    private func with(_ change: (inout Self) -> Void) -> Self {
+    private func with(_ change: (inout CallSettings) -> Void) -> Self {
         var copy = self
-        change(&copy)
+        change(&copy.settings)
         return copy
     }
 }

@@ -13,89 +13,52 @@ import ConcurrencyPrimitives
 /// of the pause:
 ///
 /// ```swift
-/// RetryPolicy(waitUntilReady: { _ in await network.isReachable() })
+/// var policy = RetryPolicy()
+/// policy.waitUntilReady = { _ in await network.isReachable() }
 /// ```
 ///
 /// All requests of a client share a ``RetryBudget``: when most of them fail, retries stop, so that a failing server
 /// gets little more than its usual traffic.
 public struct RetryPolicy: RequestInterceptor {
-    /// The default of ``attempts``.
-    public static let defaultAttempts = 3
-
-    /// The default of ``baseDelay``.
-    public static let defaultBaseDelay: Duration = .milliseconds(500)
-
-    /// The default of ``maximumDelay``.
-    public static let defaultMaximumDelay: Duration = .seconds(20)
-
-    /// The default of ``maximumRetryAfter``.
-    public static let defaultMaximumRetryAfter: Duration = .seconds(60)
-
-    /// The default of ``maximumWait``.
-    public static let defaultMaximumWait: Duration = .seconds(60)
-
-    /// The default of ``statuses``.
-    public static let defaultStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
-
     /// A policy with the defaults and a new budget.
     public static var standard: RetryPolicy { RetryPolicy() }
 
     /// The most attempts, the first one included.
-    public let attempts: Int
+    public var attempts: Int
 
     /// The bound of the first pause. It doubles with each attempt.
-    public let baseDelay: Duration
+    public var baseDelay: Duration
 
     /// The bound at which doubling stops.
-    public let maximumDelay: Duration
+    public var maximumDelay: Duration = .seconds(20)
 
     /// The longest `Retry-After` after which a request is sent again.
-    public let maximumRetryAfter: Duration
+    public var maximumRetryAfter: Duration = .seconds(60)
 
     /// The statuses after which a request is sent again.
-    public let statuses: Set<Int>
+    public var statuses: Set = [408, 425, 429, 500, 502, 503, 504]
 
-    /// The longest wait for a connection. After it, the request is not sent again.
-    public let maximumWait: Duration
+    /// The longest wait for a connection. After it, the request is not sent again. The deadline of the call may be
+    /// earlier.
+    public var maximumWait: Duration = .seconds(60)
 
-    private let waitUntilReady: (@Sendable (NetworkError) async throws -> Void)?
-    private let budget: RetryBudget
-    private let random: @Sendable () -> Double
+    /// Returns when a request that had no connection may be sent again: when there is a connection to the internet, or
+    /// the application is in the foreground. It is cancelled with the call. `nil`: the policy pauses.
+    public var waitUntilReady: (@Sendable (NetworkError) async throws -> Void)?
 
-    /// Creates a policy.
+    /// The retries that all requests share.
+    public var budget = RetryBudget()
+
+    /// Returns random numbers in `0..<1`.
+    public var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
+
+    /// Creates a policy with a new budget.
     ///
     /// - Parameters:
     ///   - attempts: The most attempts, the first one included.
     ///   - baseDelay: The bound of the first pause.
-    ///   - maximumDelay: The bound at which doubling stops.
-    ///   - maximumRetryAfter: The longest `Retry-After` after which a request is sent again.
-    ///   - statuses: The statuses after which a request is sent again.
-    ///   - maximumWait: The longest wait for a connection. The deadline of the call may be earlier.
-    ///   - waitUntilReady: Returns when a request that had no connection may be sent again: when there is a connection
-    ///     to the internet, or the application is in the foreground. It is cancelled with the call. `nil`: the policy
-    ///     pauses.
-    ///   - budget: The retries that all requests share.
-    ///   - random: Returns random numbers in `0..<1`.
-    public init(
-        attempts: Int = defaultAttempts,
-        baseDelay: Duration = defaultBaseDelay,
-        maximumDelay: Duration = defaultMaximumDelay,
-        maximumRetryAfter: Duration = defaultMaximumRetryAfter,
-        statuses: Set<Int> = defaultStatuses,
-        maximumWait: Duration = defaultMaximumWait,
-        waitUntilReady: (@Sendable (NetworkError) async throws -> Void)? = nil,
-        budget: RetryBudget = RetryBudget(),
-        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
-    ) {
-        self.attempts = attempts
-        self.baseDelay = baseDelay
-        self.maximumDelay = maximumDelay
-        self.maximumRetryAfter = maximumRetryAfter
-        self.statuses = statuses
-        self.maximumWait = maximumWait
-        self.waitUntilReady = waitUntilReady
-        self.budget = budget
-        self.random = random
+    public init(attempts: Int = 3, baseDelay: Duration = .milliseconds(500)) {
+        (self.attempts, self.baseDelay) = (attempts, baseDelay)
     }
 
     /// Counts the call towards the budget.
@@ -149,15 +112,6 @@ public struct RetryPolicy: RequestInterceptor {
 /// with few calls can retry too. While calls succeed, the bucket is full. In an outage it is empty, and retries fall to
 /// a tenth of the traffic.
 public final class RetryBudget: Sendable {
-    /// The default of the most retries that are saved.
-    public static let defaultCapacity = 20.0
-
-    /// The default of the retries that one call adds.
-    public static let defaultEarnedPerCall = 0.1
-
-    /// The default of the retries that one second adds.
-    public static let defaultEarnedPerSecond = 0.1
-
     private struct State {
         var tokens: Double
         var updatedAt: Duration?
@@ -175,9 +129,9 @@ public final class RetryBudget: Sendable {
     ///   - earnedPerCall: The retries that one call adds.
     ///   - earnedPerSecond: The retries that one second adds.
     public init(
-        capacity: Double = defaultCapacity,
-        earnedPerCall: Double = defaultEarnedPerCall,
-        earnedPerSecond: Double = defaultEarnedPerSecond
+        capacity: Double = 20,
+        earnedPerCall: Double = 0.1,
+        earnedPerSecond: Double = 0.1
     ) {
         self.capacity = capacity
         self.earnedPerCall = earnedPerCall

@@ -14,13 +14,13 @@ extension Endpoint {
     /// A response that arrives after the timeout of other requests still holds the only valid refresh token (G8).
     public func allowingLateResponse() -> Self {
         var call = asTokenCall().timeout(.seconds(120))
-        call.purpose = .refresh
+        call.settings.purpose = .refresh
         return call
     }
 
     /// The same call with the idempotency key of a refresh in a header field.
     ///
-    /// Only the refresh engine repeats such a call. ``idempotencyKey`` would allow retry policies to send it again. A
+    /// Only the refresh engine repeats such a call. ``CallSettings/idempotencyKey`` would allow retry policies to send it again. A
     /// key without a field, or that no header field can carry, is left out.
     public func idempotencyKey(_ key: String, in field: String?) -> Self {
         guard let field, key.fitsHeaderField else { return self }

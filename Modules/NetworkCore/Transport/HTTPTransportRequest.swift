@@ -38,7 +38,7 @@ public struct HTTPTransportRequest: Sendable {
     public init(
         head: HTTPRequestHead,
         body: HTTPBody = .none,
-        idleTimeout: Duration = NetworkConfiguration.defaultTimeout,
+        idleTimeout: Duration = .seconds(30),
         timeToHead: Duration? = nil,
         timeToEnd: Duration? = nil,
         isIdempotent: Bool = false,

@@ -142,14 +142,14 @@ extension NetworkService {
             isResumable: isResumable, options: options, continuity: continuity, progress: progress
         ) { range in
             var endpoint = endpoint
-            endpoint.headers["Accept"] = endpoint.headers["Accept"] ?? "*/*"
+            endpoint.settings.headers["Accept"] = endpoint.settings.headers["Accept"] ?? "*/*"
             // The offsets of a compressed body are not those of the file.
-            endpoint.headers["Accept-Encoding"] = "identity"
-            endpoint.acceptedStatuses = .any(of: [.status(200), .status(203), .status(206)])
+            endpoint.settings.headers["Accept-Encoding"] = "identity"
+            endpoint.settings.acceptedStatuses = .any(of: [.status(200), .status(203), .status(206)])
             if let range {
-                endpoint.headers["Range"] = range.field
-                endpoint.headers["If-Range"] = range.validator
-                endpoint.acceptedStatuses = .any(of: [.status(200), .status(203), .status(206), .status(416)])
+                endpoint.settings.headers["Range"] = range.field
+                endpoint.settings.headers["If-Range"] = range.validator
+                endpoint.settings.acceptedStatuses = .any(of: [.status(200), .status(203), .status(206), .status(416)])
             }
             let sent = SentHead()
             var request = options.request

@@ -23,7 +23,7 @@ extension NetworkService {
     ) -> JSONLines<Value> {
         var endpoint = endpoint
         let accept = "application/x-ndjson, application/jsonl, application/json"
-        endpoint.headers["Accept"] = endpoint.headers["Accept"] ?? accept
+        endpoint.settings.headers["Accept"] = endpoint.settings.headers["Accept"] ?? accept
         return JSONLines(coding: coding, limit: maximumLineLength) { [endpoint] in
             try await stream(endpoint, options: options)
         }

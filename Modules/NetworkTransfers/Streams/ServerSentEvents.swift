@@ -19,14 +19,14 @@ extension NetworkService {
         options: EventStreamOptions = EventStreamOptions()
     ) -> ServerSentEvents {
         var endpoint = endpoint
-        endpoint.headers["Accept"] = endpoint.headers["Accept"] ?? "text/event-stream"
-        endpoint.headers["Cache-Control"] = endpoint.headers["Cache-Control"] ?? "no-store"
-        endpoint.acceptedStatuses = .any(of: [.status(200), .status(204)])
-        endpoint.timeout = endpoint.timeout ?? options.idleTimeout
+        endpoint.settings.headers["Accept"] = endpoint.settings.headers["Accept"] ?? "text/event-stream"
+        endpoint.settings.headers["Cache-Control"] = endpoint.settings.headers["Cache-Control"] ?? "no-store"
+        endpoint.settings.acceptedStatuses = .any(of: [.status(200), .status(204)])
+        endpoint.settings.timeout = endpoint.settings.timeout ?? options.idleTimeout
         return ServerSentEvents(reconnects: endpoint.isIdempotent, options: options) { [endpoint] id, continuity in
             var endpoint = endpoint
             // An id with control characters cannot be a field value. The stream then starts without it.
-            if !id.isEmpty, id.isFieldValue { endpoint.headers["Last-Event-ID"] = id }
+            if !id.isEmpty, id.isFieldValue { endpoint.settings.headers["Last-Event-ID"] = id }
             var request = options.request
             request.continuity = request.continuity ?? continuity
             return try await stream(endpoint, options: request)

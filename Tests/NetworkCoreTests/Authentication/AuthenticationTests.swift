@@ -20,8 +20,10 @@ struct AuthenticationTests {
         clock: any TimeSource = SystemTimeSource(),
         cleartextExceptions: Set<Origin> = []
     ) -> AuthenticatedNetworkClient {
-        NetworkClient(
-            configuration: NetworkConfiguration(baseURL: base, cleartextExceptions: cleartextExceptions),
+        var configuration = NetworkConfiguration(baseURL: base)
+        configuration.cleartextExceptions = cleartextExceptions
+        return NetworkClient(
+            configuration: configuration,
             transport: transport,
             interceptors: interceptors,
             clock: clock
@@ -81,9 +83,9 @@ struct AuthenticationTests {
         for _ in 0..<3 { transport.add(.any ~> article) }
         try await _ = client().send(Endpoint<Article>.get(.url(other)))
         let origins = Set([Origin(other)].compactMap(\.self))
-        try await _ = client(policy: AuthenticationPolicy(origins: origins)).send(
+        try await _ = client(policy: .with { $0.origins = origins }).send(
             Endpoint<Article>.get(.url(other)))
-        try await _ = client(policy: AuthenticationPolicy(origins: origins)).send(.article(7))
+        try await _ = client(policy: .with { $0.origins = origins }).send(.article(7))
         #expect(carried() == [nil, "Bearer access-0", nil])
     }
 
@@ -108,7 +110,7 @@ struct AuthenticationTests {
             let provider = ScriptedTokenProvider()
             let transport = StubTransport(.get("articles/7") ~> .status(status), .get("articles/7") ~> article)
             let client = NetworkClient(baseURL: baseURL, transport: transport)
-                .authenticated(by: provider, policy: AuthenticationPolicy(expiredStatuses: statuses))
+                .authenticated(by: provider, policy: .with { $0.expiredStatuses = statuses })
             try await _ = client.send(.article(7))
             #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer access-0", "Bearer access-1"])
             #expect(provider.refused == [.first])
@@ -118,7 +120,7 @@ struct AuthenticationTests {
     @Test func `other statuses do not refuse the token`() async throws {
         transport.add(.any ~> .status(401))
         await #expect {
-            _ = try await client(policy: AuthenticationPolicy(expiredStatuses: [419])).send(.article(7))
+            _ = try await client(policy: .with { $0.expiredStatuses = [419] }).send(.article(7))
         } throws: { error in
             (error as? NetworkError)?.code == .unacceptableStatus && (error as? NetworkError)?.status == 401
         }
@@ -155,7 +157,7 @@ struct AuthenticationTests {
         let (name, rule, response, isRefusal) = Self.rules[index]
         transport.add(.any ~> response)
         if isRefusal { transport.add(.any ~> article) }
-        let client = client(policy: AuthenticationPolicy(refusals: rule))
+        let client = client(policy: .with { $0.refusals = rule })
         if isRefusal {
             #expect(try await client.send(.article(7)).id == 7, "\(name)")
         } else {

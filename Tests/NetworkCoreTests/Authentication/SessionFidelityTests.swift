@@ -17,7 +17,7 @@ struct SessionFidelityTests {
         NetworkClient(
             configuration: NetworkConfiguration(baseURL: baseURL),
             transport: transport,
-            interceptors: [RetryPolicy(random: { 0.5 })],
+            interceptors: [RetryPolicy(random: 0.5)],
             clock: clock
         ).authenticated(by: provider)
     }

@@ -38,7 +38,7 @@ struct TokenRefusalTests {
     @Test func `a port that is not the default of the scheme is named`() async throws {
         let endpoint = Endpoint<HTTPResponse>.request(.get, .url(url("https://API.example.com:8443/a%20b?x=1#y")))
         let other = try #require(Origin(url("https://api.example.com:8443")))
-        let refusal = try await refusal(.status(401), policy: AuthenticationPolicy(origins: [other]), to: endpoint)
+        let refusal = try await refusal(.status(401), policy: .with { $0.origins = [other] }, to: endpoint)
         #expect(refusal.endpoint == "GET https://api.example.com:8443/a%20b")
     }
 
@@ -71,14 +71,16 @@ struct TokenRefusalTests {
     }
 
     @Test func `the codes and their status are configurable`() async throws {
-        let policy = AuthenticationPolicy(expiredStatuses: [419], invalidTokenCodes: ["E17"])
+        let policy = AuthenticationPolicy.with { ($0.expiredStatuses, $0.invalidTokenCodes) = ([419], ["E17"]) }
         #expect(try await refusal(.error(419, code: "e17"), policy: policy).saysTokenIsInvalid)
         #expect(try await !Self().refusal(.error(419, code: "TOKEN_EXPIRED"), policy: policy).saysTokenIsInvalid)
     }
 
     @Test(arguments: [401, 419])
     func `G22: a code of the refusal rule says that the token is invalid`(_ status: Int) async throws {
-        let policy = AuthenticationPolicy(expiredStatuses: [401, 419], refusals: .codes(["AUTH_001"]))
+        let policy = AuthenticationPolicy.with {
+            ($0.expiredStatuses, $0.refusals) = ([401, 419], .codes(["AUTH_001"]))
+        }
         #expect(try await refusal(.error(status, code: "auth_001"), policy: policy).saysTokenIsInvalid)
     }
 

@@ -47,7 +47,7 @@ struct CancellationTests {
         let client = NetworkClient(
             configuration: NetworkConfiguration(baseURL: baseURL),
             transport: transport,
-            interceptors: [RetryPolicy(random: { 0.5 })],
+            interceptors: [RetryPolicy(random: 0.5)],
             observers: [observer],
             clock: clock
         )

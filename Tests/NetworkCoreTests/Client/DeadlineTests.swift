@@ -133,9 +133,9 @@ import Testing
         for deadline in [Duration.seconds(90), nil] {
             let clock = ManualTimeSource()
             let transport = StubTransport((.any ~> Self.drip(clock)).repeated())
-            let client = NetworkClient(
-                configuration: NetworkConfiguration(baseURL: baseURL, maximumResponseSize: 200), transport: transport,
-                clock: clock)
+            var configuration = NetworkConfiguration(baseURL: baseURL)
+            configuration.maximumResponseSize = 200
+            let client = NetworkClient(configuration: configuration, transport: transport, clock: clock)
             let ticking = Self.tick(clock)
             defer { ticking.cancel() }
             let error = try await #require(throws: NetworkError.self) {
@@ -285,7 +285,8 @@ import Testing
             stop.signal()
         }
         let own = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        var configuration = NetworkConfiguration(baseURL: server.url, timeout: .milliseconds(900))
+        var configuration = NetworkConfiguration(baseURL: server.url)
+        configuration.timeout = .milliseconds(900)
         configuration.deadline = .seconds(1)
         let general = NetworkClient(configuration: configuration, transport: URLSessionTransport())
         for (client, deadline) in [(own, Duration.seconds(1)), (general, nil)] {

@@ -17,7 +17,7 @@ struct ObservationTests {
         NetworkClient(
             configuration: NetworkConfiguration(baseURL: baseURL),
             transport: StubTransport(stubs),
-            interceptors: [RetryPolicy(random: { 0.5 })],
+            interceptors: [RetryPolicy(random: 0.5)],
             observers: [observer],
             clock: clock
         )

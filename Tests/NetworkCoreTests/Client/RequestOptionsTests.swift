@@ -35,7 +35,9 @@ struct RequestOptionsTests {
     @Test func `interceptors of a call follow those of the client`() async throws {
         let transport = StubTransport(.any ~> .status(204), .any ~> .status(204))
         let client = client(transport, interceptors: [Mark(name: "a")])
-        try await client.send(Endpoint<Void>.get("x"), options: RequestOptions(interceptors: [Mark(name: "b")]))
+        var options = RequestOptions()
+        options.interceptors = [Mark(name: "b")]
+        try await client.send(Endpoint<Void>.get("x"), options: options)
         try await client.send(Endpoint<Void>.get("x"))
         #expect(transport.requests.map { $0.headers["X-Mark"] } == ["ab", "a"])
     }
@@ -43,7 +45,8 @@ struct RequestOptionsTests {
     @Test func `tags reach transports and observers`() async throws {
         let transport = StubTransport(.any ~> .status(204))
         let observer = Recorder<NetworkEvent>()
-        let options = RequestOptions(tags: ["screen": "list"])
+        var options = RequestOptions()
+        options.tags = ["screen": "list"]
         try await client(transport, observers: [observer]).send(Endpoint<Void>.get("x"), options: options)
         #expect(transport.requests.map(\.context.tags) == [["screen": "list"]])
         #expect(observer.values.allSatisfy { $0.tags == ["screen": "list"] })
@@ -62,7 +65,8 @@ struct RequestOptionsTests {
 
     @Test func `attempts share one deadline, and a pause that would outlast it is not made`() async throws {
         let transport = StubTransport(Array(repeating: .any ~> .status(503), count: 2))
-        let retry = RetryPolicy(attempts: 9, baseDelay: .seconds(8), random: { 0.5 })
+        var retry = RetryPolicy(attempts: 9, random: 0.5)
+        retry.baseDelay = .seconds(8)
         let client = client(transport, interceptors: [retry])
         let call = Task { try await client.send(Endpoint<Void>.get("x"), deadline: .seconds(10)) }
         await clock.sleepers(atLeast: 1)

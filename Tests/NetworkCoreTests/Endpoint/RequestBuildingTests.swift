@@ -12,7 +12,9 @@ struct RequestBuildingTests {
         _ endpoint: Endpoint<Response>,
         headers: HTTPHeaders = [:]
     ) throws -> HTTPRequestHead {
-        try NetworkConfiguration(baseURL: baseURL, headers: headers).request(for: endpoint)
+        var configuration = NetworkConfiguration(baseURL: baseURL)
+        configuration.headers = headers
+        return try configuration.request(for: endpoint)
     }
 
     @Test func `method, media type and idempotency key come from the endpoint`() throws {

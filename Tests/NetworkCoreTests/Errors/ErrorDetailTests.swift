@@ -15,8 +15,7 @@ import Testing
         -> NetworkError
     {
         let transport = StubTransport(.any ~> .status(status, body: Data(body.utf8)))
-        let configuration = NetworkConfiguration(baseURL: baseURL, format: format)
-        let client = NetworkClient(configuration: configuration, transport: transport)
+        let client = NetworkClient(baseURL: baseURL, transport: transport, format: format)
         return try await #require(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
     }
 

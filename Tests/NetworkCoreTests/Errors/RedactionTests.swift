@@ -58,7 +58,7 @@ struct RedactionTests {
                 .idempotent(key: Self.canary)
             Self.expectNoSecret(endpoint)
             Self.expectNoSecret(endpoint.query)
-            Self.expectNoSecret(endpoint.headers)
+            Self.expectNoSecret(endpoint.settings.headers)
         }
         let link = url("https://user:\(Self.canary)@x.net/a?token=\(Self.canary)")
         Self.expectNoSecret(Endpoint<Article>.get(.url(link)))
@@ -102,7 +102,7 @@ struct RedactionTests {
     func `errors and events show no secret`(response: StubResponse) async throws {
         let observer = Recorder<NetworkEvent>()
         let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL, headers: ["X-API-Key": Self.canary]),
+            configuration: Self.configuration,
             transport: StubTransport((.any ~> response).repeated()),
             interceptors: [RetryPolicy(baseDelay: .zero)],
             observers: [observer]
@@ -122,10 +122,15 @@ struct RedactionTests {
         for event in observer.values { Self.expectNoSecret(event) }
     }
 
+    private static var configuration: NetworkConfiguration {
+        var configuration = NetworkConfiguration(baseURL: baseURL)
+        configuration.headers = ["X-API-Key": canary]
+        return configuration
+    }
+
     @Test func `clients and configurations show no secret`() {
-        let configuration = NetworkConfiguration(baseURL: baseURL, headers: ["X-API-Key": Self.canary])
-        Self.expectNoSecret(configuration)
-        let client = NetworkClient(configuration: configuration, transport: StubTransport())
+        Self.expectNoSecret(Self.configuration)
+        let client = NetworkClient(configuration: Self.configuration, transport: StubTransport())
         Self.expectNoSecret(client)
         Self.expectNoSecret(client.authenticated(by: ScriptedTokenProvider(Self.token)))
     }

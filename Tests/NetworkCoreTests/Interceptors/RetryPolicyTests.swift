@@ -10,7 +10,7 @@ import Testing
 
 @Suite("RetryPolicy", .timeLimit(.minutes(10)))
 struct RetryPolicyTests {
-    let policy = RetryPolicy(random: { 0.5 })
+    let policy = RetryPolicy(random: 0.5)
 
     func failure(_ status: Int, retryAfter: Duration? = nil) -> NetworkError {
         NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: status), retryAfter: retryAfter)
@@ -55,7 +55,7 @@ struct RetryPolicyTests {
         let client = NetworkClient(
             configuration: NetworkConfiguration(baseURL: baseURL),
             transport: transport,
-            interceptors: [RetryPolicy(random: { 0 })],
+            interceptors: [RetryPolicy(random: 0)],
             clock: clock
         )
         _ = try await client.send(.create(article).idempotent(key: "k"))
@@ -66,8 +66,8 @@ struct RetryPolicyTests {
 
     @Test(arguments: [(1, 500), (2, 1_000), (3, 2_000), (6, 16_000), (7, 20_000), (60, 20_000)])
     func `pauses grow up to a bound`(attempt: Int, milliseconds: Int) async throws {
-        let longest = RetryPolicy(attempts: 100, random: { 1 })
-        let shortest = RetryPolicy(attempts: 100, random: { 0 })
+        let longest = RetryPolicy(attempts: 100, random: 1)
+        let shortest = RetryPolicy(attempts: 100, random: 0)
         let context = RequestContext(attempt: attempt)
         #expect(try await longest.retry(failure(503), context: context) == .retry(after: .milliseconds(milliseconds)))
         #expect(try await shortest.retry(failure(503), context: context) == .retry(after: .zero))
@@ -91,7 +91,7 @@ struct RetryPolicyTests {
         let client = NetworkClient(
             configuration: NetworkConfiguration(baseURL: baseURL),
             transport: transport,
-            interceptors: [RetryPolicy(random: { 0 })],
+            interceptors: [RetryPolicy(random: 0)],
             clock: ManualTimeSource()
         )
         for _ in 0..<100 {
@@ -102,7 +102,8 @@ struct RetryPolicyTests {
     }
 
     @Test func `a thousand requests that failed together do not retry together`() async throws {
-        let policy = RetryPolicy(budget: RetryBudget(capacity: 10_000))
+        var policy = RetryPolicy()
+        policy.budget = RetryBudget(capacity: 10_000)
         var pauses: [Int: Int] = [:]
         for _ in 0..<1_000 {
             let decision = try await policy.retry(
@@ -117,7 +118,8 @@ struct RetryPolicyTests {
 
     @Test func `a request without a connection waits until there is one, in place of the pause`() async throws {
         let isReady = Gate()
-        let policy = RetryPolicy(waitUntilReady: { _ in await isReady.pass() }, random: { 0 })
+        var policy = RetryPolicy(random: 0)
+        policy.waitUntilReady = { _ in await isReady.pass() }
         let transport = StubTransport(
             .any ~> .failure(.connectionFailed), .any ~> .envelope(Article(id: 7, title: "x")))
         let client = NetworkClient(baseURL: baseURL, transport: transport, interceptors: [policy])
@@ -129,7 +131,8 @@ struct RetryPolicyTests {
     }
 
     @Test func `calls that have waited for the same connection are not sent in step`() async throws {
-        let policy = RetryPolicy(waitUntilReady: { _ in }, random: { 0.5 })
+        var policy = RetryPolicy(random: 0.5)
+        policy.waitUntilReady = { _ in }
         let late = RequestContext(attempt: 2)
         #expect(
             try await policy.retry(NetworkError(.connectionFailed), context: late) == .retry(after: .milliseconds(250)))
@@ -138,12 +141,13 @@ struct RetryPolicyTests {
     @Test func `the wait for a connection is bounded, and does not follow a response`() async throws {
         let clock = ManualTimeSource()
         let isReady = Gate()
-        let policy = RetryPolicy(waitUntilReady: { _ in await isReady.pass() }, random: { 0.5 })
+        var policy = RetryPolicy(random: 0.5)
+        policy.waitUntilReady = { _ in await isReady.pass() }
         #expect(try await policy.retry(failure(503), context: RequestContext()) == .retry(after: .milliseconds(250)))
         let context = RequestContext(clock: clock)
-        let decision = Task { try await policy.retry(NetworkError(.connectionFailed), context: context) }
+        let decision = Task { [policy] in try await policy.retry(NetworkError(.connectionFailed), context: context) }
         await clock.sleepers(atLeast: 1)
-        clock.advance(by: RetryPolicy.defaultMaximumWait)
+        clock.advance(by: policy.maximumWait)
         #expect(try await decision.value == .doNotRetry)
         isReady.open()
     }

@@ -11,10 +11,9 @@ import Testing
 @Suite("Following redirects", .timeLimit(.minutes(10)))
 struct RedirectLoopTests {
     func client(_ transport: StubTransport, maximumRedirects: Int = 3) -> NetworkClient {
-        NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL, maximumRedirects: maximumRedirects),
-            transport: transport
-        )
+        var configuration = NetworkConfiguration(baseURL: baseURL)
+        configuration.maximumRedirects = maximumRedirects
+        return NetworkClient(configuration: configuration, transport: transport)
     }
 
     func redirect(_ status: Int = 302, to location: String) -> StubResponse {
@@ -73,7 +72,7 @@ struct RedirectLoopTests {
                 let transport = StubTransport(.post("login") ~> redirect(status, to: "https://evil.net/a"))
                 if requests == 2 { transport.add(.any ~> .status(204)) }
                 var call = Endpoint<Void>.post("login", json: "password")
-                call.redirects = rule
+                call.settings.redirects = rule
                 try? await client(transport).send(call)
                 #expect(transport.requests.count == requests)
             }

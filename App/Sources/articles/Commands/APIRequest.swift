@@ -87,7 +87,7 @@ struct APIRequest {
     /// The request as an endpoint that returns the whole response.
     var endpoint: Endpoint<HTTPResponse> {
         var endpoint = Endpoint<HTTPResponse>.request(method, .url(url), body: body)
-        endpoint.headers = headers
+        endpoint.settings.headers = headers
         return endpoint
     }
 

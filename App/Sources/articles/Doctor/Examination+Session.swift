@@ -61,12 +61,12 @@ extension Examination {
         guard isReachable else { return nil }
         var endpoint = Endpoint<HTTPResponse>.request(.get, "users/me")
         if let fields = graph.configuration.tokenFields {
-            endpoint.headers[fields.accessToken] = bundle.accessToken
-            if let name = fields.refreshToken { endpoint.headers[name] = bundle.refreshToken }
+            endpoint.settings.headers[fields.accessToken] = bundle.accessToken
+            if let name = fields.refreshToken { endpoint.settings.headers[name] = bundle.refreshToken }
         } else {
-            endpoint.headers["Authorization"] = "Bearer \(bundle.accessToken)"
+            endpoint.settings.headers["Authorization"] = "Bearer \(bundle.accessToken)"
         }
-        endpoint.deadline = Self.responseLimit
+        endpoint.settings.deadline = Self.responseLimit
         do {
             let head = try await graph.unauthenticatedNetwork.send(endpoint).head
             // A page of the network accepts everything.

@@ -150,7 +150,7 @@ struct Examination {
 
     private mutating func checkServer() async {
         var endpoint = Endpoint<HTTPResponse>.request(.get, "articles", query: ["limit": 1])
-        endpoint.deadline = Self.responseLimit
+        endpoint.settings.deadline = Self.responseLimit
         let sentAt = Date()
         let head: HTTPResponseHead
         do {

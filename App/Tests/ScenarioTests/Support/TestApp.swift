@@ -27,7 +27,11 @@ struct TestApp: Sendable {
     /// The parts of an application and its server.
     struct Setup: Sendable {
         var server = DevBackend.Configuration()
-        var authentication = AuthenticationPolicy(refusals: .exceptCodes(["PROVIDER_TOKEN_INVALID"]))
+        var authentication = {
+            var policy = AuthenticationPolicy()
+            policy.refusals = .exceptCodes(["PROVIDER_TOKEN_INVALID"])
+            return policy
+        }()
         var policy = TokenRefreshPolicy.patient
         var clock: any TimeSource = SystemTimeSource()
         var handler = Handler.rest
@@ -110,7 +114,8 @@ struct TestApp: Sendable {
         self.store = store
         let sending = ScenarioTransport.current.make(connections: setup.connections)
         let transport = setup.cache.map { CachingTransport(sending, cache: $0) } ?? sending
-        var configuration = NetworkConfiguration(baseURL: backend.baseURL, format: setup.format)
+        var configuration = NetworkConfiguration(baseURL: backend.baseURL)
+        configuration.format = setup.format
         configuration.timeout = Self.waitLimit
         configuration.deadline = Self.waitLimit
         let unauthenticated = NetworkClient(

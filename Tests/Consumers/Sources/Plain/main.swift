@@ -108,9 +108,8 @@ _ = try await network.download("reports/7", to: file)  // again after an interru
 for try await event in network.events("articles/events") { print(event.data) }  // over lost connections
 for try await comment in network.lines("comments/export", of: Comment.self) { print(comment.text) }  // JSON lines
 
-let fields = AuthenticationPolicy(
-    placement: .fields(accessToken: "X-Access-Token", refreshToken: "X-Refresh-Token"),
-    expiredStatuses: [401, 419])
+var fields = AuthenticationPolicy(placement: .fields(accessToken: "X-Access-Token", refreshToken: "X-Refresh-Token"))
+fields.expiredStatuses = [401, 419]
 let partnerNetwork = api.authenticated(by: partner, policy: fields)
 
 do {

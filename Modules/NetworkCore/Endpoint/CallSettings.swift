@@ -1,0 +1,82 @@
+/// How the call of an endpoint is made, and its response read. Where a setting is `nil`, the configuration's counts.
+public struct CallSettings: Sendable {
+    /// Header fields of this call. They replace the configuration's fields of the same names.
+    public var headers: HTTPHeaders = [:]
+
+    /// Whether an authenticated client adds tokens. A client without authentication never adds any.
+    public var requiresAuthentication = true
+
+    /// The value of `Idempotency-Key`, by which the server recognizes a call that is sent twice. With a key, a `POST`
+    /// may be sent again too.
+    public var idempotencyKey: String?
+
+    /// The idle timeout: how long nothing may be sent or received. `nil`: the configuration's.
+    public var timeout: Duration?
+
+    /// The time limit of the whole call: waiting for a token and a connection, pauses, every attempt. It ends with the
+    /// body; for a stream, with the head. `nil`: the configuration's.
+    public var deadline: Duration?
+
+    /// The statuses that count as success. `nil`: the configuration's.
+    public var acceptedStatuses: HTTPStatusSet?
+
+    /// How the response is read. `nil`: the configuration's format.
+    public var format: (any ResponseFormat)?
+
+    /// Whether interceptors, such as ``RetryPolicy``, may have the call sent again. A token that the server has refused
+    /// is replaced all the same, and a request that the server has not processed is sent once more: see
+    /// ``HTTPTransportError/Repetition``.
+    public var retries = true
+
+    /// Which redirects are followed. `nil`: a call that may change something and carries no token, such as a sign-in,
+    /// stays within its origin; others leave it without token and body.
+    public var redirects: RedirectRule?
+
+    /// What the call is for; `nil`: an ordinary one.
+    var purpose: HTTPTransportRequest.Purpose?
+
+    /// Creates the settings of an ordinary call.
+    public init() {}
+}
+
+/// The settings that count for one call. Those without a default of the client are the endpoint's own.
+@dynamicMemberLookup
+struct ResolvedSettings: Sendable {
+    private let own: CallSettings
+    let isIdempotent: Bool
+    let timeout: Duration
+    let acceptedStatuses: HTTPStatusSet
+    let format: any ResponseFormat
+    let redirects: RedirectRule
+    let purpose: HTTPTransportRequest.Purpose
+
+    /// The caller's deadline, or else the endpoint's. An exchange that several calls share has that of one.
+    let deadline: Duration?
+
+    /// The client's deadline, which is never shorter than the idle timeout. For an upload, it limits each wait.
+    let timeLimit: Duration?
+
+    /// The caller's options count before the endpoint, and the endpoint before the configuration.
+    init<Response>(
+        of endpoint: Endpoint<Response>,
+        _ options: RequestOptions,
+        _ configuration: NetworkConfiguration,
+        purpose: HTTPTransportRequest.Purpose,
+        isAuthenticated: Bool
+    ) {
+        let settings = endpoint.settings
+        let timeout = settings.timeout ?? configuration.timeout
+        let carriesToken = isAuthenticated && settings.requiresAuthentication
+        own = settings
+        isIdempotent = endpoint.isIdempotent
+        self.timeout = timeout
+        acceptedStatuses = settings.acceptedStatuses ?? configuration.acceptedStatuses
+        format = settings.format ?? configuration.format
+        redirects = settings.redirects ?? .standard(for: endpoint.method, carriesToken: carriesToken)
+        self.purpose = settings.purpose ?? purpose
+        deadline = options.deadline ?? settings.deadline
+        timeLimit = configuration.deadline.map { max($0, timeout) }
+    }
+
+    subscript<Value>(dynamicMember setting: KeyPath<CallSettings, Value>) -> Value { own[keyPath: setting] }
+}
