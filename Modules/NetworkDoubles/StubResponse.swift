@@ -51,17 +51,7 @@ public struct StubResponse: Sendable {
         }
     }
 
-    /// A value in an envelope.
-    ///
-    /// - Parameters:
-    ///   - data: The value.
-    ///   - status: The status.
-    /// - Returns: The response.
-    public static func envelope(_ data: some Encodable & Sendable, status: Int = 200) -> StubResponse {
-        json(ResponseEnvelope(code: "OK", data: data), status: status)
-    }
-
-    /// An error in an envelope.
+    /// An error object, `{"success": false, "code": …}`.
     ///
     /// - Parameters:
     ///   - status: The status.
@@ -77,9 +67,14 @@ public struct StubResponse: Sendable {
         requestId: String? = nil,
         headers: HTTPHeaders = [:]
     ) -> StubResponse {
-        let meta = requestId.map { ResponseMetadata(requestId: $0) }
-        let envelope = ResponseEnvelope<Bool>(success: false, code: code, message: message, meta: meta)
-        return json(envelope, status: status, headers: headers)
+        json(ErrorBody(code: code, message: message, requestId: requestId), status: status, headers: headers)
+    }
+
+    private struct ErrorBody: Encodable {
+        let success = false
+        let code: String
+        let message: String?
+        let requestId: String?
     }
 
     /// A failure of the transport, without a response.

@@ -4,7 +4,7 @@ public import NetworkCore
 /// A transport that responds with stubs. Each stub serves one request, in order.
 ///
 /// ```swift
-/// let transport = StubTransport(.get("articles") ~> .status(401), .get("articles") ~> .envelope(articles)) {
+/// let transport = StubTransport(.get("articles") ~> .status(401), .get("articles") ~> .json(articles)) {
 ///     XCTFail("\($0)", file: $0.file, line: $0.line)
 /// }
 /// ```

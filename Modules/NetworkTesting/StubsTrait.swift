@@ -8,7 +8,7 @@ public import Testing
 /// has created, even if a task that outlives the test holds it.
 ///
 /// ```swift
-/// @Test(.stubs(.get("articles") ~> .status(401), .get("articles") ~> .envelope(articles)))
+/// @Test(.stubs(.get("articles") ~> .status(401), .get("articles") ~> .json(articles)))
 /// func `a refused request is sent once more`() async throws {
 ///     let network = NetworkClient(baseURL: url, transport: StubTransport.current).authenticated(by: session)
 ///     …

@@ -73,7 +73,7 @@ extension OAuth2SignInError {
     ///   - secrets: The secrets of the call, which servers quote.
     init(_ error: NetworkError, serverCode: String? = nil, without secrets: [String?]) {
         let error = error.withoutQuoting(secrets)
-        let serverCode = serverCode ?? error.envelope?.code
+        let serverCode = serverCode ?? error.serverError?.code
         let code: Code
         switch serverCode {
         case _ where error.code == .redirectRefused: code = .redirected

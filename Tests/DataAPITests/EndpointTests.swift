@@ -17,7 +17,7 @@ import Testing
     @Test func `a page is requested from a cursor on`() async throws {
         let response = StubResponse.text(#"{"success":true,"data":{"items":[],"nextCursor":null}}"#)
         let transport = StubTransport(.get("articles") ~> response, .get("articles") ~> response)
-        let network = NetworkClient(transport)
+        let network = NetworkClient(transport, .envelope)
         let page = try await network.send(.articles())
         #expect(page == Page(items: []))
         _ = try await network.send(.articles(after: Article.Cursor(rawValue: "a b&c"), limit: 5))
@@ -26,14 +26,14 @@ import Testing
 
     @Test func `every member of an article is read`() async throws {
         let transport = StubTransport(.get("articles/7") ~> article)
-        #expect(try await NetworkClient(transport).send(.article(7)) == .fixture(7))
+        #expect(try await NetworkClient(transport, .envelope).send(.article(7)) == .fixture(7))
     }
 
     @Test(arguments: [#""7f0c-a""#, "7", #""7""#, "18446744073709551615"])
     func `an identifier is a string or a whole number`(_ id: String) async throws {
         let transport = StubTransport(
             .any ~> .text(#"{"success":true,"data":{"id":\#(id),"title":"Hello","content":"World"}}"#))
-        let article = try await NetworkClient(transport).send(.article("7f0c-a"))
+        let article = try await NetworkClient(transport, .envelope).send(.article("7f0c-a"))
         #expect(article.id.rawValue == id.trimmingCharacters(in: ["\""]))
         #expect(article.author == nil && article.createdAt == nil)
         #expect(transport.requests.first?.path == "api/v1/articles/7f0c-a")
@@ -43,7 +43,9 @@ import Testing
     func `any other identifier fails the call`(_ id: String) async throws {
         let transport = StubTransport(
             .any ~> .text(#"{"success":true,"data":{"id":\#(id),"title":"Hello","content":"World"}}"#))
-        let error = await #expect(throws: NetworkError.self) { try await NetworkClient(transport).send(.article(7)) }
+        let error = await #expect(throws: NetworkError.self) {
+            try await NetworkClient(transport, .envelope).send(.article(7))
+        }
         #expect(error?.code == .decodingFailed)
     }
 
@@ -59,12 +61,12 @@ import Testing
             .any ~> .text(#"{"success":true,"data":\#(items)}"#),
             .any ~> .text(#"{"success":true,"data":{"items":\#(items),"nextCursor":""}}"#))
         let expected = Page(items: [Article(id: "a", title: "Hello", content: "World")])
-        for _ in 0..<2 { #expect(try await NetworkClient(transport).send(.articles()) == expected) }
+        for _ in 0..<2 { #expect(try await NetworkClient(transport, .envelope).send(.articles()) == expected) }
     }
 
     @Test func `a creation that is sent twice has one idempotency key`() async throws {
         let transport = StubTransport(.post("articles") ~> article, .post("articles") ~> article)
-        let network = NetworkClient(transport)
+        let network = NetworkClient(transport, .envelope)
         let creation = Endpoint.create(ArticleDraft(title: "Hello", content: "World"))
         _ = try await network.send(creation)
         _ = try await network.send(creation)
@@ -76,19 +78,19 @@ import Testing
 
     @Test func `an update sends the changed members only`() async throws {
         let transport = StubTransport(.init(.patch, "articles/7") ~> article)
-        _ = try await NetworkClient(transport).send(.update(7, ArticleChanges(title: "Hello")))
+        _ = try await NetworkClient(transport, .envelope).send(.update(7, ArticleChanges(title: "Hello")))
         #expect(transport.requests.first?.json == ["title": "Hello"])
     }
 
     @Test func `a deletion needs no response body`() async throws {
         let transport = StubTransport(.init(.delete, "articles/7") ~> .status(204))
-        try await NetworkClient(transport).send(Endpoint<Void>.delete(7))
+        try await NetworkClient(transport, .envelope).send(Endpoint<Void>.delete(7))
         #expect(transport.leftovers.isEmpty)
     }
 
     @Test func `a file key is one path segment, with any characters`() async throws {
         let transport = StubTransport(.any ~> .status(200, body: Data([1, 2])))
-        let data = try await NetworkClient(transport).send(.file(FileKey(rawValue: "../a?b.jpg")))
+        let data = try await NetworkClient(transport, .envelope).send(.file(FileKey(rawValue: "../a?b.jpg")))
         #expect(transport.requests.first?.path == "api/v1/files/..%2Fa%3Fb.jpg")
         #expect(data == Data([1, 2]))
     }
@@ -121,7 +123,8 @@ import Testing
 
     @Test func `a guest is registered with a form of name and JPEG`() async throws {
         let transport = StubTransport(.post("auth/guest/register") ~> signedIn())
-        let response = try await NetworkClient(transport).send(.registerGuest(name: "Ada", photo: Data("photo".utf8)))
+        let response = try await NetworkClient(transport, .envelope).send(
+            .registerGuest(name: "Ada", photo: Data("photo".utf8)))
         let request = try #require(transport.requests.first)
         #expect(request.headers["Content-Type"]?.hasPrefix("multipart/form-data; boundary=") == true)
         #expect(request.text.contains("name=\"name\"\r\n\r\nAda\r\n"))
@@ -140,13 +143,13 @@ import Testing
     @Test(arguments: ["null", #""""#, "7"])
     func `an invalid profile URL counts as no picture`(_ address: String) async throws {
         let transport = StubTransport(.any ~> signedIn(profileURL: address))
-        let response = try await NetworkClient(transport).send(.socialLogin(.kakao, token: "fixture"))
+        let response = try await NetworkClient(transport, .envelope).send(.socialLogin(.kakao, token: "fixture"))
         #expect(response.user.profileURL == nil)
     }
 
     @Test func `a social login sends the provider's token in the body`() async throws {
         let transport = StubTransport(.post("auth/social/login") ~> signedIn())
-        _ = try await NetworkClient(transport).send(.socialLogin(.kakao, token: "fixture-provider-token"))
+        _ = try await NetworkClient(transport, .envelope).send(.socialLogin(.kakao, token: "fixture-provider-token"))
         let request = try #require(transport.requests.first)
         #expect(request.json == ["provider": "kakao", "token": "fixture-provider-token"])
         #expect(request.headers["Authorization"] == nil)

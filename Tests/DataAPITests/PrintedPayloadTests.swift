@@ -24,15 +24,15 @@ import Testing
                     {"success":false,"code":"VALIDATION_FAILED","message":"Check the fields.","data":null,
                     "errors":[{"field":"title","message":"Must have 1 to 200 characters."}],\#(Self.meta)}
                     """#, status: 400))
-        let network = NetworkClient(transport)
+        let network = NetworkClient(transport, .envelope)
         let read = try await network.send(.article(7))
         #expect(read.title == "Hello" && read.author?.id == "0b9c6f4e-8f5c-4c0e-9a55-2f6e3f6f7a11")
         let error = await #expect(throws: NetworkError.self) {
             try await network.send(.create(ArticleDraft(title: "", content: "World")))
         }
         #expect(error?.status == 400 && error?.requestID == "5f0c-7")
-        #expect(error?.envelope?.code == "VALIDATION_FAILED" && error?.envelope?.message == "Check the fields.")
-        #expect(error?.envelope?.errors.map(\.field) == ["title"])
+        #expect(error?.serverError?.code == "VALIDATION_FAILED" && error?.serverError?.message == "Check the fields.")
+        #expect(error?.serverError?.errors.map(\.field) == ["title"])
     }
 
     @Test(arguments: [
@@ -41,7 +41,7 @@ import Testing
     ])
     func `a response without a value is one, however it is printed`(status: Int, body: String) async throws {
         let transport = StubTransport(.init(.delete, "articles/7") ~> .text(body, status: status))
-        try await NetworkClient(transport).send(Endpoint<Void>.delete(7))
+        try await NetworkClient(transport, .envelope).send(Endpoint<Void>.delete(7))
         #expect(transport.leftovers.isEmpty)
     }
 
@@ -55,7 +55,7 @@ import Testing
                     "profileUrl":"https://cdn.example.com/a.jpg","profileImageKey":"profiles/a.jpg"},
                     "accessToken":"fixture-access","refreshToken":"fixture-refresh"},\#(Self.meta)}
                     """#, status: 201))
-        let response = try await NetworkClient(transport).send(.registerGuest(name: "Ada", photo: Data([1])))
+        let response = try await NetworkClient(transport, .envelope).send(.registerGuest(name: "Ada", photo: Data([1])))
         #expect(response.user.id.rawValue == uuid && response.user.profileImageKey?.rawValue == "profiles/a.jpg")
         #expect(response.tokens.result.refreshToken == "fixture-refresh")
     }

@@ -99,7 +99,7 @@ import Testing
             }
             #expect(error?.statusOfWholeResponse == nil)
             #expect(error?.isRefusalOfTheCall == false)
-            #expect(error?.envelope == nil)
+            #expect(error?.serverError == nil)
             #expect(proxy.requests.count == 1)
         }
     }

@@ -21,7 +21,7 @@ import Testing
     ]
 
     private static func client(_ transport: AsyncHTTPClientTransport, _ url: URL) -> NetworkClient {
-        NetworkClient(baseURL: url, transport: transport, format: .json)
+        NetworkClient(baseURL: url, transport: transport)
     }
 
     @Test(arguments: 0..<refusals.count, [HTTPMethod.get, .post])

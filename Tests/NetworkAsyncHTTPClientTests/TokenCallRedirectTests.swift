@@ -22,7 +22,7 @@ import Testing
             let client = NetworkClient(
                 baseURL: server.url, transport: subject.transport, interceptors: [RetryPolicy.standard])
             for body in [RequestBody.form(["grant_type": "refresh_token"]), .none] {
-                let call = Endpoint<[String: String]>.post("token", body: body).format(.json)
+                let call = Endpoint<[String: String]>.post("token", body: body)
                 for call in [call.asTokenCall(), call.allowingLateResponse()] {
                     let error = await #expect(throws: NetworkError.self) { try await client.send(call) }
                     #expect(error?.code == .redirectRefused && error?.status == status)

@@ -19,7 +19,7 @@ struct HARRecorderTests {
             case "/close": .close
             case "/half": .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8))
             case "/photo": .respond(200, headers: ["Content-Type": "image/png"], body: Data([0x89, 0x50]))
-            default: .json(#"{"success":true,"data":{"id":7,"title":"quoting \#(secret)"},"accessToken":"abc"}"#)
+            default: .json(#"{"id":7,"title":"quoting \#(secret)","accessToken":"abc"}"#)
             }
         }
         defer { server.stop() }
@@ -143,8 +143,8 @@ struct HARRecorderTests {
             "request":{"method":"GET","url":"https://api.example.com/api/v1/articles/7","httpVersion":"http/2.0",
             "headers":[{"name":":method","value":"GET"}],"queryString":[],"cookies":[],"headersSize":-1,"bodySize":0},
             "response":{"status":200,"statusText":"","httpVersion":"http/2.0","headers":[{"name":"content-type",
-            "value":"application/json"},{"name":"content-encoding","value":"br"}],"cookies":[],"content":{"size":38,
-            "mimeType":"application/json","text":"eyJzdWNjZXNzIjp0cnVlLCJkYXRhIjp7ImlkIjo3LCJ0aXRsZSI6IngifX0=",
+            "value":"application/json"},{"name":"content-encoding","value":"br"}],"cookies":[],"content":{"size":20,
+            "mimeType":"application/json","text":"eyJpZCI6NywidGl0bGUiOiJ4In0=",
             "encoding":"base64"},"redirectURL":"","headersSize":-1,"bodySize":-1,"_transferSize":1},
             "timings":{"blocked":1,"dns":-1,"ssl":-1,"connect":-1,"send":0.1,"wait":1,"receive":0.2,"_x":1}}]}}
             """

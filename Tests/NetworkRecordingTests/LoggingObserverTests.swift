@@ -17,7 +17,7 @@ struct LoggingObserverTests {
         let lines = Recorder<String>()
         let observer = LoggingObserver(minimumLevel: .debug) { level, line in lines.record("\(level.rawValue) \(line)")
         }
-        let transport = StubTransport(.any ~> .status(401), .any ~> .envelope(Article(id: 7, title: "x")))
+        let transport = StubTransport(.any ~> .status(401), .any ~> .json(Article(id: 7, title: "x")))
         let client = NetworkClient(baseURL: baseURL, transport: transport, observers: [observer])
         let endpoint = Endpoint<Article>.get("articles/7", query: ["signature": "secret-in-the-query"])
         _ = try await client.authenticated(by: ScriptedTokenProvider()).send(endpoint)
@@ -38,7 +38,7 @@ struct LoggingObserverTests {
             let body = HTTPBody {
                 AsyncStream<Data> { continuation in
                     clock.advance(by: .milliseconds(8))
-                    continuation.yield(Data(#"{"success":true,"data":{"id":7,"title":"x"}}"#.utf8))
+                    continuation.yield(Data(#"{"id":7,"title":"x"}"#.utf8))
                     continuation.finish()
                 }
             }

@@ -32,7 +32,7 @@ extension Endpoint where Response == Article {
 }
 
 extension Endpoint where Response == [Article] {
-    fileprivate static func articles() -> Self { .get("articles").format(.json) }
+    fileprivate static func articles() -> Self { .get("articles") }
 }
 
 private struct ArticleService {

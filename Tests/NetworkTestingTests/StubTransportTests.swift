@@ -12,7 +12,7 @@ struct StubTransportTests {
     }
 
     @Test func `each stub serves one request, in order`() async throws {
-        let transport = StubTransport(.get("n") ~> .envelope(1), .get("m") ~> .envelope(3), .get("n") ~> .envelope(2))
+        let transport = StubTransport(.get("n") ~> .json(1), .get("m") ~> .json(3), .get("n") ~> .json(2))
         let client = try client(transport)
         #expect(try await client.send(Endpoint<Int>.get("n")) == 1)
         #expect(try await client.send(Endpoint<Int>.get("n")) == 2)
@@ -22,7 +22,7 @@ struct StubTransportTests {
     }
 
     @Test func `a repeated stub serves any number of requests`() async throws {
-        let transport = StubTransport((.get("n") ~> .envelope(1)).repeated(), (.get("m") ~> .envelope(3)).repeated())
+        let transport = StubTransport((.get("n") ~> .json(1)).repeated(), (.get("m") ~> .json(3)).repeated())
         let client = try client(transport)
         for _ in 0..<3 { #expect(try await client.send(Endpoint<Int>.get("n")) == 1) }
         #expect(transport.leftovers.isEmpty)

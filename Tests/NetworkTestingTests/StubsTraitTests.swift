@@ -8,7 +8,7 @@ import Testing
 struct StubsTraitTests {
     static let base = URL(string: "https://api.example.com/api/v1")
 
-    @Test(.stubs(.get("n") ~> .status(503), .get("n") ~> .envelope(7)))
+    @Test(.stubs(.get("n") ~> .status(503), .get("n") ~> .json(7)))
     func `a test has a transport with its stubs`() async throws {
         let retry = RetryPolicy(baseDelay: .zero)
         let base = try #require(Self.base)

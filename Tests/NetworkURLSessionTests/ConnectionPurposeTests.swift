@@ -24,7 +24,7 @@ import Testing
         var limits = URLSessionTransport.Limits()
         (limits.connectionsPerHost, limits.streamsPerHost) = (2, 2)
         let transport = URLSessionTransport(limits: limits)
-        return NetworkClient(baseURL: server.url, transport: transport, format: .json)
+        return NetworkClient(baseURL: server.url, transport: transport)
     }
 
     @Test func `calls go through while streams have all their connections`() async throws {

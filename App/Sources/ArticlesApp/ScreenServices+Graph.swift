@@ -132,7 +132,7 @@ extension ScreenError {
         case let error as NetworkError:
             let text = error.errorDescription
             // The other texts of the error are English: the screens have their own.
-            let message = text == error.envelope?.message ? text : nil
+            let message = text == error.serverError?.message ? text : nil
             self.init(error.code.rawValue, status: error.status, requestID: error.requestID, detail: message)
         case let error as AuthenticationError:
             self.init(error.code.rawValue)

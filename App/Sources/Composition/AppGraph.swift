@@ -48,7 +48,8 @@ public struct AppGraph: Sendable {
     ) {
         let url = configuration.baseURL
         let unauthenticated = NetworkClient(
-            baseURL: url, transport: transport, interceptors: [RetryPolicy.standard], observers: observers)
+            baseURL: url, transport: transport, format: .envelope, interceptors: [RetryPolicy.standard],
+            observers: observers)
         let store = configuration.makeStore()
         // To refresh in another way, replace this handler.
         let handler = configuration.refresh.makeHandler(

@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `a guest signs in, and the progress of the upload reaches its end`() async throws {
-        let services = try services(StubTransport(.post("auth/guest/register") ~> .envelope(SignedInBody())))
+        let services = try services(StubTransport(.post("auth/guest/register") ~> .data(SignedInBody())))
         let (parts, progress) = AsyncStream.makeStream(of: Double.self)
         let user = try await services.guests.registerGuest(name: "Ada", photo: Data("photo".utf8)) {
             progress.yield($0)
@@ -77,9 +77,9 @@ import Testing
 
     @Test func `a second attempt to publish has the key of the first`() async throws {
         let transport = StubTransport(
-            .post("auth/social/login") ~> .envelope(SignedInBody()),
+            .post("auth/social/login") ~> .data(SignedInBody()),
             .post("articles") ~> .error(422, code: "REFUSED", message: "The title is too long."),
-            .post("articles") ~> .envelope(ArticleBody(id: 9)))
+            .post("articles") ~> .data(ArticleBody(id: 9)))
         let services = try services(transport)
         _ = try await services.social.signIn(.apple, token: "fixture-identity")
         let draft = ArticleDraft(title: "Title", content: "Text")
@@ -95,8 +95,8 @@ import Testing
     @MainActor
     @Test func `a session that the server ends shows the alert with its reason, over the real graph`() async throws {
         let transport = StubTransport(
-            .post("auth/social/login") ~> .envelope(SignedInBody()),
-            .get("articles") ~> .envelope(PageBody(items: [ArticleBody(id: 1), ArticleBody(id: 2)])),
+            .post("auth/social/login") ~> .data(SignedInBody()),
+            .get("articles") ~> .data(PageBody(items: [ArticleBody(id: 1), ArticleBody(id: 2)])),
             .get("articles/1") ~> .error(401, code: "TOKEN_EXPIRED"),
             .post("auth/refresh") ~> .error(401, code: "REFRESH_TOKEN_REUSED", requestId: "r-1"))
         let app = AppModel(services: try services(transport))
@@ -129,6 +129,13 @@ import Testing
     @Test func `a file that is no photo is refused before it is sent`() async throws {
         let services = try services(StubTransport())
         await #expect(throws: ScreenError.self) { try await services.photos.prepare(Data("text".utf8)) }
+    }
+}
+
+extension StubResponse {
+    /// A value as the server wraps it.
+    fileprivate static func data(_ value: some Encodable & Sendable) -> StubResponse {
+        .json(ResponseEnvelope(data: value))
     }
 }
 

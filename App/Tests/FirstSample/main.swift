@@ -8,7 +8,7 @@ import Storage
 import TokenRefresh
 
 let server = CommandLine.arguments[1]
-let api = NetworkClient(baseURL: URL(string: server)!, transport: AsyncHTTPClientTransport())
+let api = NetworkClient(baseURL: URL(string: server)!, transport: AsyncHTTPClientTransport(), format: .envelope)
 let store = FileTokenStore(application: "articles", account: server)
 let session = TokenRefreshCoordinator(store: store, handler: RESTTokenRefreshHandler(network: api))  // or yours
 let network = api.authenticated(by: session)  // sends tokens to the origin of that URL, and to no other

@@ -214,12 +214,12 @@ import TokenRefresh
             let taken = await #expect(throws: NetworkError.self) {
                 try await stranger.auth.upgradeGuest(.kakao, token: token)
             }
-            #expect(taken?.status == 409 && taken?.envelope?.code == "ACCOUNT_EXISTS")
+            #expect(taken?.status == 409 && taken?.serverError?.code == "ACCOUNT_EXISTS")
             let second = try provider.token(for: "apple", subject: "ada-8", name: "Ada")
             let refused = await #expect(throws: NetworkError.self) {
                 try await app.auth.upgradeGuest(.apple, token: second)
             }
-            #expect(refused?.status == 409 && refused?.envelope?.code == "NOT_A_GUEST")
+            #expect(refused?.status == 409 && refused?.serverError?.code == "NOT_A_GUEST")
 
             // A 401 that is about the provider's token refreshes nothing.
             let invalid = await #expect(throws: NetworkError.self) {

@@ -26,7 +26,7 @@ import TokenRefresh
 
         init(_ backend: DevBackend) async throws {
             self.backend = backend
-            base = NetworkClient(baseURL: backend.baseURL, transport: URLSessionTransport())
+            base = NetworkClient(baseURL: backend.baseURL, transport: URLSessionTransport(), format: .envelope)
             server = try await OAuth2Server.discover(issuer: backend.serverDescription.issuer, network: base)
             let registered = backend.configuration.oauth2Client
             client = registered.secret.map { .basic(id: registered.id, secret: $0) } ?? .public(id: registered.id)

@@ -59,7 +59,7 @@ extension Scenarios {
                     Endpoint<Article>.update(id, ArticleChanges(title: "Two")).header("If-Match", tag))
                 let stale = Endpoint<Article>.update(id, ArticleChanges(title: "Three")).header("If-Match", tag)
                 let error = try #require(await app.send(stale))
-                #expect(error.status == 412 && error.envelope?.code == "PRECONDITION_FAILED")
+                #expect(error.status == 412 && error.serverError?.code == "PRECONDITION_FAILED")
                 #expect(try await app.network.send(Endpoint.article(id)).title == "Two")
                 #expect(app.backend.statistics.refreshes.committed == 1)
             }

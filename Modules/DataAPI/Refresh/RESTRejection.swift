@@ -98,7 +98,7 @@ public struct RESTRejection: Sendable, Hashable {
         let isUnsuccessful = error.code == .unsuccessful
         let refusal = Refusal(
             status: isUnsuccessful ? 200 : status,
-            codes: body.codes.isEmpty ? [error.envelope?.code].compactMap(\.self) : body.codes,
+            codes: body.codes.isEmpty ? [error.serverError?.code].compactMap(\.self) : body.codes,
             isEnvelope: isUnsuccessful || body.isEnvelope(with: envelopeMembers),
             asksToWait: error.retryAfter != nil || error.response?.headers["Retry-After"] != nil
         )

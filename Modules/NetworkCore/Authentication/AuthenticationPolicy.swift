@@ -20,7 +20,7 @@ public struct AuthenticationPolicy: Sendable {
     /// Which of the responses with one of ``expiredStatuses`` refuse the access token.
     public var refusals = TokenRefusalRule.anyCode
 
-    /// The codes of an error envelope that mean, with one of ``expiredStatuses``, that the access token itself is
+    /// The codes of a server's error that mean, with one of ``expiredStatuses``, that the access token itself is
     /// invalid (G22). Case is ignored. A `Bearer` challenge with `error="invalid_token"` (RFC 6750 §3.1) has the same
     /// meaning without a code.
     ///

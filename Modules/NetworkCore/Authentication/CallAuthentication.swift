@@ -96,7 +96,7 @@ struct CallAuthentication: Sendable {
         else { return .doNotRetry }
         guard replacements < Self.replacementLimit else {
             let error = AuthenticationError(.unauthorized)
-            throw NetworkError(error, response: failure.response, envelope: failure.envelope)
+            throw NetworkError(error, response: failure.response, serverError: failure.serverError)
         }
         let refusal = TokenRefusal(of: refused, in: failure, policy: policy)
         guard isReplayable else {
@@ -109,7 +109,7 @@ struct CallAuthentication: Sendable {
             replacements += 1
             return .retry(after: .zero)
         } catch let error as AuthenticationError {
-            throw NetworkError(error, response: failure.response, envelope: failure.envelope)
+            throw NetworkError(error, response: failure.response, serverError: failure.serverError)
         } catch {
             throw try NetworkError(describing: error, otherwise: .authenticationFailed)
         }
@@ -126,7 +126,7 @@ extension TokenRefusal {
     /// Creates a refusal from the failure of a request.
     init(of token: SessionToken, in failure: NetworkError, policy: AuthenticationPolicy) {
         let secrets = [token.value, token.refreshToken]
-        let code = failure.envelope?.code
+        let code = failure.serverError?.code
         let codes = policy.invalidTokenCodes.union(policy.refusals.invalidTokenCodes)
         let isListed = code.map { code in codes.contains { $0.equalsIgnoringASCIICase(code) } }
         self.init(

@@ -3,14 +3,14 @@
 /// After a response that does not, no token is refreshed and the call fails with code `unacceptableStatus`: a 401 can
 /// also mean a wrong password, or that the user may not do this.
 public struct TokenRefusalRule: Sendable {
-    private let isRefusal: @Sendable (HTTPResponseHead, ErrorEnvelope?) -> Bool
+    private let isRefusal: @Sendable (HTTPResponseHead, ServerError?) -> Bool
 
     /// The codes that refuse the access token itself.
     let invalidTokenCodes: Set<String>
 
     private init(
         invalidTokenCodes: Set<String> = [],
-        _ isRefusal: @escaping @Sendable (HTTPResponseHead, ErrorEnvelope?) -> Bool
+        _ isRefusal: @escaping @Sendable (HTTPResponseHead, ServerError?) -> Bool
     ) {
         self.invalidTokenCodes = invalidTokenCodes
         self.isRefusal = isRefusal
@@ -22,9 +22,9 @@ public struct TokenRefusalRule: Sendable {
 
     /// As ``anyCode``, without responses whose error has one of these codes, such as `WRONG_PASSWORD`. Case is ignored.
     public static func exceptCodes(_ codes: Set<String>) -> TokenRefusalRule {
-        TokenRefusalRule { head, envelope in
-            guard let code = envelope?.code, codes.contains(where: { $0.equalsIgnoringASCIICase(code) }) else {
-                return anyCode.isRefusal(head, envelope)
+        TokenRefusalRule { head, error in
+            guard let code = error?.code, codes.contains(where: { $0.equalsIgnoringASCIICase(code) }) else {
+                return anyCode.isRefusal(head, error)
             }
             return false
         }
@@ -37,8 +37,8 @@ public struct TokenRefusalRule: Sendable {
     public static func codes(
         _ codes: Set<String> = AuthenticationPolicy.defaultInvalidTokenCodes
     ) -> TokenRefusalRule {
-        TokenRefusalRule(invalidTokenCodes: codes) { head, envelope in
-            let isListed = envelope?.code.map { code in codes.contains { $0.equalsIgnoringASCIICase(code) } }
+        TokenRefusalRule(invalidTokenCodes: codes) { head, error in
+            let isListed = error?.code.map { code in codes.contains { $0.equalsIgnoringASCIICase(code) } }
             return isListed == true || head.saysBearerTokenIsInvalid
         }
     }
@@ -48,12 +48,12 @@ public struct TokenRefusalRule: Sendable {
     /// It is called with the head of the response and the error in its body, where there is one, on any thread, and
     /// must not block.
     public static func when(
-        _ isRefusal: @escaping @Sendable (HTTPResponseHead, ErrorEnvelope?) -> Bool
+        _ isRefusal: @escaping @Sendable (HTTPResponseHead, ServerError?) -> Bool
     ) -> TokenRefusalRule {
         TokenRefusalRule(isRefusal)
     }
 
     func matches(_ failure: NetworkError) -> Bool {
-        failure.response.map { isRefusal($0, failure.envelope) } ?? false
+        failure.response.map { isRefusal($0, failure.serverError) } ?? false
     }
 }

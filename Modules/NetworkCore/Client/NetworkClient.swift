@@ -48,7 +48,7 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     /// Creates a client with the default limits.
     ///
     /// ```swift
-    /// let plain = NetworkClient(baseURL: url, transport: transport, format: .json)
+    /// let client = NetworkClient(baseURL: url, transport: transport, interceptors: [RetryPolicy.standard])
     /// ```
     ///
     /// - Parameters:
@@ -61,7 +61,7 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     public init(
         baseURL: URL,
         transport: any HTTPTransport,
-        format: any ResponseFormat = .envelope,
+        format: any ResponseFormat = .json,
         coding: JSONCoding = .standard,
         interceptors: [any RequestInterceptor] = [],
         observers: [any NetworkObserver] = []

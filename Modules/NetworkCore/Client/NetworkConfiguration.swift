@@ -22,7 +22,7 @@ public struct NetworkConfiguration: Sendable {
     public var acceptedStatuses = HTTPStatusSet.success
 
     /// How responses contain their value or error.
-    public var format: any ResponseFormat = .envelope
+    public var format: any ResponseFormat = .json
 
     /// The JSON encoders of bodies, and the decoders of a ``format`` that has none of its own.
     public var coding = JSONCoding.standard

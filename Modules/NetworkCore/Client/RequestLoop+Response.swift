@@ -51,7 +51,7 @@ extension RequestLoop {
         return NetworkError(
             .unacceptableStatus,
             response: response.head,
-            envelope: format.failure(from: whole),
+            serverError: format.failure(from: whole),
             retryAfter: response.head.retryAfter(now: clock.date)
         )
         .with(whole, readBy: format)
@@ -67,9 +67,9 @@ extension RequestLoop {
             return try reading.read(response, format, call.settings.headers["Accept"])
         } catch let error as NetworkError {
             throw error
-        } catch let error as ErrorEnvelope {
+        } catch let error as ServerError {
             let retryAfter = head.retryAfter(now: clock.date)
-            throw NetworkError(.unsuccessful, response: head, envelope: error, retryAfter: retryAfter)
+            throw NetworkError(.unsuccessful, response: head, serverError: error, retryAfter: retryAfter)
                 .with(response, readBy: format)
         } catch let error as DecodingError {
             let isEmpty = response.body.isEmpty

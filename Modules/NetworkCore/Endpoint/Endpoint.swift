@@ -101,7 +101,7 @@ extension Endpoint {
         with { $0.timeout = duration }
     }
 
-    /// The same call with a response format of its own: `.json` for an OAuth 2 server beside an API of envelopes.
+    /// The same call with a response format of its own: `.json` for an OAuth 2 server beside an API of another format.
     ///
     /// - Parameter format: The format.
     /// - Returns: The changed endpoint.

@@ -15,9 +15,9 @@ extension NetworkError: RedactedDescription {
     private var outcome: String {
         var words: [String] = []
         if let status { words.append("\(status)") }
-        if let serverCode = envelope?.code { words.append(serverCode.shown) }
+        if let serverCode = serverError?.code { words.append(serverCode.shown) }
         if words.isEmpty || code != .unacceptableStatus { words.append(code.rawValue) }
-        if let message = envelope?.message { words.append("\"\(message.shown)\"") }
+        if let message = serverError?.message { words.append("\"\(message.shown)\"") }
         let line = words.joined(separator: " ")
         return explanation.map { "\(line): \($0.shown)" } ?? line
     }

@@ -30,7 +30,7 @@ extension NetworkError: LocalizedError {
     /// The server's message, where the call is at fault and the message reads as a sentence.
     private var messageForUsers: String? {
         guard code == .unacceptableStatus || code == .unsuccessful, (status ?? 0) < 500,
-            let message = envelope?.message, (try? decode(OAuth2Error.self)) == nil
+            let message = serverError?.message, (try? decode(OAuth2Error.self)) == nil
         else { return nil }
         return message.readsAsSentence ? message : nil
     }
@@ -132,7 +132,7 @@ extension DecodingFailure: LocalizedError {
     public var errorDescription: String? { "The response of the server could not be read." }
 }
 
-extension ErrorEnvelope: LocalizedError {
+extension ServerError: LocalizedError {
     /// A sentence for the user of an application.
-    public var errorDescription: String? { NetworkError(.unsuccessful, envelope: self).errorDescription }
+    public var errorDescription: String? { NetworkError(.unsuccessful, serverError: self).errorDescription }
 }

@@ -24,7 +24,7 @@ public struct NetworkError: Error, Sendable {
     public package(set) var response: HTTPResponseHead?
 
     /// The server's error, without the secrets of the call. `nil`: there was none, or it could not be read.
-    public package(set) var envelope: ErrorEnvelope?
+    public package(set) var serverError: ServerError?
 
     /// What happened, for a developer, without a secret.
     public package(set) var reason: String?
@@ -67,7 +67,7 @@ public struct NetworkError: Error, Sendable {
         reason: String? = nil,
         request: RequestSummary? = nil,
         response: HTTPResponseHead? = nil,
-        envelope: ErrorEnvelope? = nil,
+        serverError: ServerError? = nil,
         waitedFor: Wait? = nil,
         retryAfter: Duration? = nil,
         attempt: Int = 0,
@@ -78,7 +78,7 @@ public struct NetworkError: Error, Sendable {
         self.reason = reason
         self.request = request
         self.response = response
-        self.envelope = envelope
+        self.serverError = serverError
         self.waitedFor = waitedFor
         self.retryAfter = retryAfter
         self.attempt = attempt
@@ -90,8 +90,8 @@ public struct NetworkError: Error, Sendable {
     /// The status of the response.
     @inline(never) public var status: Int? { response?.status }
 
-    /// The server's identifier of the request: from the error envelope, or else from the `X-Request-ID` field.
-    public var requestID: String? { envelope?.requestId ?? response?.headers["X-Request-ID"] }
+    /// The server's identifier of the request: from its error, or else from the `X-Request-ID` field.
+    public var requestID: String? { serverError?.requestId ?? response?.headers["X-Request-ID"] }
 
     /// The error of the token provider, if it is the cause. Its code and the code of this error have the same name.
     public var authentication: AuthenticationError? { cause as? AuthenticationError }
@@ -115,11 +115,11 @@ extension NetworkError {
     }
 
     /// Converts an error of the token provider, under the code of the same name.
-    init(_ error: AuthenticationError, response: HTTPResponseHead? = nil, envelope: ErrorEnvelope? = nil) {
+    init(_ error: AuthenticationError, response: HTTPResponseHead? = nil, serverError: ServerError? = nil) {
         self.init(
             Code(rawValue: error.code.rawValue),
             response: response,
-            envelope: envelope,
+            serverError: serverError,
             retryAfter: error.retryAfter,
             cause: error
         )
@@ -145,7 +145,7 @@ extension NetworkError {
             .bodyNotReplayable,
             reason: "the request failed (\(code)), and its body is a one-shot sequence, which cannot be sent again",
             response: response,
-            envelope: envelope,
+            serverError: serverError,
             retryAfter: retryAfter,
             cause: self
         )
@@ -178,8 +178,8 @@ extension NetworkError {
         var copy = self
         copy.reason = text(reason)
         copy.response = response?.redacted(by: redaction)
-        if let envelope {
-            copy.envelope = envelope.redacted(by: redaction, maximumDetails: Self.maximumDetails)
+        if let serverError {
+            copy.serverError = serverError.redacted(by: redaction, maximumDetails: Self.maximumDetails)
         } else if let body, fingerprint == nil {
             copy.fingerprint = redaction.fingerprint(
                 of: body, length: bodyLength, contentType: response?.headers.values(of: "Content-Type").first)
@@ -197,13 +197,13 @@ extension NetworkError {
     private static let maximumDetails = 32
 }
 
-extension ErrorEnvelope {
-    fileprivate func redacted(by redaction: Redaction, maximumDetails: Int) -> ErrorEnvelope {
+extension ServerError {
+    fileprivate func redacted(by redaction: Redaction, maximumDetails: Int) -> ServerError {
         func text(_ text: String?) -> String? {
             text.map { redaction.responseText($0, limit: String.maximumTextLength) }
         }
         func code(_ code: String?) -> String? { code.map(redaction.code) }
-        return ErrorEnvelope(
+        return ServerError(
             code: code(self.code),
             message: text(message),
             errors: errors.prefix(maximumDetails).map { detail in

@@ -40,7 +40,7 @@ extension TokenRefreshError {
             retryAfter: error.retryAfter,
             status: error.statusOfWholeResponse,
             statusMeansExpired: statusMeansExpired,
-            serverCode: (serverCode ?? error.envelope?.code)?.asIdentifier(withoutQuoting: []),
+            serverCode: (serverCode ?? error.serverError?.code)?.asIdentifier(withoutQuoting: []),
             requestID: error.requestID?.asIdentifier(withoutQuoting: []),
             cause: error
         )

@@ -21,11 +21,11 @@ package struct RefusedBody: Sendable, Hashable {
         let body = error.body.map { error.bodyLength > NetworkError.maximumBodyLength ? Data() : $0 }
         let members = body.flatMap { try? JSONDecoder().decode([String: Member].self, from: $0) }
         let isHTML = error.response?.headers["Content-Type"]?.lowercased().contains("html") == true
-        let hasObject = body == nil ? error.envelope != nil : members != nil
+        let hasObject = body == nil ? error.serverError != nil : members != nil
         isPage = error.body?.startsWithAngleBracket == true || (isHTML && !hasObject)
         let codes = ["error_code", "errorCode", "code", "error"].map { members?[$0]?.text } + [members?["error"]?.code]
-        self.codes = body == nil ? [error.envelope?.code].compactMap(\.self) : codes.compactMap(\.self)
-        self.error = body == nil ? error.envelope?.code : members?["error"]?.text
+        self.codes = body == nil ? [error.serverError?.code].compactMap(\.self) : codes.compactMap(\.self)
+        self.error = body == nil ? error.serverError?.code : members?["error"]?.text
         memberNames = members.map { Set($0.keys) }
         success = members?["success"]?.flag
     }

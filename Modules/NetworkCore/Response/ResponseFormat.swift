@@ -2,7 +2,8 @@ import Foundation
 
 /// How the responses of an API contain their value or their error, with what decodes them.
 ///
-/// ``EnvelopeFormat`` and ``PlainJSONFormat`` conform. Write a type of your own for an API with other responses.
+/// ``PlainJSONFormat`` conforms, and `EnvelopeFormat` in `DataAPI`. Write a type of your own for an API with other
+/// responses.
 public protocol ResponseFormat: Sendable {
     /// The media types that the format reads, in order of preference, for the `Accept` field: `["application/json"]`.
     ///
@@ -15,7 +16,7 @@ public protocol ResponseFormat: Sendable {
     ///   - type: The type of the value.
     ///   - response: The response.
     /// - Returns: The value.
-    /// - Throws: `DecodingError` when the body is not of the expected form; ``ErrorEnvelope`` when the body says that
+    /// - Throws: `DecodingError` when the body is not of the expected form; ``ServerError`` when the body says that
     ///   the call failed.
     func value<Value: Decodable>(
         _ type: Value.Type,
@@ -25,14 +26,14 @@ public protocol ResponseFormat: Sendable {
     /// Checks a response whose status was accepted and from which no value is read.
     ///
     /// - Parameter response: The response. Its body may be empty.
-    /// - Throws: ``ErrorEnvelope`` when the body says that the call failed.
+    /// - Throws: ``ServerError`` when the body says that the call failed.
     func check(_ response: HTTPResponse) throws
 
     /// Reads the error of a response whose status was not accepted.
     ///
     /// - Parameter response: The response. Its body may be anything, such as the HTML of a proxy.
     /// - Returns: The error. `nil`: it cannot be read.
-    func failure(from response: HTTPResponse) -> ErrorEnvelope?
+    func failure(from response: HTTPResponse) -> ServerError?
 
     /// Reads the server's own type of error, for ``NetworkError/decode(_:)``. The default decodes JSON.
     ///
@@ -107,12 +108,12 @@ public struct PlainJSONFormat: ResponseFormat {
         try coding.makeDecoder().decode(type, from: response.body)
     }
 
-    /// Reads an error in a common form: an envelope, OAuth 2 (RFC 6749 §5.2), problem details (RFC 9457).
+    /// Reads an error in a common form: `code` and `message`, OAuth 2 (RFC 6749 §5.2), problem details (RFC 9457).
     ///
     /// - Parameter response: The response.
     /// - Returns: The error. `nil`: the body has none of these forms.
-    public func failure(from response: HTTPResponse) -> ErrorEnvelope? {
-        try? coding.makeDecoder().decode(ErrorEnvelope.self, from: response.body)
+    public func failure(from response: HTTPResponse) -> ServerError? {
+        try? coding.makeDecoder().decode(ServerError.self, from: response.body)
     }
 }
 
@@ -128,13 +129,13 @@ extension ResponseFormat where Self == PlainJSONFormat {
 }
 
 /// A format that takes the coders of the client, so that they are written once.
-protocol CodedFormat: ResponseFormat {
+package protocol CodedFormat: ResponseFormat {
     /// The format with these coders, unless it has its own.
     func coded(by coding: JSONCoding) -> any ResponseFormat
 }
 
 extension PlainJSONFormat: CodedFormat {
-    func coded(by coding: JSONCoding) -> any ResponseFormat {
+    package func coded(by coding: JSONCoding) -> any ResponseFormat {
         PlainJSONFormat(coding: ownCoding ?? coding, mediaTypes: mediaTypes)
     }
 }

@@ -33,7 +33,7 @@ struct AuthenticationTests {
     /// The values of a field of the requests, in order.
     func carried(_ field: String = "Authorization") -> [String?] { transport.requests.map { $0.headers[field] } }
 
-    let article = StubResponse.envelope(Article(id: 7, title: "x"))
+    let article = StubResponse.json(Article(id: 7, title: "x"))
 
     @Test func `a bearer token is placed`() async throws {
         transport.add(.any ~> article)
@@ -145,7 +145,7 @@ struct AuthenticationTests {
             "when", .when { head, _ in head.headers["X-Expired"] != nil },
             .status(401, headers: ["X-Expired": "1"]), true
         ),
-        ("when", .when { _, envelope in envelope?.code == "E17" }, .error(401, code: "E17"), true),
+        ("when", .when { _, error in error?.code == "E17" }, .error(401, code: "E17"), true),
     ]
 
     private static func challenge(_ error: String) -> StubResponse {
@@ -195,7 +195,7 @@ struct AuthenticationTests {
         } throws: { error in
             guard let error = error as? NetworkError else { return false }
             return error.code == .unauthorized && error.authentication?.code == .unauthorized && error.status == 401
-                && error.envelope?.code == "TOKEN_EXPIRED" && error.requestID == "r-2" && error.attempt == 3
+                && error.serverError?.code == "TOKEN_EXPIRED" && error.requestID == "r-2" && error.attempt == 3
         }
         #expect(provider.refused.map(\.generation) == [0, 1])
         #expect(transport.requests.count == 3)

@@ -52,7 +52,7 @@ struct SessionFidelityTests {
     }
 
     @Test func `a refresh between two attempts does not end the call`() async throws {
-        let transport = StubTransport(.any ~> .status(503), .any ~> .envelope(Article(id: 7, title: "x")))
+        let transport = StubTransport(.any ~> .status(503), .any ~> .json(Article(id: 7, title: "x")))
         _ = try await send(transport) { provider.set(.success(.first.next)) }
         #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer access-0", "Bearer access-1"])
     }

@@ -41,7 +41,7 @@ struct AcceptedResponseTests {
         let headers: HTTPHeaders = ["Content-Type": "text/html"]
         try await client(.status(200, headers: headers)).send(Endpoint<Void>.get("x"))
         let labelled = StubResponse.status(200, headers: headers, body: Data("[1]".utf8))
-        #expect(try await client(labelled).send(Endpoint<[Int]>.get("x").format(.json)) == [1])
+        #expect(try await client(labelled).send(Endpoint<[Int]>.get("x")) == [1])
     }
 
     @Test func `accepted statuses are the endpoint's or the client's, and need not be a range`() async throws {
@@ -54,7 +54,7 @@ struct AcceptedResponseTests {
     }
 
     @Test func `a value can be made of the decoded one and the head`() async throws {
-        let call = Endpoint<[Int]>.get("x").format(.json).map { numbers, head in "\(numbers) \(head.status)" }
+        let call = Endpoint<[Int]>.get("x").map { numbers, head in "\(numbers) \(head.status)" }
         #expect(try await client(.json([1, 2])).send(call) == "[1, 2] 200")
     }
 }

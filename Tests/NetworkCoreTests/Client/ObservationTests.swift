@@ -27,7 +27,7 @@ struct ObservationTests {
         let client = client(
             .get("articles/7") ~> .status(503),
             .get("articles/7") ~> .status(302, headers: ["Location": "/api/v2/articles/7"]),
-            .get("v2/articles/7") ~> .envelope(Article(id: 7, title: "x"))
+            .get("v2/articles/7") ~> .json(Article(id: 7, title: "x"))
         )
         let task = Task { try await client.send(.article(7)) }
         await clock.sleepers(atLeast: 1)

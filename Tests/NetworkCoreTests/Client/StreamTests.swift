@@ -40,7 +40,7 @@ struct StreamTests {
         let transport = StubTransport(.any ~> .error(404, code: "NOT_FOUND"))
         let client = NetworkClient(baseURL: baseURL, transport: transport)
         let error = try await #require(throws: NetworkError.self) { try await client.stream(Endpoint<Void>.get("x")) }
-        #expect(error.status == 404 && error.envelope?.code == "NOT_FOUND")
+        #expect(error.status == 404 && error.serverError?.code == "NOT_FOUND")
     }
 
     @Test func `a body that breaks off is an error of the call`() async throws {

@@ -11,7 +11,7 @@ import Testing
 
 /// What an error says to a user, to a developer, and to code.
 @Suite(.timeLimit(.minutes(10))) struct ErrorDetailTests {
-    static func failure(_ status: Int, _ body: String, format: any ResponseFormat = .envelope) async throws
+    static func failure(_ status: Int, _ body: String, format: any ResponseFormat = .json) async throws
         -> NetworkError
     {
         let transport = StubTransport(.any ~> .status(status, body: Data(body.utf8)))
@@ -20,11 +20,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (
-            404, #"{"success":false,"code":"NOT_FOUND","message":"The article was removed."}"#,
-            "The article was removed."
-        ),
-        (404, #"{"success":false,"code":"NOT_FOUND","message":"Not Found"}"#, "This could not be found."),
+        (404, #"{"code":"NOT_FOUND","message":"The article was removed."}"#, "The article was removed."),
+        (404, #"{"code":"NOT_FOUND","message":"Not Found"}"#, "This could not be found."),
         (404, "<html>nginx</html>", "This could not be found."),
         (
             400, #"{"error":"invalid_grant","error_description":"The token has no scope"}"#,
@@ -51,7 +48,7 @@ import Testing
         }
         let others: [any Error] = [
             AuthenticationError(.sessionEnded), TokenRefreshError.rejected, TokenStoreError(.busy, reason: "x y"),
-            HTTPBodyError.unreadable, HTTPTransportError(.timedOut, reason: "r"), ErrorEnvelope(code: "X"),
+            HTTPBodyError.unreadable, HTTPTransportError(.timedOut, reason: "r"), ServerError(code: "X"),
             HTTPFieldError(.invalidName, field: "x"),
         ]
         for error in others {

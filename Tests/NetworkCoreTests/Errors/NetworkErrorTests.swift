@@ -16,7 +16,7 @@ struct NetworkErrorTests {
             .unacceptableStatus,
             request: request,
             response: HTTPResponseHead(status: 404),
-            envelope: ErrorEnvelope(code: "NOT_FOUND", message: "No such article", requestId: "5f0c1234-5678"),
+            serverError: ServerError(code: "NOT_FOUND", message: "No such article", requestId: "5f0c1234-5678"),
             attempt: 1,
             elapsed: .milliseconds(42)
         )
@@ -65,8 +65,8 @@ struct NetworkErrorTests {
     }
 
     @Test func `a server's text cannot forge or fill a line of a log`() {
-        let envelope = ErrorEnvelope(code: "X\r\nlevel=info", message: String(repeating: "a\u{1B}[2J\n", count: 1_000))
-        let text = "\(NetworkError(.unacceptableStatus, envelope: envelope))"
+        let error = ServerError(code: "X\r\nlevel=info", message: String(repeating: "a\u{1B}[2J\n", count: 1_000))
+        let text = "\(NetworkError(.unacceptableStatus, serverError: error))"
         #expect(!text.contains { $0.isNewline })
         #expect(!text.contains("\u{1B}"))
         #expect(text.count < 500)

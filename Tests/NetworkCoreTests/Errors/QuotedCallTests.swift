@@ -23,7 +23,7 @@ import Testing
 
     @Test func `a target of a redirect and a key of a response that quote the token are not shown`() async throws {
         let observer = Recorder<NetworkEvent>()
-        let body = #"{"success":true,"data":{"access-token-canary\nline":"x"}}"#
+        let body = #"{"access-token-canary\nline":"x"}"#
         let transport = StubTransport(
             .any ~> .status(302, headers: ["Location": "/x/access-token-canary?q=access-token-canary"]),
             .any ~> .status(200, body: Data(body.utf8)))
@@ -37,7 +37,7 @@ import Testing
         for text in RedactionTests.texts(of: error) + observer.values.flatMap({ RedactionTests.texts(of: $0) }) {
             #expect(!text.contains("canary"))
         }
-        #expect("\(error)".contains("typeMismatch at data.redacted line"))
+        #expect("\(error)".contains("typeMismatch at redacted line"))
     }
 
     @Test(arguments: [
@@ -59,7 +59,7 @@ import Testing
         ]
         for quote in quotes {
             let body =
-                #"{"success":false,"code":"BAD","message":"no such thing: "#
+                #"{"code":"BAD","message":"no such thing: "#
                 + String(decoding: try JSONEncoder().encode(quote), as: UTF8.self).dropFirst().dropLast()
                 + #"","errors":[{"field":"x","message":"\#(quote.replacing(#"\"#, with: #"\\"#))"}]}"#
             let observer = Recorder<NetworkEvent>()
@@ -73,9 +73,9 @@ import Testing
                 by: ScriptedTokenProvider(Self.token),
                 policy: AuthenticationPolicy(placement: .fields(refreshToken: "rt")))
             let error = try await #require(throws: NetworkError.self) { _ = try await client.send(endpoint) }
-            #expect(error.status == 400 && error.envelope?.code == "BAD")
+            #expect(error.status == 400 && error.serverError?.code == "BAD")
             var texts = RedactionTests.texts(of: error) + observer.values.flatMap { RedactionTests.texts(of: $0) }
-            if let envelope = error.envelope { texts += RedactionTests.texts(of: envelope) }
+            if let quoted = error.serverError { texts += RedactionTests.texts(of: quoted) }
             texts += [error.request?.url ?? "", error.reason ?? "", error.requestID ?? "", "\(endpoint)"]
             texts += [error.localizedDescription]
             for text in texts {
@@ -100,7 +100,7 @@ import Testing
 
     @Test func `values that are returned stay as the server sent them`() async throws {
         let article = Article(id: 7, title: "access-token-canary")
-        let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> .envelope(article)))
+        let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> .json(article)))
             .authenticated(by: ScriptedTokenProvider(Self.token))
         #expect(try await client.send(.article(7)) == article)
     }

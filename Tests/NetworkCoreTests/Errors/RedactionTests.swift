@@ -88,7 +88,7 @@ struct RedactionTests {
     @Test(
         arguments: [
             StubResponse.status(
-                200, headers: ["Set-Cookie": canary], body: Data(#"{"data":{"id":"\#(canary)"}}"#.utf8)),
+                200, headers: ["Set-Cookie": canary], body: Data(#"{"id":"\#(canary)"}"#.utf8)),
             .status(200, body: Data(canary.utf8)),
             .status(500, headers: ["X-Secret": canary], body: Data(#"{"accessToken":"\#(canary)"}"#.utf8)),
             .error(400, code: "BAD"), .status(401), .failure(.connectionFailed),

@@ -56,7 +56,7 @@ struct WithheldTextTests {
         let observer = Recorder<NetworkEvent>()
         let escaped = String(decoding: try JSONEncoder().encode(quote), as: UTF8.self)
         let json =
-            #"{"success":false,"code":\#(escaped),"message":\#(escaped),"meta":{"requestId":\#(escaped)},"#
+            #"{"code":\#(escaped),"message":\#(escaped),"meta":{"requestId":\#(escaped)},"#
             + #""errors":[{"field":\#(escaped),"code":\#(escaped),"message":\#(escaped)}]}"#
         let headers: HTTPHeaders = [
             "Content-Type": type, "X-Request-ID": quote.asFieldValue, "X-Note": quote.asFieldValue,
@@ -68,8 +68,8 @@ struct WithheldTextTests {
         let error = try await #require(throws: NetworkError.self) { _ = try await client.send(endpoint) }
         var texts = RedactionTests.texts(of: error) + observer.values.flatMap { RedactionTests.texts(of: $0) }
         texts += [error.localizedDescription, error.requestID ?? "", error.reason ?? ""]
-        if let envelope = error.envelope {
-            texts += RedactionTests.texts(of: envelope) + [envelope.localizedDescription]
+        if let quoted = error.serverError {
+            texts += RedactionTests.texts(of: quoted) + [quoted.localizedDescription]
         }
         if let cause = error.cause { texts += RedactionTests.texts(of: cause) }
         texts.append(String(decoding: try recorder.archive.encoded(), as: UTF8.self))
@@ -85,7 +85,7 @@ struct WithheldTextTests {
             let body = try unsearched.body()
             let (error, texts) = try await Self.shown(of: .post("x", body: body), quoting: quote)
             for text in texts { #expect(!text.contains(Self.secret) && !text.contains(quote), "\(text)") }
-            let message = try #require(error.envelope?.message)
+            let message = try #require(error.serverError?.message)
             #expect(message.wholeMatch(of: /redacted \(\d+ bytes, #[0-9a-f]{16}\)/) != nil, "\(message)")
             #expect(error.status == 400 && error.body?.isEmpty == false)
         }
@@ -96,8 +96,8 @@ struct WithheldTextTests {
         let json =
             #"{"code":"AUTH_004","message":"Wrong.","meta":{"requestId":"\#(id)"},"errors":[{"field":"user.name"}]}"#
         let known = try await Self.shown(of: .post("x", body: try Unsearched.xml.body()), quoting: id, body: json).error
-        #expect(known.envelope?.code == "AUTH_004" && known.requestID == id)
-        #expect(known.envelope?.errors.first?.field == "user.name")
+        #expect(known.serverError?.code == "AUTH_004" && known.requestID == id)
+        #expect(known.serverError?.errors.first?.field == "user.name")
         #expect("\(known)".contains("400 AUTH_004") && "\(known)".contains("request 7b1c4f0e…"))
         let page = "<html>\(Self.secret)</html>"
         let endpoint = Endpoint<[String: [String: Int]]>.post("x", json: ["password": Self.secret])
@@ -138,7 +138,7 @@ struct WithheldTextTests {
         let (error, _) = try await Self.shown(
             of: .post("x", body: form), quoting: "",
             body: #"{"error":"invalid_grant","error_description":"\#(message)"}"#)
-        #expect(error.envelope == ErrorEnvelope(code: "invalid_grant", message: message))
+        #expect(error.serverError == ServerError(code: "invalid_grant", message: message))
         #expect(Redaction.minimumSecretLength == 3)
     }
 
@@ -147,8 +147,8 @@ struct WithheldTextTests {
         let (error, _) = try await Self.shown(
             of: .post("x", json: ["password": secret]), quoting: "",
             body: #"{"code":"\#(code)","message":"No \#(secret)ed!"}"#)
-        #expect(error.envelope?.code == code)
-        #expect(error.envelope?.message?.hasPrefix("redacted (") == true)
+        #expect(error.serverError?.code == code)
+        #expect(error.serverError?.message?.hasPrefix("redacted (") == true)
     }
 
     static let forms: [String] = {
@@ -177,7 +177,7 @@ struct WithheldTextTests {
     func `a secret is found in every encoding`(quoted: String) async throws {
         let endpoint = Endpoint<[String: [String: Int]]>.post("x", json: ["password": Self.secret])
         let (error, texts) = try await Self.shown(of: endpoint, quoting: "no <\(quoted)> here")
-        #expect(error.envelope?.message?.contains("redacted") == true, "\(error.envelope?.message ?? "")")
+        #expect(error.serverError?.message?.contains("redacted") == true, "\(error.serverError?.message ?? "")")
         for text in texts { #expect(!text.contains(quoted.dropFirst(4).dropLast(8))) }
     }
 
@@ -187,7 +187,7 @@ struct WithheldTextTests {
         form.append("image", data: Data(count: 1_100_000), filename: "a.jpg", contentType: "image/jpeg")
         let (error, texts) = try await Self.shown(of: .post("x", body: .multipart(form)), quoting: "no \(Self.secret)!")
         for text in texts { #expect(!text.contains(Self.secret)) }
-        #expect(error.envelope?.message == "no redacted!", "the form is searched, so that the text is shown")
+        #expect(error.serverError?.message == "no redacted!", "the form is searched, so that the text is shown")
     }
 
     @Test func `a photo carries no credential, and the message of its refusal is shown`() async throws {
@@ -200,12 +200,12 @@ struct WithheldTextTests {
         async throws
     {
         struct Page: Decodable, Sendable { let items: [[String: Int]] }
-        let json = #"{"success":true,"data":{"items":[{"\#(Self.secret)":"x"}]}}"#
+        let json = #"{"items":[{"\#(Self.secret)":"x"}]}"#
         let transport = StubTransport(.any ~> .status(200, body: Data(json.utf8)))
         let client = NetworkClient(baseURL: baseURL, transport: transport)
         let endpoint = Endpoint<Page>.post("x", body: try Unsearched.xml.body())
         let error = try await #require(throws: NetworkError.self) { _ = try await client.send(endpoint) }
-        #expect("\(error)".contains("typeMismatch at data.items[0].redacted (21 bytes, #"), "\(error)")
+        #expect("\(error)".contains("typeMismatch at items[0].redacted (21 bytes, #"), "\(error)")
         for text in RedactionTests.texts(of: error) { #expect(!text.contains(Self.secret)) }
     }
 

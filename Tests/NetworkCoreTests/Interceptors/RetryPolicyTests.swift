@@ -51,7 +51,7 @@ struct RetryPolicyTests {
     @Test func `a POST with an idempotency key is retried`() async throws {
         let clock = ManualTimeSource()
         let article = Article(id: 7, title: "x")
-        let transport = StubTransport(.any ~> .status(503), .any ~> .envelope(article), .any ~> .status(503))
+        let transport = StubTransport(.any ~> .status(503), .any ~> .json(article), .any ~> .status(503))
         let client = NetworkClient(
             configuration: NetworkConfiguration(baseURL: baseURL),
             transport: transport,
@@ -121,7 +121,7 @@ struct RetryPolicyTests {
         var policy = RetryPolicy(random: 0)
         policy.waitUntilReady = { _ in await isReady.pass() }
         let transport = StubTransport(
-            .any ~> .failure(.connectionFailed), .any ~> .envelope(Article(id: 7, title: "x")))
+            .any ~> .failure(.connectionFailed), .any ~> .json(Article(id: 7, title: "x")))
         let client = NetworkClient(baseURL: baseURL, transport: transport, interceptors: [policy])
         let call = Task { try await client.send(.article(7)) }
         await isReady.arrivals(atLeast: 1)

@@ -129,7 +129,7 @@ struct RedirectSocketTests {
         [TokenPlacement.bearer, .fields(accessToken: "accessToken", refreshToken: "refreshToken")]
     )
     func `no token arrives at another origin`(status: Int, placement: TokenPlacement) async throws {
-        let other = try LoopbackServer { _ in .json(#"{"success":true,"data":{"id":7,"title":"x"}}"#) }
+        let other = try LoopbackServer { _ in .json(#"{"id":7,"title":"x"}"#) }
         defer { other.stop() }
         let target = other.url.appendingPathComponent("stolen").absoluteString
         let api = try LoopbackServer { _ in .respond(status, headers: ["Location": target]) }

@@ -240,7 +240,7 @@ struct DownloadTests {
         let error = try await #require(throws: NetworkError.self) {
             try await client(server).download(endpoint, to: target)
         }
-        #expect(error.status == 404 && error.envelope?.code == "NOT_FOUND")
+        #expect(error.status == 404 && error.serverError?.code == "NOT_FOUND")
         #expect(try neighbours == ["target.bin"])
     }
 

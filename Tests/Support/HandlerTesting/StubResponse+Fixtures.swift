@@ -51,8 +51,8 @@ extension SentRequest {
 
 extension NetworkClient {
     /// A client of the API under ``Foundation/URL/api``, with the standard retry policy.
-    package init(_ transport: any HTTPTransport) {
-        self.init(baseURL: .api, transport: transport, interceptors: [RetryPolicy.standard])
+    package init(_ transport: any HTTPTransport, _ format: any ResponseFormat = .json) {
+        self.init(baseURL: .api, transport: transport, format: format, interceptors: [RetryPolicy.standard])
     }
 }
 

@@ -41,7 +41,7 @@ struct Failure: Error {
     private init(network error: NetworkError) {
         self = error.authentication.map { Self(authentication: $0) } ?? Self(unauthenticated: error)
         if response == Response() {
-            response = Response(status: error.status, code: error.envelope?.code, requestID: error.requestID)
+            response = Response(status: error.status, code: error.serverError?.code, requestID: error.requestID)
         }
     }
 
@@ -53,7 +53,7 @@ struct Failure: Error {
                 "cannot reach \(url) (\(error.code)); check --base-url, or start a server with 'articles serve'",
                 .unreachable)
         default:
-            let details = (error.envelope?.errors ?? []).map { detail in
+            let details = (error.serverError?.errors ?? []).map { detail in
                 [detail.field, detail.message].compactMap(\.self).joined(separator: ": ")
             }
             let list = details.isEmpty ? "" : "; \(details.joined(separator: "; "))"

@@ -80,7 +80,8 @@ struct PeerSession: Sendable {
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         self.kind = kind
-        unauthenticated = NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [])
+        unauthenticated = NetworkClient(
+            baseURL: url, transport: URLSessionTransport(), format: kind == .backend ? .envelope : .json)
         let handler: any TokenRefreshHandler
         switch kind {
         case .backend:
@@ -115,7 +116,7 @@ struct PeerSession: Sendable {
         do {
             switch kind {
             case .backend: _ = try await network.send(.me)
-            case .provider: try await network.send(Endpoint<Void>.get("resource").format(.json))
+            case .provider: try await network.send(Endpoint<Void>.get("resource"))
             }
         } catch let error as NetworkError {
             note("failed \(error.code) \(error)")

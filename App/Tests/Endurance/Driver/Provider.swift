@@ -100,7 +100,7 @@ final class Provider: Sendable {
 
     func statistics() async throws -> Statistics {
         let network = NetworkClient(baseURL: start.issuer, transport: URLSessionTransport(), interceptors: [])
-        return try await network.send(Endpoint<Statistics>.get("stats").withoutAuthentication().format(.json))
+        return try await network.send(Endpoint<Statistics>.get("stats").withoutAuthentication())
     }
 
     private struct Issued: Decodable, Sendable {

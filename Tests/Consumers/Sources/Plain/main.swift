@@ -8,7 +8,7 @@ import Storage
 import TokenRefresh
 
 let server = "http://127.0.0.1:8080/api/v1"
-let api = NetworkClient(baseURL: URL(string: server)!, transport: AsyncHTTPClientTransport())
+let api = NetworkClient(baseURL: URL(string: server)!, transport: AsyncHTTPClientTransport(), format: .envelope)
 let store = FileTokenStore(application: "articles", account: server)
 let session = TokenRefreshCoordinator(store: store, handler: RESTTokenRefreshHandler(network: api))  // or yours
 let network = api.authenticated(by: session)  // sends tokens to the origin of that URL, and to no other
@@ -28,7 +28,7 @@ struct PartnerRefresh: TokenRefreshHandler {
             return TokenRefreshResult(
                 accessToken: tokens.access, refreshToken: tokens.refresh, expiresIn: .seconds(tokens.seconds))
         } catch let error as NetworkError {
-            let isRejected = error.envelope?.code == "token_revoked"  // only a rejection ends the session
+            let isRejected = error.serverError?.code == "token_revoked"  // only a rejection ends the session
             throw TokenRefreshError(isRejected ? .rejected : .unavailable, error)
         }
     }
@@ -124,7 +124,7 @@ do {
 }
 
 let github = URL(string: "https://api.github.com")!
-let plain = NetworkClient(baseURL: github, transport: AsyncHTTPClientTransport(), format: .json)
+let plain = NetworkClient(baseURL: github, transport: AsyncHTTPClientTransport())
 
 nonisolated struct Repository: Decodable {
     let description: String?

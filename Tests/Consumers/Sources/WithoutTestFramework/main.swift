@@ -49,7 +49,7 @@ require(issues.take().map(\.line) == [43], "a stub that is left is an issue at i
 // StubTransport, StubSession: the whole client, with tokens, and without a server.
 do {
     let session = StubSession()
-    let response = StubResponse.envelope(["id": "7", "title": "Hello", "content": "World"])
+    let response = StubResponse.json(["id": "7", "title": "Hello", "content": "World"])
     let transport = StubTransport(.get("articles/7") ~> .status(401), .get("articles/7") ~> response) {
         issues.add($0)
     }

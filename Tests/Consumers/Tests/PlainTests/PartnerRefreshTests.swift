@@ -32,7 +32,7 @@ import TokenRefresh
     }
 
     @Test func `the code token_revoked, and no other, is a rejection`() async throws {
-        network.on(call, throw: NetworkError(.unacceptableStatus, envelope: ErrorEnvelope(code: "token_revoked")))
+        network.on(call, throw: NetworkError(.unacceptableStatus, serverError: ServerError(code: "token_revoked")))
         let error = await #expect(throws: TokenRefreshError.self) {
             _ = try await PartnerRefresh(network: network).refresh(TokenRefreshRequest(refreshToken: "refresh"))
         }
@@ -42,7 +42,7 @@ import TokenRefresh
     @Test func `the handler keeps the contract over real sockets`() async throws {
         let dialect = RefreshDialect(
             refreshToken: { (try? JSONDecoder().decode([String: String].self, from: $0))?["token"] },
-            tokens: { Success(data: Tokens(access: $0.accessToken, refresh: $0.refreshToken, seconds: 60)) },
+            tokens: { Tokens(access: $0.accessToken, refresh: $0.refreshToken, seconds: 60) },
             rejection: { Refusal(code: "token_revoked", message: $0) },
             rejectionStatus: 401
         )
@@ -53,7 +53,7 @@ import TokenRefresh
 
     @Test func `the call waits for a late response, and carries the key of the refresh`() async throws {
         let tokens = Tokens(access: "access-1", refresh: "refresh-1", seconds: 60)
-        let transport = StubTransport(.post("renew") ~> .json(Success(data: tokens)))
+        let transport = StubTransport(.post("renew") ~> .json(tokens))
         let network = NetworkClient(baseURL: URL(string: "https://api.example.com")!, transport: transport)
         let request = TokenRefreshRequest(refreshToken: "refresh", idempotencyKey: "key-1")
         _ = try await PartnerRefresh(network: network).refresh(request)
@@ -68,13 +68,7 @@ import TokenRefresh
         let seconds: Int
     }
 
-    private struct Success: Encodable {
-        var success = true
-        let data: Tokens
-    }
-
     private struct Refusal: Encodable {
-        var success = false
         let code, message: String
     }
 

@@ -1,3 +1,5 @@
+public import NetworkCore
+
 public import struct Foundation.Date
 
 /// The object that contains the value or error of a response.

@@ -1,9 +1,9 @@
 /// A server's description of an error.
 ///
 /// Decoding is lenient, because errors come from proxies, gateways and older servers too: a code may be a number, and
-/// `error` and `error_description` of OAuth 2 (RFC 6749 §5.2) and the members of problem details (RFC 9457) are used if
-/// the members of the envelope are missing.
-public struct ErrorEnvelope: Error, Sendable, Hashable {
+/// where there is no `code` or `message`, `error` and `error_description` of OAuth 2 (RFC 6749 §5.2) and the members of
+/// problem details (RFC 9457) are used.
+public struct ServerError: Error, Sendable, Hashable {
     /// The code of the error: `NOT_FOUND`, `invalid_grant`.
     public var code: String?
 
@@ -16,7 +16,7 @@ public struct ErrorEnvelope: Error, Sendable, Hashable {
     /// The server's identifier of the request.
     public var requestId: String?
 
-    /// Creates an error envelope.
+    /// Creates an error.
     ///
     /// - Parameters:
     ///   - code: The code of the error.
@@ -36,7 +36,7 @@ public struct ErrorEnvelope: Error, Sendable, Hashable {
     }
 }
 
-extension ErrorEnvelope: Decodable {
+extension ServerError: Decodable {
     private enum Key: String, CodingKey {
         case code, message, errors, requestId, meta, error, detail, title
         case errorDescription = "error_description"
@@ -52,12 +52,12 @@ extension ErrorEnvelope: Decodable {
             keys.lazy.compactMap { try? object.decode(LenientText.self, forKey: $0).text }.first
         }
         let details = (try? object.decode([LenientDetail].self, forKey: .errors))?.map(\.detail) ?? []
-        let meta = try? object.decode(ResponseMetadata.self, forKey: .meta)
+        let meta = try? object.nestedContainer(keyedBy: Key.self, forKey: .meta)
         self.init(
             code: text(.code, .error),
             message: text(.message, .errorDescription, .detail, .title),
             errors: details,
-            requestId: meta?.requestId ?? text(.requestId)
+            requestId: (try? meta?.decode(String.self, forKey: .requestId)) ?? text(.requestId)
         )
         guard code != nil || message != nil || !errors.isEmpty else {
             throw DecodingError.dataCorrupted(

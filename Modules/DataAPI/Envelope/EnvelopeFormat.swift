@@ -1,6 +1,11 @@
 import Foundation
+public import NetworkCore
 
 /// Every response is a ``ResponseEnvelope``, and the value is its `data`.
+///
+/// ```swift
+/// let client = NetworkClient(baseURL: url, transport: transport, format: .envelope)
+/// ```
 public struct EnvelopeFormat: ResponseFormat {
     /// The media types that the format reads.
     public let mediaTypes: [String]
@@ -13,8 +18,8 @@ public struct EnvelopeFormat: ResponseFormat {
     /// Creates the format.
     ///
     /// - Parameters:
-    ///   - coding: The decoders. `nil`: those of the client's ``NetworkConfiguration/coding`` where this is its format,
-    ///     and else ``JSONCoding/standard``.
+    ///   - coding: The decoders. `nil`: those of the client's `NetworkConfiguration.coding` where this is its format,
+    ///     and else `JSONCoding.standard`.
     ///   - mediaTypes: The media types that the format reads.
     ///   - acceptsPlainValues: Whether an object that has neither `data` nor `success` is the value itself.
     public init(
@@ -33,7 +38,7 @@ public struct EnvelopeFormat: ResponseFormat {
     ///   - type: The type of the value. An optional type accepts an envelope without `data`.
     ///   - response: The response.
     /// - Returns: The value.
-    /// - Throws: `DecodingError`, or ``ErrorEnvelope`` when `success` is `false`.
+    /// - Throws: `DecodingError`, or `ServerError` when `success` is `false`.
     public func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
         let decoder = coding.makeDecoder()
         return acceptsPlainValues
@@ -44,7 +49,7 @@ public struct EnvelopeFormat: ResponseFormat {
     /// Checks `success`. A body that is empty or no envelope is accepted.
     ///
     /// - Parameter response: The response.
-    /// - Throws: ``ErrorEnvelope`` when `success` is `false`.
+    /// - Throws: `ServerError` when `success` is `false`.
     public func check(_ response: HTTPResponse) throws {
         guard !response.body.isEmpty else { return }
         do {
@@ -56,8 +61,8 @@ public struct EnvelopeFormat: ResponseFormat {
     ///
     /// - Parameter response: The response.
     /// - Returns: The error. `nil`: the body is no envelope.
-    public func failure(from response: HTTPResponse) -> ErrorEnvelope? {
-        try? coding.makeDecoder().decode(ErrorEnvelope.self, from: response.body)
+    public func failure(from response: HTTPResponse) -> ServerError? {
+        try? coding.makeDecoder().decode(ServerError.self, from: response.body)
     }
 
     /// Decodes the body.
@@ -73,7 +78,7 @@ public struct EnvelopeFormat: ResponseFormat {
 }
 
 extension EnvelopeFormat: CodedFormat {
-    func coded(by coding: JSONCoding) -> any ResponseFormat {
+    package func coded(by coding: JSONCoding) -> any ResponseFormat {
         EnvelopeFormat(
             coding: ownCoding ?? coding, mediaTypes: mediaTypes, acceptsPlainValues: acceptsPlainValues)
     }
@@ -111,7 +116,7 @@ private struct PlainOrEnvelope<Value: Decodable>: Decodable {
 private struct SuccessFlag: Decodable {
     private enum Key: String, CodingKey { case success }
 
-    private let error: ErrorEnvelope?
+    private let error: ServerError?
 
     /// Reads `success`: a Boolean, or what some servers send in its place.
     init(from decoder: any Decoder) throws {
@@ -124,7 +129,7 @@ private struct SuccessFlag: Decodable {
             } else {
                 try !["false", "0", "no"].contains(object.decode(String.self, forKey: .success).lowercased())
             }
-        error = isSuccess ? nil : (try? ErrorEnvelope(from: decoder)) ?? ErrorEnvelope()
+        error = isSuccess ? nil : (try? ServerError(from: decoder)) ?? ServerError()
     }
 
     /// Throws the error, if there is one.

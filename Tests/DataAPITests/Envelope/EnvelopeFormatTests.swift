@@ -1,0 +1,70 @@
+import DataAPI
+import Foundation
+import HandlerTesting
+import NetworkCore
+import NetworkTesting
+import Testing
+
+@Suite struct EnvelopeFormatTests {
+    private struct Item: Codable, Hashable, Sendable {
+        let id: Int
+        let title: String
+    }
+
+    private func response(_ text: String, status: Int = 200) -> HTTPResponse {
+        HTTPResponse(head: HTTPResponseHead(status: status), body: Data(text.utf8))
+    }
+
+    @Test func `the value of an envelope is its data`() throws {
+        let envelope = response(#"{"success":true,"code":"OK","data":{"id":7,"title":"x"},"errors":null,"meta":{}}"#)
+        #expect(try EnvelopeFormat().value(Item.self, from: envelope) == Item(id: 7, title: "x"))
+    }
+
+    @Test func `an envelope with success false is an error`() {
+        let envelope = response(
+            #"{"success":false,"code":"QUOTA","message":"Too many","data":null,"errors":[],"meta":{"requestId":"r-1"}}"#
+        )
+        let expected = ServerError(code: "QUOTA", message: "Too many", requestId: "r-1")
+        #expect(throws: expected) { try EnvelopeFormat().value(Item.self, from: envelope) }
+        #expect(throws: expected) { try EnvelopeFormat().check(envelope) }
+    }
+
+    @Test(arguments: ["", "{}", "null", "<html>", #"{"success":true}"#])
+    func `a response from which no value is read may have any body`(body: String) throws {
+        try EnvelopeFormat().check(response(body))
+    }
+
+    @Test(arguments: ["", "{}", #"{"success":true}"#, #"{"success":true,"data":null}"#, "[]"])
+    func `an envelope without data is no value`(body: String) {
+        #expect(throws: DecodingError.self) {
+            try EnvelopeFormat().value(Item.self, from: response(body))
+        }
+    }
+
+    @Test func `the error of an envelope is read as that of plain JSON`() {
+        let error = response(#"{"success":false,"code":"NOT_FOUND","message":"No"}"#, status: 404)
+        #expect(EnvelopeFormat().failure(from: error) == ServerError(code: "NOT_FOUND", message: "No"))
+        #expect(EnvelopeFormat().failure(from: response(#"{"success":false}"#, status: 502)) == nil)
+    }
+
+    @Test(arguments: ["false", "0", #""false""#, #""0""#, #""FALSE""#])
+    func `a success that servers write in other ways is read as it is meant`(flag: String) {
+        let envelope = response(#"{"success":\#(flag),"code":"QUOTA","data":{"id":7,"title":"x"}}"#)
+        #expect(throws: ServerError.self) { try EnvelopeFormat().value(Item.self, from: envelope) }
+        #expect(throws: ServerError.self) { try EnvelopeFormat().check(envelope) }
+    }
+
+    @Test func `the envelope is decoded by the coders of its client`() async throws {
+        let coding = JSONCoding(
+            makeEncoder: { JSONEncoder() },
+            makeDecoder: {
+                let decoder = JSONDecoder()
+                decoder.dateDecodingStrategy = .secondsSince1970
+                return decoder
+            }
+        )
+        let client = NetworkClient(
+            baseURL: .api, transport: StubTransport(.any ~> .text(#"{"data":7}"#)), format: .envelope, coding: coding)
+        #expect(try await client.send(Endpoint<Date>.get("x")) == Date(timeIntervalSince1970: 7))
+    }
+}
