@@ -26,14 +26,6 @@ public struct ResponseEnvelope<Payload> {
     public var meta: ResponseMetadata?
 
     /// Creates an envelope.
-    ///
-    /// - Parameters:
-    ///   - success: Whether the call succeeded.
-    ///   - code: The code of the result.
-    ///   - message: What happened, in the server's words.
-    ///   - data: The value.
-    ///   - errors: The errors in the request.
-    ///   - meta: Metadata of the response.
     public init(
         success: Bool = true,
         code: String? = nil,
@@ -70,12 +62,6 @@ public struct ResponseMetadata: Sendable, Hashable, Codable {
     public var durationMs: Double?
 
     /// Creates metadata.
-    ///
-    /// - Parameters:
-    ///   - timestamp: When the server responded.
-    ///   - path: The path of the request.
-    ///   - requestId: The server's identifier of the request.
-    ///   - durationMs: How long the server needed, in milliseconds.
     public init(
         timestamp: Date? = nil,
         path: String? = nil,

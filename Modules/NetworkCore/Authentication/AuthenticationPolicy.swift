@@ -29,8 +29,6 @@ public struct AuthenticationPolicy: Sendable {
     public var invalidTokenCodes = defaultInvalidTokenCodes
 
     /// Creates a policy for tokens that the origin of the base URL may receive, and that a 401 refuses.
-    ///
-    /// - Parameter placement: The header fields in which tokens are sent.
     public init(placement: TokenPlacement = .bearer) {
         self.placement = placement
     }

@@ -44,8 +44,6 @@ public struct NetworkConfiguration: Sendable {
     public var cleartextExceptions: Set<Origin> = []
 
     /// Creates a configuration with the default limits.
-    ///
-    /// - Parameter baseURL: The URL that paths of endpoints are appended to.
     public init(baseURL: URL) {
         self.baseURL = baseURL
     }

@@ -37,10 +37,6 @@ public struct TransferProgress: Sendable, Hashable {
     public let total: Int64?
 
     /// Creates progress.
-    ///
-    /// - Parameters:
-    ///   - completed: The bytes transferred.
-    ///   - total: The bytes to transfer, if the number is known.
     public init(completed: Int64, total: Int64?) {
         self.completed = completed
         self.total = total

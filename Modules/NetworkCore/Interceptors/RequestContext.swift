@@ -46,18 +46,6 @@ public struct RequestContext: Sendable {
     package var message: CallMessage?
 
     /// Creates a context, for tests of interceptors.
-    ///
-    /// - Parameters:
-    ///   - id: The identifier of the call.
-    ///   - attempt: The number of this attempt, from 1.
-    ///   - method: The request method.
-    ///   - requiresAuthentication: Whether an authenticated client adds tokens.
-    ///   - isIdempotent: Whether the call may be sent more than once.
-    ///   - isReplayable: Whether the body can be sent more than once.
-    ///   - session: The session whose token the request carries.
-    ///   - tags: The caller's tags.
-    ///   - clock: The clock of the client.
-    ///   - startedAt: When the call started, on the uptime of the clock.
     public init(
         id: UUID = UUID(),
         attempt: Int = 1,

@@ -53,10 +53,6 @@ public struct RetryPolicy: RequestInterceptor {
     public var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
 
     /// Creates a policy with a new budget.
-    ///
-    /// - Parameters:
-    ///   - attempts: The most attempts, the first one included.
-    ///   - baseDelay: The bound of the first pause.
     public init(attempts: Int = 3, baseDelay: Duration = .milliseconds(500)) {
         (self.attempts, self.baseDelay) = (attempts, baseDelay)
     }

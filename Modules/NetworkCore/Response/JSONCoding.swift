@@ -11,10 +11,6 @@ public struct JSONCoding: Sendable {
     public var makeDecoder: @Sendable () -> JSONDecoder
 
     /// Creates a pair of factories.
-    ///
-    /// - Parameters:
-    ///   - makeEncoder: Creates an encoder.
-    ///   - makeDecoder: Creates a decoder.
     public init(
         makeEncoder: @escaping @Sendable () -> JSONEncoder,
         makeDecoder: @escaping @Sendable () -> JSONDecoder

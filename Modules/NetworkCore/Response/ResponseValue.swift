@@ -8,10 +8,6 @@ public struct ResponseValue<Value: Sendable>: Sendable {
     public let head: HTTPResponseHead
 
     /// Creates a value with a head, for doubles of a service.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - head: The head of the response.
     public init(value: Value, head: HTTPResponseHead) {
         self.value = value
         self.head = head

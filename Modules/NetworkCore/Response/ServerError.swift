@@ -17,12 +17,6 @@ public struct ServerError: Error, Sendable, Hashable {
     public var requestId: String?
 
     /// Creates an error.
-    ///
-    /// - Parameters:
-    ///   - code: The code of the error.
-    ///   - message: What happened, in the server's words.
-    ///   - errors: The errors in the request.
-    ///   - requestId: The server's identifier of the request.
     public init(
         code: String? = nil,
         message: String? = nil,
@@ -104,11 +98,6 @@ public struct ErrorDetail: Sendable, Hashable, Codable {
     public var message: String?
 
     /// Creates a detail.
-    ///
-    /// - Parameters:
-    ///   - field: The part of the request that is wrong.
-    ///   - code: What is wrong: a code.
-    ///   - message: What is wrong, in the server's words.
     public init(field: String? = nil, code: String? = nil, message: String? = nil) {
         self.field = field
         self.code = code
