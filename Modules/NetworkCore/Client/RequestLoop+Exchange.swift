@@ -76,7 +76,7 @@ extension RequestLoop {
         _ step: @escaping @Sendable (inout CallAuthentication) async throws -> Value
     ) async throws -> Value? {
         guard let tokens = call.authentication else { return nil }
-        let (changed, value) = try await limited(call, to: .token, until: call.deadline) {
+        let (changed, value) = try await limited(call, to: .token) {
             var tokens = tokens
             let value = try await step(&tokens)
             return (tokens, value)
@@ -91,7 +91,7 @@ extension RequestLoop {
         _ question: @escaping @Sendable () async throws -> Decision
     ) async throws -> Decision {
         do {
-            return try await limited(call, to: .interceptor, until: call.deadline, question)
+            return try await limited(call, to: .interceptor, question)
         } catch {
             throw try NetworkError(describing: error, otherwise: .interceptorFailed)
         }
@@ -119,8 +119,9 @@ extension RequestLoop {
         return try await responding(to: call) {
             guard !transport.endsInTime else { return try await transport.perform(request) }
             // The transport knows more of the reason, so it may notice first.
-            let end = call.deadline.map { $0 + Self.graceOfTransport }
-            return try await limited(call, to: .responseHead, until: end) { try await transport.perform(request) }
+            return try await limited(call, to: .responseHead, grace: Self.graceOfTransport) {
+                try await transport.perform(request)
+            }
         }
     }
 
@@ -196,7 +197,7 @@ extension RequestLoop {
     private func drain(_ response: HTTPTransportResponse, of call: CallState) async throws {
         guard let length = response.head.bodyLength(to: call.head), length <= Self.longestDrainedBody else { return }
         do {
-            _ = try await collect(response, of: call, limit: Self.longestDrainedBody, until: call.deadline)
+            _ = try await collect(response, of: call, limit: Self.longestDrainedBody)
         } catch {
             try Task.checkCancellation()
         }

@@ -4,22 +4,17 @@ import Foundation
 // What becomes of a response.
 extension RequestLoop {
     /// Reads a body into memory.
-    func collect(
-        _ response: HTTPTransportResponse,
-        of call: CallState,
-        limit: Int,
-        until deadline: Duration?
-    ) async throws -> Data {
+    func collect(_ response: HTTPTransportResponse, of call: CallState, limit: Int) async throws -> Data {
         do {
             if let length = response.head.bodyLength(to: call.head), length > limit {
                 throw HTTPBodyError.tooLong(limit)
             }
             // The transport keeps to the client's deadline itself.
             let isLimited = call.endsWithBody && call.settings.deadline == nil && call.minimumRate == nil
-            if transport.endsInTime, deadline == nil || isLimited {
+            if transport.endsInTime, call.deadline == nil || isLimited {
                 return try await response.body.collect(upTo: limit)
             }
-            return try await limited(call, to: .responseBody, until: deadline) {
+            return try await limited(call, to: .responseBody) {
                 try await response.body.collect(upTo: limit)
             }
         } catch let error as HTTPBodyError where error.code == .tooLong {
@@ -42,7 +37,7 @@ extension RequestLoop {
         var body = Data()
         do {
             let limit = configuration.maximumResponseSize
-            body = try await collect(response, of: call, limit: limit, until: call.deadline)
+            body = try await collect(response, of: call, limit: limit)
         } catch {
             try Task.checkCancellation()
         }

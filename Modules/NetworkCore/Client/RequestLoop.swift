@@ -30,7 +30,7 @@ struct RequestLoop: Sendable {
     ) async throws -> Response {
         try await run(endpoint, options, authentication, purpose: .call) { response, call in
             let limit = configuration.maximumResponseSize
-            let body = try await collect(response, of: call, limit: limit, until: call.deadline)
+            let body = try await collect(response, of: call, limit: limit)
             let whole = HTTPResponse(head: response.head, body: body)
             return (try read(whole, by: endpoint.reading, of: call), bytes: body.count)
         }
@@ -117,18 +117,19 @@ struct RequestLoop: Sendable {
     /// - Parameters:
     ///   - call: The call.
     ///   - wait: What the call waits for in this step.
-    ///   - deadline: When to leave the step behind. `nil`: only when the call is cancelled.
+    ///   - grace: How long after the deadline of the call the step is left behind. Without a deadline, it is only when
+    ///     the call is cancelled.
     ///   - step: The step.
     /// - Returns: What the step returns.
     /// - Throws: What the step throws; ``NetworkError`` with code `timedOut`; `CancellationError`.
     func limited<Value: Sendable>(
         _ call: CallState,
         to wait: NetworkError.Wait,
-        until deadline: Duration?,
+        grace: Duration = .zero,
         _ step: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let limit = call.deadline.map { $0 - call.startedAt }
-        return try await deadlines.limit(deadline) {
+        return try await deadlines.limit(call.deadline.map { $0 + grace }) {
             let reason = "waited for \(wait) until the deadline of \(limit?.inWords ?? "the call")"
             return NetworkError(.timedOut, reason: reason, waitedFor: wait)
         } _: {
