@@ -39,6 +39,33 @@ struct ExplorationStep: Hashable {
         case suspensionIsNear
         case isSuspended
         case continues
+
+        /// What it costs. `nil`: nothing.
+        var resource: ExplorationBounds.Resource? {
+            switch self {
+            case .requestsRefresh: .refresh
+            case .sendsRequest: .request
+            case .signsIn: .signIn
+            case .signsOut: .signOut
+            case .isNotifiedOfChange: .check
+            case .storeFails, .leaseIsRefused: .failure
+            case .storeReportsFailure: .misreport
+            case .leaseIsCut: .cut
+            case .leaseIsRemoved: .removal
+            case .connectionBreaks: .lost
+            case .serverFails: .busy
+            case .crashes: .crash
+            case .suspensionIsNear: .suspension
+            case .timer(.callLimit): .limit
+            case .timer(.writeDeadline), .timer(.loadDeadline), .timer(.checkDeadline): .slow
+            case .retries, .timer(.deadline), .timer(.waiterDeadline), .timer(.cooldown), .timer(.storeRetry),
+                .timer(.reload):
+                .pause
+            case .timer(.abandonment), .isRefused, .storeWorks, .storeResponds, .leaseIsGiven, .noticesLoss,
+                .serverProcesses, .response, .cancelledCallEnds, .restarts, .isSuspended, .continues:
+                nil
+            }
+        }
     }
 
     let process: Int

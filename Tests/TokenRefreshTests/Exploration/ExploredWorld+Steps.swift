@@ -14,7 +14,7 @@ extension ExploredWorld {
             if !process.isAlive {
                 kinds = [.restarts]
             } else if process.isSuspended {
-                kinds = bounds.has(.crash) ? [.continues, .crashes] : [.continues]
+                kinds = [.continues, .crashes]
             } else {
                 kinds = storeSteps(slot, process) + userSteps(process) + lifeSteps(slot, process)
             }
@@ -22,10 +22,10 @@ extension ExploredWorld {
         }
         addTimers(to: &steps)
         let hasIntent = world.store.content.bundle?.refreshIntent != nil && world.plan.lease.claimTime == nil
-        if bounds.has(.removal), world.store.lease != nil || hasIntent {
+        if world.store.lease != nil || hasIntent {
             steps.append(.init(process: world.store.lease?.process ?? 0, kind: .leaseIsRemoved))
         }
-        return steps
+        return steps.filter { resource(of: $0).map(bounds.has) ?? true }
     }
 
     private func steps(of call: Call, _ index: Int) -> [ExplorationStep.Kind] {
@@ -33,9 +33,9 @@ extension ExploredWorld {
         if call.phase == .sent { kinds.append(.serverProcesses(call: index)) }
         guard !call.isOrphan, world.processes[call.process].runs else { return kinds }
         if call.phase != .sent { kinds.append(.response(call: index)) }
-        if bounds.has(.lost) { kinds.append(.connectionBreaks(call: index)) }
+        kinds.append(.connectionBreaks(call: index))
         switch call.phase {
-        case .sent, .responded(.issued): if bounds.has(.busy) { kinds.append(.serverFails(call: index)) }
+        case .sent, .responded(.issued): kinds.append(.serverFails(call: index))
         case .responded(.rejected), .responded(.failed): break
         }
         if call.isCancelled { kinds.append(.cancelledCallEnds(call: index)) }
@@ -49,43 +49,40 @@ extension ExploredWorld {
             switch job.kind {
             case .lease(let id):
                 if isFree { kinds.append(.leaseIsGiven(index, id)) }
-                if bounds.has(.failure) { kinds.append(.leaseIsRefused(index, id)) }
-            case .write where job.event != nil && bounds.has(.misreport):
-                kinds += [.storeResponds(index), .storeReportsFailure(index)]
+                kinds.append(.leaseIsRefused(index, id))
+            case .write where job.event != nil: kinds += [.storeResponds(index), .storeReportsFailure(index)]
             case _ where job.event != nil: kinds.append(.storeResponds(index))
-            default: kinds += bounds.has(.failure) ? [.storeWorks(index), .storeFails(index)] : [.storeWorks(index)]
+            default: kinds += [.storeWorks(index), .storeFails(index)]
             }
         }
-        if bounds.has(.cut), world.holdsLease(slot) { kinds.append(.leaseIsCut) }
+        if world.holdsLease(slot) { kinds.append(.leaseIsCut) }
         if world.plan.lease.claimTime != nil, world.isUnaware(slot) { kinds.append(.noticesLoss) }
         return kinds
     }
 
     private func userSteps(_ process: DeviceProcess) -> [ExplorationStep.Kind] {
-        var kinds: [ExplorationStep.Kind] = []
-        let isSignedIn = process.current != nil
-        let isAsking = process.requests.contains { $0.kind == .refresh }
-        if isSignedIn, !isAsking, process.retryAt == nil, bounds.has(.refresh) { kinds.append(.requestsRefresh) }
+        var kinds: [ExplorationStep.Kind] = [.signsIn, .isNotifiedOfChange]
+        if process.current != nil {
+            kinds.append(.signsOut)
+            let isAsking = process.requests.contains { $0.kind == .refresh }
+            if !isAsking, process.retryAt == nil { kinds.append(.requestsRefresh) }
+        }
         if process.requests.contains(where: { !$0.isWaiting }) {
             kinds.append(.isRefused)
-        } else if process.machine.readyToken(at: world.instant.uptime) != nil, bounds.has(.request) {
+        } else if process.machine.readyToken(at: world.instant.uptime) != nil {
             kinds.append(.sendsRequest)
         }
-        if bounds.has(.signIn) { kinds.append(.signsIn) }
-        if isSignedIn, bounds.has(.signOut) { kinds.append(.signsOut) }
-        if bounds.has(.check) { kinds.append(.isNotifiedOfChange) }
         return kinds
     }
 
     private func lifeSteps(_ slot: Int, _ process: DeviceProcess) -> [ExplorationStep.Kind] {
-        var kinds: [ExplorationStep.Kind] = []
         // A process that does nothing starts again as it was.
         let isWorking = process.jobs.contains { if case .lease = $0.kind { false } else { true } }
         let isBusy = hasCall(slot) || world.holdsLease(slot) || isWorking
-        if bounds.has(.crash), isBusy { kinds.append(.crashes) }
+        var kinds: [ExplorationStep.Kind] = isBusy ? [.crashes] : []
         if process.isSuspending {
             if !world.holdsLease(slot) { kinds.append(.isSuspended) }
-        } else if bounds.has(.suspension), isBusy {
+        } else if isBusy {
             kinds.append(.suspensionIsNear)
         }
         return kinds
@@ -95,26 +92,12 @@ extension ExploredWorld {
     private func addTimers(to steps: inout [ExplorationStep]) {
         let next = max(world.nextTimer ?? .max, world.now)
         for (slot, process) in world.processes.enumerated() where process.runs {
-            for set in process.timers.sorted(by: { $0.timer.rank < $1.timer.rank })
-            where set.at <= next && resource(of: set.timer, slot).map(bounds.has) ?? true {
+            for set in process.timers.sorted(by: { $0.timer.rank < $1.timer.rank }) where set.at <= next {
                 steps.append(.init(process: slot, kind: .timer(set.timer)))
             }
-            if let at = process.retryAt, at <= next, bounds.has(.pause), process.current != nil {
+            if let at = process.retryAt, at <= next, process.current != nil {
                 steps.append(.init(process: slot, kind: .retries))
             }
-        }
-    }
-
-    /// What it costs that a timer fires.
-    func resource(of timer: RefreshTimer, _ slot: Int) -> ExplorationBounds.Resource? {
-        switch timer {
-        // One that waits for the other process's refresh fails with it: the slow one has been counted.
-        case .deadline: hasCall(slot) ? .slow : .pause
-        case .waiterDeadline: .pause
-        case .callLimit: .limit
-        case .abandonment: nil
-        case .writeDeadline, .loadDeadline, .checkDeadline: .slow
-        case .cooldown, .storeRetry, .reload: .pause
         }
     }
 }

@@ -25,10 +25,20 @@ struct ExploredWorld {
 
     func hasCall(_ process: Int) -> Bool { world.calls.contains { $0.process == process && !$0.isOrphan } }
 
+    /// What it costs to take a step.
+    func resource(of step: ExplorationStep) -> ExplorationBounds.Resource? {
+        switch step.kind {
+        // One that waits for the other process's refresh fails with it: the slow one has been counted.
+        case .timer(.deadline): hasCall(step.process) ? .slow : .pause
+        default: step.kind.resource
+        }
+    }
+
     // MARK: Taking a step
 
     mutating func take(_ step: ExplorationStep) {
         let process = step.process
+        if let resource = resource(of: step) { bounds.spend(resource) }
         // The world before the step is kept, and shares the other process.
         world.processes[process] = world.processes[process].copy()
         takeUserStep(step.kind, process)
@@ -40,30 +50,19 @@ struct ExploredWorld {
 
     private mutating func takeUserStep(_ kind: ExplorationStep.Kind, _ process: Int) {
         switch kind {
-        case .requestsRefresh:
-            bounds.spend(.refresh)
-            askForRefresh(process)
+        case .requestsRefresh: askForRefresh(process)
         case .retries:
-            bounds.spend(.pause)
             world.moveTime(to: world.processes[process].retryAt ?? world.now)
             askForRefresh(process)
-        case .sendsRequest:
-            bounds.spend(.request)
-            world.sendRequest(process, endpoint: 2)
+        case .sendsRequest: world.sendRequest(process, endpoint: 2)
         case .isRefused:
             for (index, request) in world.processes[process].requests.enumerated() {
                 guard case .carrying(let token) = request.phase else { continue }
                 return world.askAgain(process, index, with: TokenRefusal(of: token))
             }
-        case .signsIn:
-            bounds.spend(.signIn)
-            world.signIn(process, as: "ada")
-        case .signsOut:
-            bounds.spend(.signOut)
-            world.signOut(process, as: .byUser)
-        case .isNotifiedOfChange:
-            bounds.spend(.check)
-            world.send(process, .storeChanged)
+        case .signsIn: world.signIn(process, as: "ada")
+        case .signsOut: world.signOut(process, as: .byUser)
+        case .isNotifiedOfChange: world.send(process, .storeChanged)
         default: takeStoreStep(kind, process)
         }
     }
@@ -76,25 +75,11 @@ struct ExploredWorld {
     private mutating func takeStoreStep(_ kind: ExplorationStep.Kind, _ process: Int) {
         switch kind {
         case .storeWorks(let job), .storeResponds(let job): work(on: job, of: process)
-        case .storeFails(let job):
-            bounds.spend(.failure)
-            fail(job, of: process)
-        case .storeReportsFailure(let job):
-            bounds.spend(.misreport)
-            fail(job, of: process)
-        case .leaseIsGiven(let job, let id):
-            world.processes[process].jobs[job].event = world.give(id, to: process)
-            work(on: job, of: process)
-        case .leaseIsRefused(let job, let id):
-            bounds.spend(.failure)
-            world.processes[process].jobs[job].event = .leaseFailed(id, .busyModel)
-            work(on: job, of: process)
-        case .leaseIsCut:
-            bounds.spend(.cut)
-            _ = world.cut()
-        case .leaseIsRemoved:
-            bounds.spend(.removal)
-            world.removeLease()
+        case .storeFails(let job), .storeReportsFailure(let job): fail(job, of: process)
+        case .leaseIsGiven(let job, let id): end(job, of: process, with: world.give(id, to: process))
+        case .leaseIsRefused(let job, let id): end(job, of: process, with: .leaseFailed(id, .busyModel))
+        case .leaseIsCut: _ = world.cut()
+        case .leaseIsRemoved: world.removeLease()
         case .noticesLoss: world.noticeLosses(process)
         default: takeServerStep(kind, process)
         }
@@ -106,34 +91,31 @@ struct ExploredWorld {
         _ = world.work(on: job, of: process, &draws)
     }
 
+    private mutating func end(_ job: Int, of process: Int, with event: RefreshEvent) {
+        world.processes[process].jobs[job].event = event
+        work(on: job, of: process)
+    }
+
     private mutating func fail(_ job: Int, of process: Int) {
         switch world.processes[process].jobs[job].kind {
-        case .read(let purpose):
-            let event = RefreshEvent.read(purpose, .failure(.simulated), ownerMayCall: false)
-            world.processes[process].jobs[job].event = event
-        case .write(let version, _):
-            world.processes[process].jobs[job].event = .wrote(version: version, .failed(.simulated))
+        case .read(let purpose): end(job, of: process, with: .read(purpose, .failure(.simulated), ownerMayCall: false))
+        case .write(let version, _): end(job, of: process, with: .wrote(version: version, .failed(.simulated)))
         case .lease, .release: break
         }
-        work(on: job, of: process)
     }
 
     private mutating func takeServerStep(_ kind: ExplorationStep.Kind, _ process: Int) {
         switch kind {
         case .serverProcesses(let call): world.serve(call)
         case .serverFails(let call):
-            bounds.spend(.busy)
             let isSent = world.calls[call].phase == .sent
             if !isSent { world.server.noteFate(.lost, of: world.calls[call]) }
             world.calls[call].phase = .responded(.failed(status: isSent ? 503 : 502))
         case .response(let call):
             var draws = RandomDraws(0)
             _ = world.respond(call, &draws)
-        case .connectionBreaks(let call):
-            bounds.spend(.lost)
-            _ = world.end(call)
-        // Whether the server has processed it, or will, is not known.
-        case .cancelledCallEnds(let call): _ = world.end(call)
+        // Whether the server has processed the call, or will, is not known.
+        case .connectionBreaks(let call), .cancelledCallEnds(let call): _ = world.end(call)
         default: takeLifeStep(kind, process)
         }
     }
@@ -142,19 +124,13 @@ struct ExploredWorld {
         switch kind {
         case .timer(let timer):
             guard let index = world.processes[process].timers.firstIndex(where: { $0.timer == timer }) else { break }
-            if let resource = resource(of: timer, process) { bounds.spend(resource) }
             world.moveTime(to: world.processes[process].timers[index].at)
             world.fire(process, timer: index)
-        case .crashes:
-            bounds.spend(.crash)
-            _ = world.crash(process)
+        case .crashes: _ = world.crash(process)
         case .restarts:
             _ = world.restart(process)
             _ = world.ask(process, for: .restore, .restore)
-        case .suspensionIsNear:
-            bounds.spend(.suspension)
-            world.processes[process].isSuspending = true
-            world.send(process, .suspensionNear)
+        case .suspensionIsNear: world.announceSuspension(of: process)
         case .isSuspended: world.putToSleep(process)
         case .continues: _ = world.resume(process)
         default: break

@@ -95,12 +95,12 @@ extension World {
     /// G11, G12: the store holds the newest bundle of the session in use, or nothing after its end.
     private mutating func checkRest(_ process: Int) {
         if let stored = store.content.bundle, processes[process].notes.left.contains(stored.session),
-            !server.families[Int(named: stored.session.rawValue)].isDamaged
+            !server[stored.session].isDamaged
         {
             fail(.revival, "p\(process + 1) has left \(stored.session.rawValue), and the store holds it")
         }
         guard let bundle = processes[process].current?.bundle else { return }
-        let family = server.families[Int(named: bundle.session.rawValue)]
+        let family = server[bundle.session]
         guard !family.isRetired, !family.isDamaged else { return }
         guard let stored = store.content.bundle, stored.session == bundle.session else {
             return fail(.newest, "p\(process + 1) has \(bundle.traceText), the store \(store.content.traceText)")
@@ -143,7 +143,7 @@ extension World {
         case .tombstone, .empty:
             guard case .signedIn(let session) = published else { break }
             // A store that has lost its content does not say that the session has ended.
-            if case .empty = store.content, server.families[Int(named: session.rawValue)].isDamaged { break }
+            if case .empty = store.content, server[session].isDamaged { break }
             fail(.follows, "p\(process + 1) says \(published), the store \(store.content.traceText)")
         case .active: break
         }

@@ -4,7 +4,7 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// What can happen next.
+/// What happens next, by chance.
 extension World {
     /// Takes a step.
     ///
@@ -67,35 +67,6 @@ extension World {
         return true
     }
 
-    /// A request gets its token, or waits for one.
-    mutating func sendRequest(_ process: Int, endpoint: Int) {
-        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .token, since: now, order: events)
-        request.endpoint = endpoint
-        let session = processes[process].current?.bundle.session
-        if let token = processes[process].machine.readyToken(at: instant.uptime) {
-            request.phase = .carrying(token)
-            request.session = token.session
-            request.handedAt = events
-            processes[process].requests.append(request)
-            if isTraced { note("p\(process + 1) #\(request.waiter) has \(token.traceText) at once") }
-            checkToken(process, token, from: session)
-            checkLeeway(process, token)
-        } else {
-            request.session = session
-            processes[process].requests.append(request)
-            send(process, .requested(.token, WaiterID(number: request.waiter)))
-        }
-    }
-
-    /// Sends a request for something other than a token.
-    mutating func ask(_ process: Int, for wanted: CallerRequest, _ kind: DeviceProcess.Request.Kind) -> Bool {
-        guard processes[process].requests.count < 8 else { return false }
-        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: kind, since: now, order: events)
-        processes[process].requests.append(request)
-        send(process, .requested(wanted, WaiterID(number: request.waiter)))
-        return true
-    }
-
     /// A request is served or refused by the resource server, or requests a replacement of its token.
     private mutating func goOn(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         let count = processes[process].requests.count
@@ -130,22 +101,6 @@ extension World {
         )
     }
 
-    /// A refused request requests a replacement of its token.
-    mutating func askAgain(_ process: Int, _ index: Int, with refusal: TokenRefusal) {
-        let waiter = newWaiter(process)
-        processes[process].requests[index].waiter = waiter
-        processes[process].requests[index].kind = .replacement(of: refusal.token)
-        processes[process].requests[index].phase = .waiting
-        processes[process].requests[index].since = now
-        processes[process].requests[index].retries += 1
-        if processes[process].current?.bundle.mark == refusal.token.mark {
-            processes[process].notes.complained = refusal.token.mark
-        }
-        processes[process].requests[index].order = events
-        noteRefusal(process, index, refusal.token)
-        send(process, .requested(.replacement(refusal), WaiterID(number: waiter)))
-    }
-
     private mutating func leave(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         let count = processes[process].requests.count
         guard count > 0 else { return false }
@@ -166,45 +121,10 @@ extension World {
         return true
     }
 
-    mutating func signIn(_ process: Int, as user: String) {
-        let grant = server.signIn(user, process: process, at: now)
-        let session = SessionID(rawValue: "\(user)\(server.grants[grant].family)")
-        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now, order: events)
-        noteRevocable(process, processes[process].current?.bundle.session)
-        processes[process].requests.append(request)
-        let mark = Mark(session: session, generation: 0)
-        processes[process].notes.received = Receipt(
-            mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
-        noteReceipt(process, grant, since: now)
-        processes[process].notes.excused = nil
-        processes[process].notes.wish = nil
-        // A caller that waits for the state gets it when the sign-in is stored.
-        for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
-        let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
-        send(process, .signIn(tokens, session, WaiterID(number: request.waiter)))
-    }
-
     private mutating func signOut(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         guard processes[process].runs else { return false }
         signOut(process, as: draws.chance(70) ? .byUser : .application("account disabled"))
         return true
-    }
-
-    mutating func signOut(_ process: Int, as reason: SignOutReason) {
-        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signOut, since: now, order: events)
-        let session = processes[process].current?.bundle.session
-        request.session = session
-        noteRevocable(process, session)
-        processes[process].requests.append(request)
-        processes[process].notes.ended = (session, .max)
-        if let session {
-            processes[process].notes.signedOut.insert(session)
-            server.noteLoggedOut(family: Int(named: session.rawValue))
-        } else if processes[process].published == .unknown {
-            processes[process].notes.wish = processes[process].notes.wish ?? server.families.count
-            if let stored = store.content.bundle?.session { server.noteLoggedOut(family: Int(named: stored.rawValue)) }
-        }
-        send(process, .signOut(reason, WaiterID(number: request.waiter)))
     }
 
     // MARK: Timers
@@ -217,26 +137,5 @@ extension World {
         guard !due.isEmpty else { return false }
         fire(process, timer: draws.of(due))
         return true
-    }
-
-    mutating func fire(_ process: Int, timer index: Int) {
-        let timer = processes[process].timers.remove(at: index).timer
-        switch timer {
-        case .deadline(let id):
-            for index in 0..<calls.count where calls[index].attempt == id && calls[index].process == process {
-                calls[index].isOverdue = true
-            }
-            excuse(process)
-        case .writeDeadline: excuse(process)
-        case .loadDeadline: processes[process].notes.storeFailedAt = now
-        default: break
-        }
-        send(process, .timerFired(timer))
-    }
-
-    /// The store has failed, or took too long: what waits for it may be used.
-    mutating func excuse(_ process: Int) {
-        processes[process].notes.excused = processes[process].newest?.mark
-        processes[process].notes.storeFailedAt = now
     }
 }

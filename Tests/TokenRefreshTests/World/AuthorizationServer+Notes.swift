@@ -20,9 +20,6 @@ extension AuthorizationServer {
         }
     }
 
-    /// Notes that the store has held an intent for a refresh token.
-    mutating func noteIntent(_ token: Int, key: String) { grants[token].intents.insert(key) }
-
     mutating func noteExchange(_ token: Int, _ exchange: Exchange) {
         if plan.rotates { grants[token].exchanges.append(exchange) }
     }
@@ -57,22 +54,8 @@ extension AuthorizationServer {
         if !isDated { grants[grant].isDated = false }
     }
 
-    mutating func noteDeleted(family: Int) {
-        families[family].isRetired = true
-    }
-
-    /// What the device had stored of a session is lost.
-    mutating func noteDamage(family: Int) {
-        families[family].isDamaged = true
-    }
-
     mutating func noteEnding(_ tombstone: SessionTombstone) {
-        let family = Int(named: tombstone.session.rawValue)
-        families[family].isRetired = true
-        if families[family].end == nil { families[family].end = tombstone.reason }
-    }
-
-    mutating func noteLoggedOut(family: Int) {
-        families[family].isLoggedOut = true
+        self[tombstone.session].isRetired = true
+        if self[tombstone.session].end == nil { self[tombstone.session].end = tombstone.reason }
     }
 }

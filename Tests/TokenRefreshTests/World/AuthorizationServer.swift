@@ -93,6 +93,11 @@ struct AuthorizationServer {
         self.plan = plan
     }
 
+    subscript(session: SessionID) -> Family {
+        get { families[Int(named: session.rawValue)] }
+        set { families[Int(named: session.rawValue)] = newValue }
+    }
+
     mutating func signIn(_ user: String, process: Int, at now: Int) -> Int {
         families.append(Family(user: user, process: process, newest: grants.count))
         grants.append(
@@ -188,11 +193,6 @@ struct AuthorizationServer {
     /// When the user signed in.
     func signedInAt(_ family: Int) -> Int? {
         grants.first { $0.family == family && $0.generation == 0 }?.issuedAt
-    }
-
-    /// An administrator ends a session.
-    mutating func revokeOne(_ family: Int) {
-        families[family].isRevoked = true
     }
 }
 

@@ -62,7 +62,7 @@ extension World {
     /// Rule 4. Whether the owner of another process's call may have abandoned it, and it is tolerated or over its
     /// limit.
     private func isGivenUp(_ other: Call, for call: Call) -> Bool {
-        let family = server.families[Int(named: other.base.session.rawValue)]
+        let family = server[other.base.session]
         if other.isAbandoned || family.isLoggedOut || family.isDamaged { return true }
         guard other.isUnguarded || call.isUnguarded, other.process != call.process else { return false }
         if other.base.generation < call.base.generation { return true }
@@ -74,7 +74,7 @@ extension World {
     /// G12, G27. The store holds the intent, and its key is the one of every call until a response has been applied.
     private mutating func checkIntent(of call: Call) {
         let text = "p\(call.process + 1) calls with r\(call.token)"
-        guard !server.families[Int(named: call.base.session.rawValue)].isDamaged else { return }
+        guard !server[call.base.session].isDamaged else { return }
         if let key = keys[call.base.grant], key != call.key { fail(.key, "\(text) and another key") }
         guard let stored = store.content.bundle, server.grants[call.base.grant].wasStored,
             stored.hasSameTokens(as: call.base), store.condition != .isCorrupt

@@ -45,7 +45,7 @@ extension World {
         case (.signOut, .done):
             // A later sign-in replaces the tokens that the sign-out was to remove.
             guard let session = request.session, processes[process].current == nil,
-                !server.families[Int(named: session.rawValue)].isDamaged
+                !server[session].isDamaged
             else { return }
             if store.content.bundle?.session == session { fail(.calls, text, "and the tokens are stored") }
         case (.signOut, .failed), (.restore, .failed):

@@ -109,8 +109,8 @@ extension World {
     /// What the store held of a session is not what it should hold.
     mutating func noteDamage(_ content: StoredSession) {
         switch content {
-        case .active(let bundle): server.noteDamage(family: Int(named: bundle.session.rawValue))
-        case .tombstone(let end): server.noteDamage(family: Int(named: end.session.rawValue))
+        case .active(let bundle): server[bundle.session].isDamaged = true
+        case .tombstone(let end): server[end.session].isDamaged = true
         case .empty: break
         }
     }
@@ -145,7 +145,7 @@ extension World {
             server.expiredBefore = now
             if isTraced { note("all access tokens are expired by order") }
         case 9 where !server.families.isEmpty && draws.chance(30):
-            server.revokeOne(draws.pick(server.families.count))
+            server.families[draws.pick(server.families.count)].isRevoked = true
             if isTraced { note("an administrator ends a session") }
         default: return false
         }
@@ -179,12 +179,16 @@ extension World {
     mutating func suspend(_ process: Int, _ draws: inout RandomDraws) -> Bool {
         guard processes[process].runs else { return false }
         if !processes[process].isSuspending, draws.chance(80) {
-            processes[process].isSuspending = true
-            send(process, .suspensionNear)
+            announceSuspension(of: process)
             return true
         }
         putToSleep(process)
         return true
+    }
+
+    mutating func announceSuspension(of process: Int) {
+        processes[process].isSuspending = true
+        send(process, .suspensionNear)
     }
 
     mutating func putToSleep(_ process: Int) {

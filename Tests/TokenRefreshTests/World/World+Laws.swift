@@ -37,7 +37,7 @@ extension World {
         {
             return
         }
-        let family = server.families[Int(named: left.rawValue)]
+        let family = server[left]
         // Between two processes only dates tell which of two sign-ins is the later one.
         let isUnknown = server.signedInAt(Int(named: new.rawValue)).map(isClockSet(since:)) ?? false
         if !family.isRetired, !family.isDamaged, !isUnknown {
@@ -186,12 +186,12 @@ extension World {
         let wish = processes[process].notes.wish
         processes[process].notes.wish = nil
         if let wish, case .signedIn(let session) = state, Int(named: session.rawValue) < wish,
-            !server.families[Int(named: session.rawValue)].isDamaged
+            !server[session].isDamaged
         {
             fail(.wish, "p\(process + 1) is signed in to \(session.rawValue)")
         }
         if case .signedIn(let session) = state, processes[process].notes.signedOut.contains(session),
-            !server.families[Int(named: session.rawValue)].isDamaged
+            !server[session].isDamaged
         {
             fail(.revival, "p\(process + 1) is signed in to \(session.rawValue) again, which was signed out there")
         }
@@ -204,13 +204,13 @@ extension World {
             // The session that the read has shown ends at once.
             if wish != nil, let found = before.shown?.bundle?.session {
                 noteRevocable(process, found)
-                server.noteLoggedOut(family: Int(named: found.rawValue))
+                server[found].isLoggedOut = true
             }
             guard wish == nil, case .read(.load, .failure, _) = before.event else { return }
             return fail(.store, "p\(process + 1) took a failure for an empty store")
         }
         if !processes[process].notes.endings.insert(session).inserted,
-            !server.families[Int(named: session.rawValue)].isDamaged
+            !server[session].isDamaged
         {
             fail(.oneEnding, "p\(process + 1) ends \(session.rawValue) again")
         }
@@ -222,7 +222,7 @@ extension World {
     private mutating func checkEnding(
         _ process: Int, _ session: SessionID, _ reason: SignOutReason, _ before: MachineSnapshot
     ) {
-        let family = server.families[Int(named: session.rawValue)]
+        let family = server[session]
         if case .tombstone(let end)? = before.shown, end.session == session || end.reason == reason {
             // A session that was replaced may end with the session that has replaced it.
             if end.reason != reason || (end.session == session && family.end != reason && !family.isDamaged) {
@@ -255,7 +255,7 @@ extension World {
 
     /// G13. A session that can still be refreshed does not end.
     private mutating func checkHealth(_ process: Int, _ session: SessionID, _ before: MachineSnapshot) {
-        guard !server.families[Int(named: session.rawValue)].isDamaged else { return }
+        guard !server[session].isDamaged else { return }
         if let stored = store.content.bundle, stored.session == session, let token = stored.refreshToken,
             !token.isEmpty,
             server.honours(Int(named: token))

@@ -26,7 +26,7 @@ extension World {
             if case .replacement(let refused) = request.kind {
                 processes[process].requests[index].replacedAt = now
                 // A server may repeat its response to the key of an intent that is in a restored backup.
-                if refused.value == token.value, !server.families[Int(named: token.session.rawValue)].isDamaged {
+                if refused.value == token.value, !server[token.session].isDamaged {
                     fail(.otherToken, "p\(process + 1) #\(waiter) is given the refused \(token.traceText) again")
                 }
             }
@@ -113,7 +113,7 @@ extension World {
         guard let bundle = processes[process].current?.bundle, bundle.mark == token.mark,
             !isHeldUp(process), bundle.refreshToken?.isEmpty == false,
             let received = processes[process].notes.received, received.grant == Int(named: token.value),
-            let lifetime = received.lifetime, !server.families[Int(named: token.session.rawValue)].isDamaged
+            let lifetime = received.lifetime, !server[token.session].isDamaged
         else { return }
         let left = received.at + lifetime - now
         if left < min(plan.policy.leeway.milliseconds, lifetime / 10) {

@@ -163,7 +163,7 @@ extension World {
         if case .active(let bundle)? = new {
             if isShared, case .bundle(_, over: .begunBefore) = content { checkOrder(process, bundle, over: old) }
             if let lost = old.bundle, lost.session != bundle.session {
-                server.noteDeleted(family: Int(named: lost.session.rawValue))
+                server[lost.session].isRetired = true
             }
             landed(bundle, process)
         }
@@ -173,9 +173,9 @@ extension World {
             if new != nil, let lost = old.bundle {
                 // The rejected session is the process's own.
                 if case .rejected = scope {} else { checkDeletion(process, of: lost) }
-                server.noteDeleted(family: Int(named: lost.session.rawValue))
+                server[lost.session].isRetired = true
             }
-            if let session = scope.session { server.noteDeleted(family: Int(named: session.rawValue)) }
+            if let session = scope.session { server[session].isRetired = true }
             if case .tombstone(let end) = store.content { server.noteEnding(end) }
         }
         if new != nil, isShared {
@@ -192,8 +192,8 @@ extension World {
 
     /// A bundle has been written.
     private mutating func landed(_ bundle: TokenBundle, _ process: Int) {
-        let family = Int(named: bundle.session.rawValue)
-        if server.families[family].isRetired, !server.families[family].isDamaged {
+        let family = server[bundle.session]
+        if family.isRetired, !family.isDamaged {
             fail(.revival, "p\(process + 1) stores \(bundle.traceText)")
         }
         if let failure = bundle.refreshIntent?.failure, let token = bundle.refreshToken, wallOffset == 0 {
@@ -206,7 +206,7 @@ extension World {
         if let intent = bundle.refreshIntent, let token = bundle.refreshToken, !token.isEmpty,
             store.content.bundle?.refreshIntent?.date == intent.date
         {
-            server.noteIntent(Int(named: token), key: worldKey(intent.idempotencyKey, of: process))
+            server.grants[Int(named: token)].intents.insert(worldKey(intent.idempotencyKey, of: process))
         }
         server.noteStored(bundle.grant, by: process)
     }

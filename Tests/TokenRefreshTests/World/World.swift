@@ -6,7 +6,8 @@ import Foundation
 
 /// A device with its processes and its store, an authorization server, a resource server, and time.
 ///
-/// It changes only by ``step(_:)``, and all that happens follows from the plan and the random draws.
+/// Two drivers decide what happens next. The simulation draws it (``step(_:)``), so that all follows from the plan and
+/// the draws. The exploration takes everything that can happen (``ExploredWorld``).
 struct World {
     static let epoch = Date(timeIntervalSinceReferenceDate: 800_000_000)
     /// How late a timer may fire, in milliseconds.

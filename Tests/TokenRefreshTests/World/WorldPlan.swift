@@ -4,7 +4,7 @@ import Foundation
 
 @testable import TokenRefresh
 
-/// What a world is like from its beginning to its end. It follows from one seed.
+/// What a world is like from its beginning to its end. It follows from one seed, or from what is explored.
 struct WorldPlan: Sendable {
     /// What keeps the processes of a shared store apart.
     enum Lease: Sendable {

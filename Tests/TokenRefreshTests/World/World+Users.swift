@@ -1,0 +1,108 @@
+import AuthInterface
+import Foundation
+
+@testable import TokenRefresh
+
+/// What users, their requests and the timers of a process do.
+extension World {
+    /// A request gets its token, or waits for one.
+    mutating func sendRequest(_ process: Int, endpoint: Int) {
+        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .token, since: now, order: events)
+        request.endpoint = endpoint
+        let session = processes[process].current?.bundle.session
+        if let token = processes[process].machine.readyToken(at: instant.uptime) {
+            request.phase = .carrying(token)
+            request.session = token.session
+            request.handedAt = events
+            processes[process].requests.append(request)
+            if isTraced { note("p\(process + 1) #\(request.waiter) has \(token.traceText) at once") }
+            checkToken(process, token, from: session)
+            checkLeeway(process, token)
+        } else {
+            request.session = session
+            processes[process].requests.append(request)
+            send(process, .requested(.token, WaiterID(number: request.waiter)))
+        }
+    }
+
+    /// Sends a request for something other than a token.
+    mutating func ask(_ process: Int, for wanted: CallerRequest, _ kind: DeviceProcess.Request.Kind) -> Bool {
+        guard processes[process].requests.count < 8 else { return false }
+        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: kind, since: now, order: events)
+        processes[process].requests.append(request)
+        send(process, .requested(wanted, WaiterID(number: request.waiter)))
+        return true
+    }
+
+    /// A refused request requests a replacement of its token.
+    mutating func askAgain(_ process: Int, _ index: Int, with refusal: TokenRefusal) {
+        let waiter = newWaiter(process)
+        processes[process].requests[index].waiter = waiter
+        processes[process].requests[index].kind = .replacement(of: refusal.token)
+        processes[process].requests[index].phase = .waiting
+        processes[process].requests[index].since = now
+        processes[process].requests[index].retries += 1
+        if processes[process].current?.bundle.mark == refusal.token.mark {
+            processes[process].notes.complained = refusal.token.mark
+        }
+        processes[process].requests[index].order = events
+        noteRefusal(process, index, refusal.token)
+        send(process, .requested(.replacement(refusal), WaiterID(number: waiter)))
+    }
+
+    mutating func signIn(_ process: Int, as user: String) {
+        let grant = server.signIn(user, process: process, at: now)
+        let session = SessionID(rawValue: "\(user)\(server.grants[grant].family)")
+        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now, order: events)
+        noteRevocable(process, processes[process].current?.bundle.session)
+        processes[process].requests.append(request)
+        let mark = Mark(session: session, generation: 0)
+        processes[process].notes.received = Receipt(
+            mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
+        noteReceipt(process, grant, since: now)
+        processes[process].notes.excused = nil
+        processes[process].notes.wish = nil
+        // A caller that waits for the state gets it when the sign-in is stored.
+        for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
+        let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
+        send(process, .signIn(tokens, session, WaiterID(number: request.waiter)))
+    }
+
+    mutating func signOut(_ process: Int, as reason: SignOutReason) {
+        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signOut, since: now, order: events)
+        let session = processes[process].current?.bundle.session
+        request.session = session
+        noteRevocable(process, session)
+        processes[process].requests.append(request)
+        processes[process].notes.ended = (session, .max)
+        if let session {
+            processes[process].notes.signedOut.insert(session)
+            server[session].isLoggedOut = true
+        } else if processes[process].published == .unknown {
+            processes[process].notes.wish = processes[process].notes.wish ?? server.families.count
+            if let stored = store.content.bundle?.session { server[stored].isLoggedOut = true }
+        }
+        send(process, .signOut(reason, WaiterID(number: request.waiter)))
+    }
+
+    mutating func fire(_ process: Int, timer index: Int) {
+        let timer = processes[process].timers.remove(at: index).timer
+        switch timer {
+        case .deadline(let id):
+            for index in 0..<calls.count where calls[index].attempt == id && calls[index].process == process {
+                calls[index].isOverdue = true
+            }
+            excuse(process)
+        case .writeDeadline: excuse(process)
+        case .loadDeadline: processes[process].notes.storeFailedAt = now
+        default: break
+        }
+        send(process, .timerFired(timer))
+    }
+
+    /// The store has failed, or took too long: what waits for it may be used.
+    mutating func excuse(_ process: Int) {
+        processes[process].notes.excused = processes[process].newest?.mark
+        processes[process].notes.storeFailedAt = now
+    }
+}
