@@ -21,6 +21,10 @@ endif
 TRAITS_NetworkAsyncHTTPClient := AsyncHTTPClient
 
 SOURCES := Package.swift Modules Tests Examples App/Package.swift App/Sources App/Tests
+# Builds of these commands have no index and no debug information, which editors and debuggers need and these commands do
+# not: a third of the compiler's time. A backtrace has the names of functions and no lines; `make test BUILD_FLAGS=` has both.
+BUILD_FLAGS ?= --disable-index-store -Xswiftc -gnone -Xcc -g0
+export BUILD_FLAGS
 ARGS ?= demo
 MINUTES ?= 10
 KILL_EVERY ?= 20
@@ -69,7 +73,7 @@ test: test-root test-traits test-consumers test-examples test-app ## Run all tes
 
 .PHONY: test-root
 test-root: setup-test ## Run the modules' tests without any trait
-	swift build --build-tests --explicit-target-dependency-import-check error
+	swift build $(BUILD_FLAGS) --build-tests --explicit-target-dependency-import-check error
 	.ci/test --skip-build
 
 .PHONY: test-traits
@@ -87,19 +91,19 @@ check-web: articles ## Drive the screens in headless Chromium, and save pictures
 
 .PHONY: test-consumers
 test-consumers: ## Build the README's samples as apps of several kinds compile them
-	swift test --package-path Tests/Consumers --scratch-path .build-consumers
-	swift run --package-path Tests/Consumers --scratch-path .build-consumers WithoutTestFramework
-	swift build --package-path Tests/Consumers/CollidingNames --scratch-path .build-consumers
+	swift test $(BUILD_FLAGS) --package-path Tests/Consumers --scratch-path .build-consumers
+	swift run $(BUILD_FLAGS) --package-path Tests/Consumers --scratch-path .build-consumers WithoutTestFramework
+	swift build $(BUILD_FLAGS) --package-path Tests/Consumers/CollidingNames --scratch-path .build-consumers
 
 .PHONY: test-examples
 test-examples: ## Build and test the examples that need packages: logs, metrics and traces
-	swift test --package-path Examples --scratch-path .build-examples
+	swift test $(BUILD_FLAGS) --package-path Examples --scratch-path .build-examples
 
 # Builds the module, its tests and what they need. Installs packages and switches on a trait only where it must.
 test-%: ## Run one module's tests, with its trait: make test-TokenRefresh
 	@[ -d Tests/$*Tests ] || { echo "there is no Tests/$*Tests; the modules are:" Modules/*/ >&2; exit 1; }
 	@.ci/setup $(PACKAGES_$*)
-	LATCHKEY_MODULE=$* swift test --scratch-path .build-module $(if $(TRAITS_$*),--traits $(TRAITS_$*))
+	LATCHKEY_MODULE=$* swift test $(BUILD_FLAGS) --scratch-path .build-module $(if $(TRAITS_$*),--traits $(TRAITS_$*))
 
 .PHONY: tsan
 tsan: setup-test ## Run the modules' tests under the thread sanitizer
@@ -180,7 +184,7 @@ boundaries: ## Check who imports whom, the manifests, names, README, and that no
 	@found="$$(swift package --scratch-path .build-module show-dependencies 2>&1)" || { echo "$$found" >&2; exit 1; }; \
 	grep -q 'No external dependencies found' <<<"$$found" \
 		|| { printf 'what ships depends on a package:\n%s\n' "$$found" >&2; exit 1; }
-	LATCHKEY_MODULE=Repository swift test --scratch-path .build-module
+	LATCHKEY_MODULE=Repository swift test $(BUILD_FLAGS) --scratch-path .build-module
 
 .PHONY: ci
 ci: lint boundaries check-mutants typecheck-apple test ## Run everything that has to pass before a change lands
