@@ -20,8 +20,8 @@ extension Endpoint {
 
     /// The same call with the idempotency key of a refresh in a header field.
     ///
-    /// Only the refresh engine repeats such a call. ``CallSettings/idempotencyKey`` would allow retry policies to send it
-    /// again. A key without a field, or that no header field can carry, is left out.
+    /// Only the refresh engine repeats such a call. ``CallSettings/idempotencyKey`` would allow retry policies to send
+    /// it again. A key without a field, or that no header field can carry, is left out.
     public func idempotencyKey(_ key: String, in field: String?) -> Self {
         guard let field, key.fitsHeaderField else { return self }
         return header(field, key)
