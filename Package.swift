@@ -4,131 +4,73 @@ import PackageDescription
 // Latchkey ships libraries only. Every package below belongs to a trait that is off by default, so
 // `swift package show-dependencies` prints "No external dependencies found".
 
+/// A module with what it imports: targets of ours, and what a trait adds.
+func module(_ name: String, _ dependencies: [Target.Dependency], trait: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies + trait, path: "Modules/\(name)")
+}
+
+/// The product of a package that a trait adds.
+func product(_ name: String, _ package: String, trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
 /// The modules, in dependency order. A list of dependencies is complete: the module imports these and no others.
 /// `Tests/RepositoryTests` compares each list with `AllowTable.swift`, and every import with both.
 let modules: [Target] = [
     // Locks, clocks, backoff. A leaf: it must never depend on another module.
-    .target(name: "ConcurrencyPrimitives", path: "Modules/ConcurrencyPrimitives"),
+    module("ConcurrencyPrimitives", []),
 
     // Token values, and the protocols to implement. Only ConcurrencyPrimitives may be added: all others depend on it.
-    .target(name: "AuthInterface", dependencies: ["ConcurrencyPrimitives"], path: "Modules/AuthInterface"),
+    module("AuthInterface", ["ConcurrencyPrimitives"]),
 
-    .target(
-        name: "TokenRefresh",
-        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
-        path: "Modules/TokenRefresh"
-    ),
-    .target(
-        name: "NetworkCore",
-        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
-        path: "Modules/NetworkCore"
-    ),
-    .target(
-        name: "NetworkURLSession",
-        dependencies: ["NetworkCore", "ConcurrencyPrimitives"],
-        path: "Modules/NetworkURLSession"
-    ),
-    .target(
-        name: "NetworkCaching",
-        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
-        path: "Modules/NetworkCaching"
-    ),
-    .target(
-        name: "NetworkTransfers",
-        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
-        path: "Modules/NetworkTransfers"
-    ),
-    .target(
-        name: "NetworkRecording",
-        dependencies: ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
-        path: "Modules/NetworkRecording"
-    ),
+    module("TokenRefresh", ["AuthInterface", "ConcurrencyPrimitives"]),
+    module("NetworkCore", ["AuthInterface", "ConcurrencyPrimitives"]),
+    module("NetworkURLSession", ["NetworkCore", "ConcurrencyPrimitives"]),
+    module("NetworkCaching", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"]),
+    module("NetworkTransfers", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"]),
+    module("NetworkRecording", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"]),
     // Empty unless the trait is on.
-    .target(
-        name: "NetworkAsyncHTTPClient",
-        dependencies: [
-            "NetworkCore", "ConcurrencyPrimitives",
+    module(
+        "NetworkAsyncHTTPClient", ["NetworkCore", "ConcurrencyPrimitives"],
+        trait: [
+            product("AsyncHTTPClient", "async-http-client", trait: "AsyncHTTPClient"),
+            product("NIOCore", "swift-nio", trait: "AsyncHTTPClient"),
+            product("NIOPosix", "swift-nio", trait: "AsyncHTTPClient"),
+            product("NIOHTTP1", "swift-nio", trait: "AsyncHTTPClient"),
+            product("NIOHTTP2", "swift-nio-http2", trait: "AsyncHTTPClient"),
+            product("NIOHPACK", "swift-nio-http2", trait: "AsyncHTTPClient"),
+            product("NIOSSL", "swift-nio-ssl", trait: "AsyncHTTPClient"),
+            product("NIOHTTPCompression", "swift-nio-extras", trait: "AsyncHTTPClient"),
+            product("Crypto", "swift-crypto", trait: "AsyncHTTPClient"),
+        ]),
+    module("DataAPI", ["NetworkCore", "NetworkTransfers", "AuthInterface", "ConcurrencyPrimitives"]),
+    module(
+        "OAuth2Flows", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
+        trait: [
             .product(
-                name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOHPACK", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(
-                name: "NIOHTTPCompression", package: "swift-nio-extras",
-                condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["AsyncHTTPClient"])),
-        ],
-        path: "Modules/NetworkAsyncHTTPClient"
-    ),
-    .target(
-        name: "DataAPI",
-        dependencies: ["NetworkCore", "NetworkTransfers", "AuthInterface", "ConcurrencyPrimitives"],
-        path: "Modules/DataAPI"
-    ),
-    .target(
-        name: "OAuth2Flows",
-        dependencies: [
-            "NetworkCore", "AuthInterface", "ConcurrencyPrimitives",
-            .product(
-                name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux], traits: ["Crypto"])),
-        ],
-        path: "Modules/OAuth2Flows"
-    ),
-    .target(
-        name: "Storage",
-        dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
-        path: "Modules/Storage"
-    ),
+                name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux], traits: ["Crypto"]))
+        ]),
+    module("Storage", ["AuthInterface", "ConcurrencyPrimitives"]),
     // Empty unless the trait is on.
-    .target(
-        name: "PostgreSQLStorage",
-        dependencies: [
-            "Storage", "AuthInterface", "ConcurrencyPrimitives",
-            .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
-        ],
-        path: "Modules/PostgreSQLStorage"
-    ),
-    .target(
-        name: "Imaging",
-        dependencies: [
+    module(
+        "PostgreSQLStorage", ["Storage", "AuthInterface", "ConcurrencyPrimitives"],
+        trait: [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
+    module(
+        "Imaging", [],
+        trait: [
             .target(name: "CTurboJPEG", condition: .when(platforms: [.linux], traits: ["TurboJPEG"])),
             .target(name: "CPNG", condition: .when(platforms: [.linux], traits: ["TurboJPEG"])),
-        ],
-        path: "Modules/Imaging"
-    ),
-    .target(
-        name: "NetworkCombine",
-        dependencies: [
-            "NetworkCore", "AuthInterface",
-            .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
-        ],
-        path: "Modules/NetworkCombine"
-    ),
-    // What contract suites of any interface need. Like the other test kits, it must never import a test framework.
-    .target(
-        name: "ContractTesting", dependencies: ["ConcurrencyPrimitives"], path: "Modules/ContractTesting"
-    ),
-    .target(
-        name: "AuthTesting",
-        dependencies: ["AuthInterface", "ContractTesting", "ConcurrencyPrimitives"],
-        path: "Modules/AuthTesting"
-    ),
-    // Test doubles without a test framework: it must never import one.
-    .target(
-        name: "NetworkDoubles",
-        dependencies: ["NetworkCore", "NetworkRecording", "ConcurrencyPrimitives"],
-        path: "Modules/NetworkDoubles"
-    ),
-    .target(
-        name: "NetworkTesting",
-        dependencies: [
-            "NetworkDoubles", "NetworkCore", "NetworkRecording", "ContractTesting", "ConcurrencyPrimitives",
-        ],
-        path: "Modules/NetworkTesting"
-    ),
+        ]),
+    module(
+        "NetworkCombine", ["NetworkCore", "AuthInterface"],
+        trait: [product("OpenCombine", "OpenCombine", trait: "OpenCombine")]),
+    // Test kits. All but NetworkTesting are for any test framework, and must never import one.
+    module("ContractTesting", ["ConcurrencyPrimitives"]),
+    module("AuthTesting", ["AuthInterface", "ContractTesting", "ConcurrencyPrimitives"]),
+    module("NetworkDoubles", ["NetworkCore", "NetworkRecording", "ConcurrencyPrimitives"]),
+    module(
+        "NetworkTesting",
+        ["NetworkDoubles", "NetworkCore", "NetworkRecording", "ContractTesting", "ConcurrencyPrimitives"]),
 ]
 
 /// C libraries of the system. Their headers are needed only when the trait is on.
@@ -149,174 +91,73 @@ let systemLibraries: [Target] = [
     ),
 ]
 
+/// The tests of a module: it, what it is built on, and the kits that they use.
+func tests(of module: String, _ dependencies: [Target.Dependency], trait: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(module)Tests", dependencies: [.init(stringLiteral: module)] + dependencies + trait,
+        path: "Tests/\(module)Tests")
+}
+
+/// What the tests of a module share with its neighbours'.
+func support(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/Support/\(name)")
+}
+
+let interfaces: [Target.Dependency] = ["AuthInterface", "ConcurrencyPrimitives"]
+let authKits: [Target.Dependency] = interfaces + ["AuthTesting", "ContractTesting"]
+let networkKits: [Target.Dependency] =
+    interfaces + [
+        "NetworkCore", "NetworkURLSession", "ContractTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
+    ]
+
 /// One test target for each module, and the programs that tests start as separate processes.
 let tests: [Target] = [
-    // What the tests of several modules need: other processes, folders for their files, inputs for parsers, waiting.
-    .target(
-        name: "TestSupport", dependencies: ["AuthInterface", "ConcurrencyPrimitives"], path: "Tests/Support/TestSupport"
-    ),
+    // Other processes, folders for files, inputs for parsers, waiting.
+    support("TestSupport", interfaces),
+    // A value to send and to receive.
+    support("NetworkTestSupport", ["NetworkCore", "TestSupport"]),
+    // Cases and fixtures for the tests of refresh handlers.
+    support("HandlerTesting", ["NetworkCore", "NetworkTesting", "ContractTesting"]),
     // Another process, for the tests of several processes, and for what may end a process. No product.
     .executableTarget(
         name: "Peer",
-        dependencies: [
-            "TokenRefresh", "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ContractTesting",
-            "NetworkCore",
-            "NetworkURLSession",
-            "NetworkTesting", .target(name: "PostgreSQLStorage", condition: .when(traits: ["PostgreSQL"])),
+        dependencies: authKits + [
+            "TokenRefresh", "Storage", "NetworkCore", "NetworkURLSession", "NetworkTesting",
+            .target(name: "PostgreSQLStorage", condition: .when(traits: ["PostgreSQL"])),
             .target(name: "NetworkAsyncHTTPClient", condition: .when(traits: ["AsyncHTTPClient"])),
         ],
         path: "Tests/Support/Peer"
     ),
-    .testTarget(
-        name: "ConcurrencyPrimitivesTests", dependencies: ["ConcurrencyPrimitives", "ContractTesting"],
-        path: "Tests/ConcurrencyPrimitivesTests"),
-    .testTarget(
-        name: "AuthInterfaceTests", dependencies: ["AuthInterface", "ConcurrencyPrimitives"],
-        path: "Tests/AuthInterfaceTests"),
-    .testTarget(
-        name: "TokenRefreshTests",
-        dependencies: [
-            "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ContractTesting", "Storage",
-            "TestSupport",
-            "Peer",
-        ],
-        path: "Tests/TokenRefreshTests"
-    ),
-    .testTarget(
-        name: "NetworkCoreTests",
-        dependencies: [
-            "NetworkCore", "NetworkRecording", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
-            "ContractTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
-        ],
-        path: "Tests/NetworkCoreTests"
-    ),
-    .testTarget(
-        name: "NetworkURLSessionTests",
-        dependencies: [
-            "NetworkURLSession", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "ContractTesting",
-            "NetworkTesting", "TestSupport",
-        ],
-        path: "Tests/NetworkURLSessionTests"
-    ),
-    .testTarget(
-        name: "NetworkCachingTests",
-        dependencies: [
-            "NetworkCaching", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
-            "ContractTesting", "NetworkTesting", "TestSupport",
-        ],
-        path: "Tests/NetworkCachingTests"
-    ),
-    .testTarget(
-        name: "NetworkTransfersTests",
-        dependencies: [
-            "NetworkTransfers", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
-            "ContractTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
-        ],
-        path: "Tests/NetworkTransfersTests"
-    ),
-    .testTarget(
-        name: "NetworkRecordingTests",
-        dependencies: [
-            "NetworkRecording", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
-            "ContractTesting", "NetworkTesting", "NetworkTestSupport", "TestSupport",
-        ],
-        path: "Tests/NetworkRecordingTests"
-    ),
-    .testTarget(
-        name: "NetworkAsyncHTTPClientTests",
-        dependencies: [
-            "NetworkAsyncHTTPClient", "NetworkTransfers", "NetworkCore", "NetworkURLSession", "AuthInterface",
-            "ConcurrencyPrimitives", "ContractTesting",
-            "NetworkTesting", "TestSupport", "Peer",
-            .product(
-                name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOEmbedded", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOHTTP2", package: "swift-nio-http2", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["AsyncHTTPClient"])),
-            .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["AsyncHTTPClient"])),
-        ],
-        path: "Tests/NetworkAsyncHTTPClientTests"
-    ),
-    // A value to send and to receive, for the tests of NetworkCore and of the modules around it.
-    .target(
-        name: "NetworkTestSupport", dependencies: ["NetworkCore", "TestSupport"],
-        path: "Tests/Support/NetworkTestSupport"
-    ),
-    // Cases and fixtures for the tests of refresh handlers.
-    .target(
-        name: "HandlerTesting", dependencies: ["NetworkCore", "NetworkTesting", "ContractTesting"],
-        path: "Tests/Support/HandlerTesting"
-    ),
-    .testTarget(
-        name: "DataAPITests",
-        dependencies: [
-            "DataAPI", "NetworkTransfers", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives",
-            "AuthTesting", "ContractTesting",
-            "NetworkTesting",
-            "HandlerTesting",
-        ],
-        path: "Tests/DataAPITests"
-    ),
-    .testTarget(
-        name: "OAuth2FlowsTests",
-        dependencies: [
-            "OAuth2Flows", "NetworkCore", "NetworkURLSession", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
-            "ContractTesting",
-            "NetworkTesting",
-            "HandlerTesting",
-        ],
-        path: "Tests/OAuth2FlowsTests"
-    ),
-    .testTarget(
-        name: "StorageTests",
-        dependencies: [
-            "Storage", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting", "ContractTesting", "TestSupport",
-            "Peer",
-        ],
-        path: "Tests/StorageTests"
-    ),
-    .testTarget(
-        name: "PostgreSQLStorageTests",
-        dependencies: [
-            "PostgreSQLStorage", "Storage", "TokenRefresh", "AuthInterface", "ConcurrencyPrimitives", "AuthTesting",
-            "ContractTesting",
-            "TestSupport", "Peer",
-        ],
-        path: "Tests/PostgreSQLStorageTests"
-    ),
-    .testTarget(name: "ImagingTests", dependencies: ["Imaging", "TestSupport"], path: "Tests/ImagingTests"),
-    .testTarget(
-        name: "NetworkCombineTests",
-        dependencies: [
-            "NetworkCombine", "NetworkCore", "AuthInterface", "TokenRefresh", "NetworkTesting", "AuthTesting",
-            "ContractTesting",
-            "TestSupport",
-        ],
-        path: "Tests/NetworkCombineTests"
-    ),
-    .testTarget(
-        name: "ContractTestingTests", dependencies: ["ContractTesting"], path: "Tests/ContractTestingTests"
-    ),
-    .testTarget(
-        name: "AuthTestingTests",
-        dependencies: ["AuthTesting", "ContractTesting", "AuthInterface", "ConcurrencyPrimitives"],
-        path: "Tests/AuthTestingTests"
-    ),
-    .testTarget(
-        name: "NetworkDoublesTests",
-        dependencies: ["NetworkDoubles", "NetworkRecording", "NetworkCore", "ConcurrencyPrimitives"],
-        path: "Tests/NetworkDoublesTests"
-    ),
-    .testTarget(
-        name: "NetworkTestingTests",
-        dependencies: [
-            "NetworkTesting", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives", "TestSupport", "Peer",
-        ],
-        path: "Tests/NetworkTestingTests"
-    ),
+    tests(of: "ConcurrencyPrimitives", ["ContractTesting"]),
+    tests(of: "AuthInterface", ["ConcurrencyPrimitives"]),
+    tests(of: "TokenRefresh", authKits + ["Storage", "TestSupport", "Peer"]),
+    tests(of: "NetworkCore", networkKits + ["NetworkRecording"]),
+    tests(of: "NetworkURLSession", networkKits),
+    tests(of: "NetworkCaching", networkKits),
+    tests(of: "NetworkTransfers", networkKits),
+    tests(of: "NetworkRecording", networkKits),
+    tests(
+        of: "NetworkAsyncHTTPClient", networkKits + ["NetworkTransfers", "Peer"],
+        trait: [
+            product("AsyncHTTPClient", "async-http-client", trait: "AsyncHTTPClient"),
+            product("NIOCore", "swift-nio", trait: "AsyncHTTPClient"),
+            product("NIOEmbedded", "swift-nio", trait: "AsyncHTTPClient"),
+            product("NIOPosix", "swift-nio", trait: "AsyncHTTPClient"),
+            product("NIOHTTP1", "swift-nio", trait: "AsyncHTTPClient"),
+            product("NIOHTTP2", "swift-nio-http2", trait: "AsyncHTTPClient"),
+            product("NIOSSL", "swift-nio-ssl", trait: "AsyncHTTPClient"),
+            product("Crypto", "swift-crypto", trait: "AsyncHTTPClient"),
+        ]),
+    tests(of: "DataAPI", networkKits + ["NetworkTransfers", "AuthTesting", "HandlerTesting"]),
+    tests(of: "OAuth2Flows", networkKits + ["AuthTesting", "HandlerTesting"]),
+    tests(of: "Storage", authKits + ["TestSupport", "Peer"]),
+    tests(of: "PostgreSQLStorage", authKits + ["Storage", "TokenRefresh", "TestSupport", "Peer"]),
+    tests(of: "Imaging", ["TestSupport"]),
+    tests(of: "NetworkCombine", authKits + ["NetworkCore", "TokenRefresh", "NetworkTesting", "TestSupport"]),
+    tests(of: "ContractTesting", []),
+    tests(of: "AuthTesting", interfaces + ["ContractTesting"]),
+    tests(of: "NetworkDoubles", ["NetworkRecording", "NetworkCore", "ConcurrencyPrimitives"]),
+    tests(of: "NetworkTesting", interfaces + ["NetworkCore", "TestSupport", "Peer"]),
     // Architecture, house rules, README. It reads the sources as text, and needs no module.
     .testTarget(
         name: "RepositoryTests",
