@@ -21,9 +21,10 @@ endif
 TRAITS_NetworkAsyncHTTPClient := AsyncHTTPClient
 
 SOURCES := Package.swift Modules Tests Examples App/Package.swift App/Sources App/Tests
-# Builds of these commands have no index and no debug information, which editors and debuggers need and these commands do
-# not: a third of the compiler's time. A backtrace has the names of functions and no lines; `make test BUILD_FLAGS=` has both.
-BUILD_FLAGS ?= --disable-index-store -Xswiftc -gnone -Xcc -g0
+# Builds of these commands have no debug information, and no index of the system's modules: neither is used by a command. (The
+# index of the tests is: SwiftPM finds the tests of XCTest in it.) A backtrace has the names of functions and no lines;
+# `make test BUILD_FLAGS=` has both. `make run` and `make test` have the same flags, so that one build serves both.
+BUILD_FLAGS ?= -Xswiftc -gnone -Xswiftc -index-ignore-system-modules -Xcc -g0
 export BUILD_FLAGS
 ARGS ?= demo
 MINUTES ?= 10
