@@ -187,6 +187,12 @@ boundaries: ## Check who imports whom, the manifests, names, README, and that no
 		|| { printf 'what ships depends on a package:\n%s\n' "$$found" >&2; exit 1; }
 	LATCHKEY_MODULE=Repository swift test $(BUILD_FLAGS) --scratch-path .build-module
 
+BASE ?= HEAD
+
+.PHONY: check
+check: ## Check what has changed: format, boundaries, the tests of the changed modules: make check BASE=origin/main
+	@.ci/check "$(BASE)"
+
 .PHONY: ci
 ci: lint boundaries check-mutants typecheck-apple test ## Run everything that has to pass before a change lands
 
