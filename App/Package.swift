@@ -31,7 +31,7 @@ let devBackend: Target = .target(
     resources: [.embedInCode("Contract/openapi.json")]
 )
 
-/// The object graph: the only target that depends on all modules of the root package.
+/// The object graph: the only target of the program that depends on the engine, the stores and the transports.
 let composition: Target = .target(
     name: "Composition",
     dependencies: [

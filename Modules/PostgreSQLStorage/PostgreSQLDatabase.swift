@@ -66,7 +66,7 @@ final class PostgreSQLDatabase: Sendable {
 
     /// Runs statements as a transaction that may be run twice.
     ///
-    /// - Throws: As ``attempt(isDecided:_:)``.
+    /// - Throws: As ``attempt(until:isDecided:_:)``.
     @discardableResult
     func write<Value: Sendable>(
         isDurable: Bool = true,

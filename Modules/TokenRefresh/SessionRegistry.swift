@@ -9,7 +9,7 @@ import ConcurrencyPrimitives
 ///
 /// ```swift
 /// let sessions = SessionRegistry<Account.ID> { id in
-///     TokenRefreshCoordinator(store: PostgreSQLTokenStore(database, account: id.rawValue), handler: handler)
+///     TokenRefreshCoordinator(store: store.store(for: id.rawValue), handler: handler)
 /// }
 /// let token = try await sessions[account.id].token()
 /// ```

@@ -12,7 +12,7 @@ import TokenRefresh
 @testable import PostgreSQLStorage
 
 /// Rows that a person or a backup has written during a refresh.
-@Suite("Rule 8: a claim that is missing is no proof of its release", .needsPostgreSQL, .timeLimit(.minutes(10)))
+@Suite("Rule 4: a claim that is missing is no proof of its release", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLVanishedClaimTests {
     /// What happens to the row during a call, as SQL. `kept` is a copy from before the refresh.
     enum Change: String, CaseIterable, Sendable {

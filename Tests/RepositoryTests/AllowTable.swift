@@ -8,10 +8,11 @@
 ///                      │      ┌──────┴───┬─────────────┬──────────────┐
 ///       PostgreSQLStorage  DataAPI  OAuth2Flows  NetworkCombine  NetworkDoubles
 ///            NetworkURLSession     NetworkCaching                NetworkTesting
-///            NetworkAsyncHTTPClient  NetworkTransfers            (and AuthTesting)
+///            NetworkAsyncHTTPClient  NetworkTransfers            (over ContractTesting)
 ///                                  NetworkRecording
 ///
-///     Composition imports them all; articles imports Composition, the interfaces and the services.
+///     Composition imports engine, stores and transports; articles imports Composition, the interfaces and the
+///     services.
 ///     ArticlesUI imports AuthInterface and DataAPI: its screens know neither the network nor the stores. ArticlesApp
 ///     puts them over the composition. ArticlesWeb shows them as pages, and knows no more than they do.
 /// ```

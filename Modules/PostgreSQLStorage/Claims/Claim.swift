@@ -49,7 +49,7 @@ final class Claim: Sendable {
         }
     }
 
-    /// Rule 8: only a fence that was released before this claim, or this one, shows that the owner's call has ended. An
+    /// Rule 4: only a fence that was released before this claim, or this one, shows that the owner's call has ended. An
     /// intent without one does not say under which claim it was recorded.
     func mayStillCall(_ intent: RefreshIntent) -> Bool {
         guard let fence = intent.lease.flatMap({ Int64($0) }) else { return true }

@@ -83,7 +83,7 @@ struct ClaimStatements: Sendable {
     }
 
     /// Releases the claim, whether another owner has taken it or not, and records its fence among those that were
-    /// released last: that alone says that the owner's call has ended (rule 8). So a row without a session stays while
+    /// released last: that alone says that the owner's call has ended (rule 4). So a row without a session stays while
     /// owners of lapsed claims may still call. Then notifies the waiters.
     func release(_ fence: Int64) -> [PostgreSQLStatement] {
         let release = PostgreSQLStatement(

@@ -111,7 +111,7 @@ struct AccountSession: Sendable {
         }
     }
 
-    /// Rule 8: a call is recorded only under the claim that it names. Without it, another process may be calling. A
+    /// Rule 4: a call is recorded only under the claim that it names. Without it, another process may be calling. A
     /// mark says that a call was recorded before.
     ///
     /// - Throws: ``TokenStoreError`` with code `unavailable`.

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// Rules 1 to 8 between two processes: every interleaving within bounds, not a sample of them.
+/// Rules 1 to 7 between two processes: every interleaving within bounds, not a sample of them.
 ///
 /// `make explore` walks further, and takes `BOUNDS`, as in `make explore BOUNDS="refresh=3 pause=2 crash=1 faults=1"`.
 @Suite struct ExplorationTests {

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: ["a lock", "another", nil])
-    func `Rule 8: an intent names the lease under which its call is made`(identity: String?) {
+    func `Rule 4: an intent names the lease under which its call is made`(identity: String?) {
         var script = MachineScript.signedIn(isShared: true)
         script.recordsIntents = false
         _ = script.refused(1, generation: 0)

@@ -4,7 +4,7 @@ import ContractTesting
 import Foundation
 import Testing
 
-/// Rule 8: a free lock is no proof that the owner of an intent is dead, unless it is the lock that the intent names.
+/// Rule 4: a free lock is no proof that the owner of an intent is dead, unless it is the lock that the intent names.
 @Suite(.timeLimit(.minutes(10)), .serialized) struct ReplacedLeaseTests {
     /// What a cleaner, a backup or a person does to the folder during a call.
     enum Change: CaseIterable, Sendable {
