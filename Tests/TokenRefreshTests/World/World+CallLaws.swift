@@ -214,13 +214,15 @@ extension World {
         // A sign-out before the first read ends what it finds, unless that shows when its session began.
         if ended.session == nil, old.generation > 0 || saidLifetime == nil || clockSetAt != nil { return }
         let text = "p\(process + 1) deletes \(old.traceText)"
-        if ended.session != nil, !processes[process].notes.left.contains(old.session) {
+        let notes = processes[process].notes
+        // A later sign-in of this process was to replace the session, also where its write failed.
+        let isToBeReplaced = notes.begun.map { family < $0.logins } ?? false
+        if ended.session != nil, !isToBeReplaced, !notes.left.contains(old.session) {
             fail(.otherSignIn, text, "in which it never was")
         }
         if family >= ended.logins {
             fail(.otherSignIn, text, "which came after the sign-out")
-        } else if let session = ended.session, let begun = processes[process].notes.begun,
-            begun.session == session, family >= begun.logins
+        } else if let session = ended.session, let begun = notes.begun, begun.session == session, family >= begun.logins
         {
             fail(.otherSignIn, text, "which came after the sign-in of the session that ended")
         }
