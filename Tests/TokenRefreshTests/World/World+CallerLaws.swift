@@ -90,13 +90,14 @@ extension World {
 
     // MARK: Revocations
 
-    /// G9, G13. Only what its user has left, or what has ended, is revoked.
-    mutating func checkRevocation(of bundle: TokenBundle, _ process: Int) {
+    /// G9, G13. Only what its user has left, or what has ended, is revoked. `before`: it may end with this event.
+    mutating func checkRevocation(of bundle: TokenBundle, _ process: Int, _ before: MachineSnapshot) {
         let number = Int(named: bundle.session.rawValue)
         let family = server.families[number]
         let isOver = family.isRevoked || family.isLoggedOut || family.isRetired || family.isDamaged
         let notes = processes[process].notes
-        if !isOver, !notes.left.contains(bundle.session), !processes[process].mustRevoke.contains(number) {
+        let wasLeft = bundle.session == before.session || notes.left.contains(bundle.session)
+        if !isOver, !wasLeft, !processes[process].mustRevoke.contains(number) {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue), which no user has left")
         }
     }

@@ -260,7 +260,7 @@ struct World {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it were alone")
         }
         let family = Int(named: bundle.session.rawValue)
-        checkRevocation(of: bundle, process)
+        checkRevocation(of: bundle, process, before)
         processes[process].mustRevoke.remove(family)
         // A later sign-in replaces what shows that the session was moved.
         if case .tombstone(let end) = store.content, end.session == bundle.session, end.reason == .moved,
