@@ -18,9 +18,6 @@ struct CarriedSecrets: Sendable {
     /// Whether each secret of the call is among the values. If not, no search can clear a text of a response.
     private(set) var areComplete = true
 
-    /// Whether the call can be said to carry none.
-    var areNone: Bool { values.isEmpty && areComplete }
-
     init(_ values: [String?] = []) {
         for case let value? in values { add(value) }
     }
