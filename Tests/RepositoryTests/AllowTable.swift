@@ -1,23 +1,6 @@
-/// Who may import whom: the picture of the architecture, as a table.
+/// Who may import whom: the picture of the README, as a table.
 ///
-/// ```
-///                  ConcurrencyPrimitives
-///                      AuthInterface
-///          ┌───────────┬──────┴──────┬─────────────┐
-///    TokenRefresh   Storage     NetworkCore    AuthTesting         Imaging
-///                      │      ┌──────┴───┬─────────────┬──────────────┐
-///       PostgreSQLStorage  DataAPI  OAuth2Flows  NetworkCombine  NetworkDoubles
-///            NetworkURLSession     NetworkCaching                NetworkTesting
-///            NetworkAsyncHTTPClient  NetworkTransfers            (over ContractTesting)
-///                                  NetworkRecording
-///
-///     Composition imports engine, stores and transports; articles imports Composition, the interfaces and the
-///     services.
-///     ArticlesUI imports AuthInterface and DataAPI: its screens know neither the network nor the stores. ArticlesApp
-///     puts them over the composition. ArticlesWeb shows them as pages, and knows no more than they do.
-/// ```
-///
-/// To add an arrow, add it here, to the manifest's list of dependencies and to the picture in the README.
+/// To add an arrow, add it here, to the manifest's list of dependencies and to the picture.
 enum AllowTable {
     /// The targets of ours that a target may import. The manifest lists the same ones.
     static let ours: [String: Set<String>] = [

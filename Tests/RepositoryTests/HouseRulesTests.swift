@@ -19,14 +19,10 @@ import Testing
 
     @Test(arguments: ["Modules", "Tests", "App/Tests"])
     func `no test sleeps, and no module but by a clock`(folder: String) throws {
+        let sleep = /\b(?:Task|Thread)\.sleep\b|\b(?:u|nano)sleep\b/
         for file in try SourceFile.all(in: folder) where !Self.mayWait.contains(file.path) {
-            let code = CodeToken.tokens(in: file.source).map(\.text)
-            for (index, word) in code.enumerated() {
-                let owner = index >= 2 && code[index - 1] == "." ? code[index - 2] : ""
-                let sleeps = word == "sleep" && ["Task", "Thread"].contains(owner)
-                if sleeps || ["usleep", "nanosleep"].contains(word) {
-                    Issue.record("\(file): \(word) makes a test slow, or wrong under load. Use a Gate, a clock.")
-                }
+            for match in SourceFile.withoutCommentLines(file.source).matches(of: sleep) {
+                Issue.record("\(file): \(match.0) makes a test slow, or wrong under load. Use a Gate, a clock.")
             }
         }
     }
@@ -47,23 +43,17 @@ import Testing
     @Test(arguments: ["Tests", "App/Tests"])
     func `the name of a test is a sentence in backticks`(folder: String) throws {
         for file in try SourceFile.all(in: folder) {
-            let code = CodeToken.tokens(in: file.source)
-            for index in code.indices.dropFirst() where code[index].text == "Test" && code[index - 1].text == "@" {
-                guard let function = code[index...].dropLast().firstIndex(where: { $0.text == "func" }) else {
-                    continue
-                }
-                if !code[function + 1].text.hasPrefix("`") {
-                    Issue.record("\(file):\(code[function].line): write func `what is so`(), without a second name.")
-                }
+            let code = SourceFile.withoutCommentLines(file.source)
+            for match in code.matches(of: /@Test\b[\s\S]*?\bfunc (.*)/) where !match.1.hasPrefix("`") {
+                Issue.record("\(file): \(match.1): write func `what is so`(), without a second name.")
             }
         }
     }
 
     @Test func `nothing that ships prints`() throws {
         for file in try SourceFile.all(in: "Modules") {
-            let words = CodeToken.tokens(in: file.source)
-            for (word, next) in zip(words, words.dropFirst()) where word.text == "print" && next.text == "(" {
-                Issue.record("\(file):\(word.line): output belongs to the application.")
+            for match in SourceFile.withoutCommentLines(file.source).matches(of: /.*\bprint\(.*/) {
+                Issue.record("\(file): \(match.0): output belongs to the application.")
             }
         }
     }

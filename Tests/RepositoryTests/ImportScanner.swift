@@ -13,34 +13,18 @@ struct ImportStatement: Hashable {
 /// The compiler reads only the active branch of an `#if`, so it cannot tell what the code imports on another platform
 /// or with another trait. The scanner reads all of them.
 enum ImportScanner {
-    private static let kinds: Set<String> = [
-        "class", "enum", "func", "let", "protocol", "struct", "typealias", "var",
-    ]
-
-    /// The imports, in the order of the source.
+    /// The imports, in the order of the source. The word counts in a literal too, so that no form of it is missed.
     static func imports(in source: String) -> [ImportStatement] {
-        let tokens = CodeToken.tokens(in: source)
-        return tokens.indices.compactMap { index in
-            guard tokens[index].text == "import", !isLabelOrMember(tokens, index) else { return nil }
-            var names = tokens[(index + 1)...].prefix(2)
-            if names.count == 2, let kind = names.first, kinds.contains(kind.text) { names.removeFirst() }
-            guard let module = names.first, module.isWord else { return nil }
-            return ImportStatement(module: module.name, line: tokens[index].line)
+        let pattern =
+            #/
+            \bimport (?: \s | //.* | /\*[\s\S]*?\*/ )+
+            (?: (?:class|enum|func|let|protocol|struct|typealias|var) \s+ )? `?(\w+)
+            /#
+        let code = SourceFile.withoutCommentLines(source)
+        return code.matches(of: pattern).map { match in
+            let line = 1 + code[..<match.range.lowerBound].count { $0 == "\n" }
+            return ImportStatement(module: String(match.1), line: line)
         }
-    }
-
-    /// What looks like an import after a semicolon, in literals and comments too: one that the scanner misreads as a
-    /// part of a literal is on the line of that literal, after a semicolon.
-    static func importsAfterSemicolons(in source: String) -> [ImportStatement] {
-        let pattern = /;[^;]*\bimport\s+(?:(?:class|enum|func|let|protocol|struct|typealias|var)\s+)?`?(\w+)/
-        return source.split(separator: "\n", omittingEmptySubsequences: false).enumerated().flatMap { index, line in
-            line.matches(of: pattern).map { ImportStatement(module: String($0.1), line: index + 1) }
-        }
-    }
-
-    /// `f(import: x)`, `f(a, import: x)` and `x.import` are no imports.
-    private static func isLabelOrMember(_ tokens: [CodeToken], _ index: Int) -> Bool {
-        index > 0 && [".", "(", ","].contains(tokens[index - 1].text)
     }
 }
 

@@ -58,62 +58,44 @@ struct SourceFile: Sendable, CustomStringConvertible {
         }.sorted()
     }
 
+    /// The source with as many lines, of which those that are a comment are empty.
+    static func withoutCommentLines(_ source: String) -> String {
+        source.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.drop { $0 == " " }.hasPrefix("//") ? "" : $0 }
+            .joined(separator: "\n")
+    }
+
     /// The folders that hold Swift files, in a folder or in `Support` of it: its targets.
     static func targets(in folder: String) throws -> Set<String> {
         Set(try all(in: folder).map(\.target))
     }
 }
 
-/// A type or an extension at the top level of a source file.
-struct TopLevelDeclaration: Hashable {
+/// A type or an extension at the top level of a source file: at the left margin, where the formatter puts it.
+struct TopLevelDeclaration {
     /// Of an extension of a nested type the first part: `NetworkError` for `NetworkError.Code`.
     let name: String
     let isExtension: Bool
     /// Whether other modules can use it.
     let isPublic: Bool
     let line: Int
-    /// The line of its closing brace.
-    private(set) var lastLine: Int
-
-    var lineCount: Int { lastLine - line + 1 }
-
-    private static let kinds: Set<String> = [
-        "struct", "class", "enum", "actor", "protocol", "extension", "typealias", "macro",
-    ]
+    /// To the closing brace.
+    let lineCount: Int
 
     /// The declarations in the order of the source, of every branch of every `#if`.
     static func all(in source: String) -> [TopLevelDeclaration] {
-        let tokens = CodeToken.tokens(in: source)
-        var depth = 0
-        var isPublic = false
-        var found: [TopLevelDeclaration] = []
-        for (index, token) in tokens.enumerated() {
-            switch token.text {
-            case "{", "(", "[": depth += 1
-            case "}", ")", "]":
-                depth -= 1
-                if token.text == "}" {
-                    isPublic = false
-                    if depth == 0, !found.isEmpty { found[found.count - 1].lastLine = token.line }
-                }
-            case _ where depth > 0: break
-            case "public", "package": isPublic = true
-            case "import": isPublic = false
-            case let word where kinds.contains(word):
-                guard index + 1 < tokens.count, tokens[index + 1].isWord, !isPartOfOther(tokens, index) else { break }
-                found.append(
-                    TopLevelDeclaration(
-                        name: tokens[index + 1].name, isExtension: word == "extension", isPublic: isPublic,
-                        line: token.line, lastLine: token.line))
-                if word == "typealias" { isPublic = false }
-            default: break
-            }
+        let pattern = /(\S.*? )??(struct|class|enum|actor|protocol|extension|typealias|macro) (\w+)/
+        let lines = SourceFile.withoutCommentLines(source).split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.indices.compactMap { index in
+            guard let match = lines[index].prefixMatch(of: pattern) else { return nil }
+            let modifiers = (match.1 ?? "").split(separator: " ")
+            if modifiers.contains("import") { return nil }
+            let isOneLine = match.2 == "typealias" || lines[index].hasSuffix("}")
+            let end = isOneLine ? index : lines[index...].firstIndex(of: "}") ?? index
+            return TopLevelDeclaration(
+                name: String(match.3), isExtension: match.2 == "extension",
+                isPublic: modifiers.contains("public") || modifiers.contains("package"),
+                line: index + 1, lineCount: end - index + 1)
         }
-        return found
-    }
-
-    /// `import struct`, `import class`.
-    private static func isPartOfOther(_ tokens: [CodeToken], _ index: Int) -> Bool {
-        index > 0 && ["import", "."].contains(tokens[index - 1].text)
     }
 }
