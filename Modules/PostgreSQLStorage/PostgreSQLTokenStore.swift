@@ -77,7 +77,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
         )
     }
 
-    private init(
+    init(
         database: PostgreSQLDatabase,
         account: String,
         cipher: any TokenCipher,
@@ -111,17 +111,6 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// - Parameter account: The account: any text without zero bytes.
     /// - Returns: Its store.
     public func store(for account: String) -> PostgreSQLTokenStore {
-        PostgreSQLTokenStore(
-            database: database,
-            account: account,
-            cipher: cipher,
-            replacesUnreadableRows: replacesUnreadableRows,
-            owner: owner
-        )
-    }
-
-    /// The store of the same account in another process, for tests.
-    func owned(by owner: ProcessIdentity) -> PostgreSQLTokenStore {
         PostgreSQLTokenStore(
             database: database,
             account: account,

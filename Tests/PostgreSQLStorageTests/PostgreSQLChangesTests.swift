@@ -11,21 +11,21 @@ import Testing
 
 @Suite("A change by another process is reported", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLChangesTests {
+    private let server: PostgreSQLServer
+
+    init() async throws {
+        server = try await .shared
+    }
+
     @Test func `one connection listens for all accounts, and each store is notified of its own row only`() async throws
     {
-        let server = try await PostgreSQLServer.shared
-        let name = UUID().uuidString
-        let first = PostgreSQLTokenStore(
-            connection: "\(server.connection) application_name=\(name)",
-            account: name,
-            cipher: UnencryptedTokenCipher()
-        )
-        let stores = (0..<50).map { first.store(for: "\(name)/\($0)") }
+        let first = server.named()
+        let stores = (0..<50).map { first.store(for: "\(first.account)/\($0)") }
         let streams = stores.map(\.changes)
         try await until { first.session.database.changes.isListening }
         let listeners = try await server.run(
             "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND query LIKE 'LISTEN%'",
-            [.text(name)]
+            [.text(first.account)]
         )
         #expect(listeners.integer(0) == 1)
 
@@ -45,29 +45,19 @@ struct PostgreSQLChangesTests {
     }
 
     @Test func `when the listening connection is cut, changes are still reported`() async throws {
-        let server = try await PostgreSQLServer.shared
-        let name = UUID().uuidString
-        var limits = PostgreSQLLimits.patient
-        limits.changePolling = .milliseconds(50)
-        let store = PostgreSQLTokenStore(
-            connection: "\(server.connection) application_name=\(name)",
-            account: name,
-            cipher: UnencryptedTokenCipher(),
-            limits: limits
-        )
+        let store = server.named(limits: .patient.with { $0.changePolling = .milliseconds(50) })
         let feed = store.session.database.changes
         var reports = store.changes.makeAsyncIterator()
         for number in 1...3 {
             try await until { feed.isListening }
-            try await server.cutConnections(of: name)
-            try await server.store(name).save(.fleet(number))
+            try await server.cutConnections(of: store.account)
+            try await server.store(store.account).save(.fleet(number))
             while try await store.load() != .fleet(number) { _ = await reports.next() }
         }
         try await until { feed.isListening }
     }
 
     @Test func `the end of a listening connection is noticed with the last words of its server`() async throws {
-        let server = try await PostgreSQLServer.shared
         let name = UUID().uuidString
         let place = ConnectionString("\(server.connection) application_name=\(name)")
         let open = try PostgreSQLConnection.open(place, limits: PostgreSQLLimits())
@@ -86,9 +76,7 @@ struct PostgreSQLChangesTests {
         let server = try await PostgreSQLServer()
         try await server.store().prepare()
         let pooler = try await PgBouncer(before: server)
-        var limits = PostgreSQLLimits.patient
-        limits.changePolling = .milliseconds(50)
-        let polling = pooler.store("account", limits: limits)
+        let polling = pooler.store("account", limits: .patient.with { $0.changePolling = .milliseconds(50) })
         var reports = polling.changes.makeAsyncIterator()
         _ = await reports.next()  // the first look
         try await server.store("account").save(.fleet(1))
@@ -97,7 +85,7 @@ struct PostgreSQLChangesTests {
 
         var options = PostgreSQLOptions()
         options.directConnection = server.connection
-        limits.changePolling = .seconds(3_600)
+        let limits = PostgreSQLLimits.patient.with { $0.changePolling = .seconds(3_600) }
         let listening = pooler.store("account", options: options, limits: limits)
         var direct = listening.changes.makeAsyncIterator()
         try await until { listening.session.database.changes.isListening }
@@ -109,7 +97,6 @@ struct PostgreSQLChangesTests {
     }
 
     @Test func `a change between a read and the opening of a stream is reported while the feed listens`() async throws {
-        let server = try await PostgreSQLServer.shared
         let first = server.store()
         let kept = first.changes
         try await until { first.session.database.changes.isListening }
@@ -129,7 +116,7 @@ struct PostgreSQLChangesTests {
     }
 
     @Test func `the streams end with the last store over their connections`() async throws {
-        var store: PostgreSQLTokenStore? = try await PostgreSQLServer.shared.store()
+        var store: PostgreSQLTokenStore? = server.store()
         let changes = try #require(store?.changes)
         store = nil
         for await _ in changes {}

@@ -48,9 +48,7 @@ struct PostgreSQLContractTests {
         let server = try await PostgreSQLServer()
         try await server.store().prepare()
         let pooler = try await PgBouncer(before: server)
-        var limits = PostgreSQLLimits.patient
-        limits.changePolling = .milliseconds(20)
-        let quick = limits
+        let quick = PostgreSQLLimits.patient.with { $0.changePolling = .milliseconds(20) }
         try await SharedTokenStoreContract.check(
             reopen: { pooler.store($0.account, cipher: ScramblingCipher(), limits: quick) },
             makeEmptyStore: { pooler.store(cipher: ScramblingCipher(), limits: quick) }

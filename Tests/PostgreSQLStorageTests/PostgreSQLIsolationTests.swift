@@ -12,18 +12,17 @@ import Testing
 
 @Suite("G18: one account's row, lock or key never delays another account", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLIsolationTests {
+    private let server: PostgreSQLServer
+
+    init() async throws {
+        server = try await .shared
+    }
+
     /// A call that waits for what does not come gives up soon. One that waits for nothing ends earlier on any machine.
-    private static let hasty = {
-        var limits = PostgreSQLLimits()
-        limits.call = .seconds(5)
-        return limits
-    }()
+    private static let hasty = PostgreSQLLimits().with { $0.call = .seconds(5) }
 
     @Test func `locked rows delay no other account's reads and updates`() async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
-        limits.call = .seconds(3_600)
-        let first = server.store(limits: limits)
+        let first = server.store(limits: PostgreSQLLimits().with { $0.call = .seconds(3_600) })
         let locked = (0..<8).map { first.store(for: "\(first.account)/locked/\($0)") }
         for store in locked { try await store.save(.fleet(1)) }
         let lock = try await server.lockRows("\(first.account)/locked/%")
@@ -41,7 +40,6 @@ struct PostgreSQLIsolationTests {
     }
 
     @Test func `an update of a locked row fails after its limit, and the error says why`() async throws {
-        let server = try await PostgreSQLServer.shared
         let store = server.store()
         try await store.save(.fleet(1))
         let lock = try await server.lockRows(store.account)
@@ -54,7 +52,6 @@ struct PostgreSQLIsolationTests {
     }
 
     @Test func `an update of a locked table fails after its limit`() async throws {
-        let server = try await PostgreSQLServer.shared
         let table = try #require(PostgreSQLTable("a table that is locked"))
         let store = server.store(table: table)
         try await store.prepare()
@@ -69,11 +66,8 @@ struct PostgreSQLIsolationTests {
     @Test func `a slow cipher of one update leaves a connection to readers, and an error names it to writers`()
         async throws
     {
-        let server = try await PostgreSQLServer.shared
         let cipher = GatedCipher()
-        var limits = Self.hasty
-        limits.connections = 2
-        limits.cipher = .seconds(3_600)
+        let limits = Self.hasty.with { ($0.connections, $0.cipher) = (2, .seconds(3_600)) }
         let store = server.store(cipher: cipher, limits: limits)
         let update = Task { try await store.save(.fleet(1)) }
         await cipher.sealing.arrivals(atLeast: 1)
@@ -87,13 +81,8 @@ struct PostgreSQLIsolationTests {
     }
 
     @Test func `the number of waiting calls is limited, and a cancelled one leaves the queue`() async throws {
-        let server = try await PostgreSQLServer.shared
         let cipher = GatedCipher()
-        var limits = PostgreSQLLimits()
-        limits.connections = 1
-        limits.waitingCalls = 1
-        limits.call = .seconds(3_600)
-        limits.cipher = .seconds(3_600)
+        let limits = PostgreSQLLimits.patient.with { ($0.connections, $0.waitingCalls) = (1, 1) }
         let store = server.store(cipher: cipher, limits: limits)
         let update = Task { try await store.save(.fleet(1)) }
         await cipher.sealing.arrivals(atLeast: 1)
@@ -126,8 +115,7 @@ extension PostgreSQLServer {
 
     /// Runs a statement in a transaction that stays open.
     func hold(_ text: String) async throws -> HeldLock {
-        var limits = PostgreSQLLimits()
-        limits.cipher = .seconds(3_600)  // the transaction is idle for long
+        let limits = PostgreSQLLimits().with { $0.cipher = .seconds(3_600) }  // the transaction is idle for long
         let connection = PooledConnection(
             ConnectionString(connection),
             limits: limits,

@@ -10,8 +10,13 @@ import Testing
 
 @Suite("A row that this process cannot open is kept", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLKeyTests {
+    private let server: PostgreSQLServer
+
+    init() async throws {
+        server = try await .shared
+    }
+
     @Test func `with a wrong key the row is unavailable, and nothing replaces or removes it`() async throws {
-        let server = try await PostgreSQLServer.shared
         let store = server.store(cipher: ScramblingCipher())
         try await store.save(.fleet(1))
         for cipher in [ScramblingCipher(key: 7), UnencryptedTokenCipher()] as [any TokenCipher] {
@@ -34,7 +39,6 @@ struct PostgreSQLKeyTests {
     }
 
     @Test func `a sign-in replaces a row whose key was lost, if the options allow it`() async throws {
-        let server = try await PostgreSQLServer.shared
         let store = server.store(cipher: ScramblingCipher())
         try await store.save(.fleet(1))
         var options = PostgreSQLOptions()
@@ -47,7 +51,6 @@ struct PostgreSQLKeyTests {
     }
 
     @Test func `a tombstone is read without the key, and holds no token`() async throws {
-        let server = try await PostgreSQLServer.shared
         let store = server.store(cipher: ScramblingCipher())
         try await store.save(.fleet(1))
         let session = TokenBundle.fleet(1).session
@@ -64,7 +67,6 @@ struct PostgreSQLKeyTests {
     }
 
     @Test func `a key service that fails or refuses is unavailable`() async throws {
-        let server = try await PostgreSQLServer.shared
         let store = server.store(cipher: ScramblingCipher())
         try await store.save(.fleet(1))
         let absent = FailingCipher(error: TokenStoreError(.unavailable, reason: "no key"))
@@ -77,11 +79,8 @@ struct PostgreSQLKeyTests {
     }
 
     @Test func `a cipher that does not return is abandoned, and its row unlocked`() async throws {
-        let server = try await PostgreSQLServer.shared
         let cipher = GatedCipher()
-        var limits = PostgreSQLLimits()
-        limits.cipher = .milliseconds(50)
-        let store = server.store(cipher: cipher, limits: limits)
+        let store = server.store(cipher: cipher, limits: PostgreSQLLimits().with { $0.cipher = .milliseconds(50) })
         let error = await storeFailure { try await store.save(.fleet(1)) }
         #expect(error?.code == .unavailable)
         #expect(error?.reason.contains("the token cipher") == true)

@@ -15,20 +15,19 @@ import Testing
     .timeLimit(.minutes(10)))
 struct PostgreSQLLeaseTests {
     private let other = ProcessIdentity(host: "other-host", process: "4711-other")
+    private let server: PostgreSQLServer
+
+    init() async throws {
+        server = try await .shared
+    }
 
     @Test func `a holder keeps its lease when all its connections are cut`() async throws {
-        let server = try await PostgreSQLServer.shared
-        let name = UUID().uuidString
-        let mine = PostgreSQLTokenStore(
-            connection: "\(server.connection) application_name=\(name)",
-            account: name,
-            cipher: UnencryptedTokenCipher()
-        )
+        let mine = server.named()
         try await mine.save(.fleet(1))
         let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
-        try await server.cutConnections(of: name)
+        try await server.cutConnections(of: mine.account)
 
-        let theirs = server.store(name).owned(by: other)
+        let theirs = server.store(mine.account).owned(by: other)
         #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
         try await mine.save(.fleet(2))
         #expect(!lease.isLost)
@@ -40,17 +39,8 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a lease holds no connection, and neither does a waiter`() async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
-        limits.connections = 1
-        let name = UUID().uuidString
-        let first = PostgreSQLTokenStore(
-            connection: "\(server.connection) application_name=\(name)",
-            account: name,
-            cipher: UnencryptedTokenCipher(),
-            limits: limits
-        )
-        let stores = (0..<20).map { first.store(for: "\(name)/\($0)") }
+        let first = server.named(limits: .patient.with { $0.connections = 1 })
+        let stores = (0..<20).map { first.store(for: "\(first.account)/\($0)") }
         var leases: [any TokenStoreLease] = []
         for store in stores { leases.append(try await store.lease(waitingAtMost: .zero)) }
         let waiters = stores.map { store in
@@ -59,7 +49,7 @@ struct PostgreSQLLeaseTests {
         for store in stores { try await store.save(.fleet(1)) }
         let connections = try await server.run(
             "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1",
-            [.text(name)]
+            [.text(first.account)]
         )
         #expect((connections.integer(0) ?? 9) <= 2, "one connection serves 20 leases and 20 waiters; one listens")
         for lease in leases { await lease.release() }
@@ -67,9 +57,7 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `the next holder of a lapsed claim knows that its owner may still be waiting`() async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
-        limits.claim = .milliseconds(300)
+        let limits = PostgreSQLLimits.patient.with { $0.claim = .milliseconds(300) }
         // The holder's clock stands still: it renews nothing.
         let mine = server.store(limits: limits, clock: ManualTimeSource()).owned(by: other)
         let theirs = server.store(mine.account)
@@ -95,9 +83,7 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a lease is lost when its claim has lapsed, until it is renewed`() async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
-        limits.heartbeat = .seconds(60)
+        let limits = PostgreSQLLimits.patient.with { $0.heartbeat = .seconds(60) }
         let clock = ManualTimeSource()
         let lease = try await server.store(limits: limits, clock: clock).lease(waitingAtMost: .zero)
         clock.advance(by: limits.claim - .milliseconds(1))
@@ -111,10 +97,9 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a holder finds at its next renewal that its lease was taken`() async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
-        limits.claim = .milliseconds(300)
-        limits.heartbeat = .milliseconds(100)
+        let limits = PostgreSQLLimits.patient.with {
+            ($0.claim, $0.heartbeat) = (.milliseconds(300), .milliseconds(100))
+        }
         let clock = ManualTimeSource()
         let mine = server.store(limits: limits, clock: clock).owned(by: other)
         let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
@@ -128,9 +113,7 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a lapsed claim is renewed if its owner returns before another process takes it`() async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
-        limits.claim = .milliseconds(200)
+        let limits = PostgreSQLLimits.patient.with { $0.claim = .milliseconds(200) }
         let clock = ManualTimeSource()
         let mine = server.store(limits: limits, clock: clock).owned(by: other)
         let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
@@ -153,10 +136,7 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a lease that is held is renewed`() async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
-        limits.heartbeat = .milliseconds(20)
-        let store = server.store(limits: limits)
+        let store = server.store(limits: .patient.with { $0.heartbeat = .milliseconds(20) })
         let lease = try await store.lease(waitingAtMost: .zero)
         var beats: Set<String> = []
         while beats.count < 4 { beats.insert(try await server.heartbeat(of: store.account) ?? "none") }
@@ -165,13 +145,12 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a lease that is deallocated is released`() async throws {
-        let store = try await PostgreSQLServer.shared.store()
+        let store = server.store()
         _ = try await store.lease(waitingAtMost: .zero)
         await (try await store.lease(waitingAtMost: .seconds(3_600))).release()
     }
 
     @Test func `the wait for a lease uses the injected clock, and its error names the holder`() async throws {
-        let server = try await PostgreSQLServer.shared
         let holder = server.store().owned(by: other)
         let lease = try await holder.lease(waitingAtMost: .zero)
         let clock = ManualTimeSource()
@@ -195,7 +174,6 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a waiter is told of each holder`() async throws {
-        let server = try await PostgreSQLServer.shared
         let holder = server.store().owned(by: other)
         let lease = try await holder.lease(waitingAtMost: .zero)
         let holders = Locked<[ProcessIdentity]>([])
@@ -216,7 +194,7 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a waiter that is cancelled does not take a claim that is free`() async throws {
-        let store = try await PostgreSQLServer.shared.store()
+        let store = server.store()
         try await store.save(.fleet(1))
         let waiter = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -227,10 +205,10 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a waiter is notified of the release`() async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
-        limits.leasePolling = Backoff(base: .seconds(3_600), limit: .seconds(3_600), floor: .seconds(3_600))
-        limits.claim = .seconds(3_600)
+        let limits = PostgreSQLLimits.patient.with { limits in
+            limits.claim = .seconds(3_600)
+            limits.leasePolling = Backoff(base: limits.claim, limit: limits.claim, floor: limits.claim)
+        }
         let holder = server.store(limits: limits).owned(by: other)
         let lease = try await holder.lease(waitingAtMost: .zero)
         let theirs = server.store(holder.account, limits: limits)
@@ -244,23 +222,21 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a waiter learns of a release while nothing was listening`() async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
         // Neither the claim's lapse nor a pause of the waiter comes first.
-        limits.claim = .seconds(1_000_000)
-        limits.leasePolling = Backoff(base: limits.claim, limit: limits.claim, floor: limits.claim)
+        let limits = PostgreSQLLimits.patient.with { limits in
+            limits.claim = .seconds(1_000_000)
+            limits.leasePolling = Backoff(base: limits.claim, limit: limits.claim, floor: limits.claim)
+        }
         let holder = server.store(limits: limits).owned(by: other)
         let lease = try await holder.lease(waitingAtMost: .zero)
         let resting = Gate()
-        let (name, clock) = (UUID().uuidString, CountingClock(resting: resting))
-        let theirs = PostgreSQLTokenStore(
-            connection: "\(server.connection) application_name=\(name)", account: holder.account,
-            cipher: UnencryptedTokenCipher(), limits: limits, clock: clock)
+        let clock = CountingClock(resting: resting)
+        let theirs = server.named(holder.account, limits: limits, clock: clock)
         let changes = theirs.changes
         try await until { theirs.session.database.changes.isListening }
         let waiter = Task { try await theirs.lease(waitingAtMost: limits.claim * 2) }
         try await until { clock.pauses >= 1 }
-        try await server.cutConnections(of: name, running: "LISTEN%")
+        try await server.cutConnections(of: theirs.account, running: "LISTEN%")
         // It listens again after a pause, which does not end before the release.
         try await until { !theirs.session.database.changes.isListening }
         await lease.release()
@@ -270,10 +246,10 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `without notifications a waiter tries again after pauses`() async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
         let pause = Duration.milliseconds(20)
-        limits.leasePolling = Backoff(base: pause, limit: pause, floor: pause)
+        let limits = PostgreSQLLimits.patient.with {
+            $0.leasePolling = Backoff(base: pause, limit: pause, floor: pause)
+        }
         var options = PostgreSQLOptions()
         options.directConnection = "host=/nowhere"
         let clock = CountingClock()
@@ -291,7 +267,7 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `one account's lease does not delay another's`() async throws {
-        let first = try await PostgreSQLServer.shared.store()
+        let first = server.store()
         let lease = try await first.lease(waitingAtMost: .zero)
         let second = try await first.store(for: first.account + "/other").lease(waitingAtMost: .zero)
         await second.release()

@@ -48,9 +48,8 @@ struct PostgreSQLOutageTests {
 
     @Test func `a release that a crashed server missed is made up for once it is back`() async throws {
         let server = try await PostgreSQLServer()
-        var limits = PostgreSQLLimits()
         // It lapses after the test only.
-        limits.claim = .seconds(3_600)
+        let limits = PostgreSQLLimits().with { $0.claim = .seconds(3_600) }
         let store = server.store("account", limits: limits)
         try await store.prepare()
         let lease = try #require(try await store.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
@@ -82,19 +81,11 @@ struct PostgreSQLOutageTests {
 
     @Test func `a server process that hangs is abandoned, and another one used`() async throws {
         let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits()
-        limits.statement = .seconds(5)
-        let name = UUID().uuidString
-        let store = PostgreSQLTokenStore(
-            connection: server.connection + " application_name=\(name)",
-            account: name,
-            cipher: UnencryptedTokenCipher(),
-            limits: limits
-        )
+        let store = server.named(limits: .patient.with { $0.statement = .seconds(5) })
         try await store.save(.fleet(1))
         let process = try await server.run(
             "SELECT pid::bigint FROM pg_stat_activity WHERE application_name = $1",
-            [.text(name)]
+            [.text(store.account)]
         )
         let number = pid_t(try #require(process.integer(0)))
         kill(number, SIGSTOP)
@@ -105,8 +96,7 @@ struct PostgreSQLOutageTests {
     @Test func `G25: on a server that has stopped, an update and its new connection end at one deadline`() async throws
     {
         let server = try await PostgreSQLServer()
-        var limits = PostgreSQLLimits()
-        (limits.call, limits.statement, limits.connect) = (.seconds(4), .seconds(1), .seconds(3_600))
+        let limits = PostgreSQLLimits.patient.with { ($0.call, $0.statement) = (.seconds(4), .seconds(1)) }
         let store = server.store("account", limits: limits)
         try await store.prepare()
         try await store.save(.fleet(1))
@@ -143,16 +133,13 @@ struct PostgreSQLOutageTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let listener = try SilentListener(path: folder + "/.s.PGSQL.5432")
-        var limits = PostgreSQLLimits()
-        // Longer than the test: the end of the listener ends the wait.
-        (limits.connect, limits.call) = (.seconds(600), .seconds(600))
         let responded = Locked(0)
         let loads = (0..<16).map { number in
             let store = PostgreSQLTokenStore(
                 connection: "host=\(folder) user=latchkey",
                 account: "\(number)",
                 cipher: UnencryptedTokenCipher(),
-                limits: limits
+                limits: .patient  // the end of the listener ends the wait
             )
             return Task {
                 let error = await storeFailure { _ = try await store.load() }
@@ -179,8 +166,7 @@ struct PostgreSQLOutageTests {
         let connection =
             template.replacingOccurrences(of: "PASSWORD", with: Self.password)
             .replacingOccurrences(of: "FOLDER", with: server.folder)
-        var limits = PostgreSQLLimits()
-        limits.connect = .seconds(2)
+        let limits = PostgreSQLLimits().with { $0.connect = .seconds(2) }
         let store = PostgreSQLTokenStore(connection: connection, cipher: UnencryptedTokenCipher(), limits: limits)
         let errors = [
             await storeFailure { _ = try await store.load() }, await storeFailure { try await store.save(.fleet(1)) },

@@ -17,8 +17,7 @@ struct PostgreSQLRestartTests {
 
     @Test func `after a restart of the server the holder keeps the lease, even with a short claim`() async throws {
         let server = try await PostgreSQLServer()
-        var limits = PostgreSQLLimits.patient
-        limits.claim = .seconds(600)
+        let limits = PostgreSQLLimits.patient.with { $0.claim = .seconds(600) }
         let mine = server.store("account", limits: limits)
         try await mine.prepare()
         try await mine.save(.fleet(1))
@@ -39,8 +38,7 @@ struct PostgreSQLRestartTests {
 
     @Test func `the claim of a holder that does not return after a restart lapses`() async throws {
         let server = try await PostgreSQLServer()
-        var limits = PostgreSQLLimits.patient
-        limits.claim = .milliseconds(500)
+        let limits = PostgreSQLLimits.patient.with { $0.claim = .milliseconds(500) }
         let mine = server.store("account", limits: limits, clock: ManualTimeSource()).owned(by: other)
         try await mine.prepare()
         let lost = try await mine.lease(waitingAtMost: .zero)
@@ -57,14 +55,8 @@ struct PostgreSQLRestartTests {
         async throws
     {
         let server = try await PostgreSQLServer.shared
-        let name = UUID().uuidString
         let cipher = GatedCipher()
-        let store = PostgreSQLTokenStore(
-            connection: "\(server.connection) application_name=\(name)",
-            account: name,
-            cipher: cipher,
-            limits: .patient
-        )
+        let store = server.named(cipher: cipher)
         let calls = Locked(0)
         let update = Task {
             try await store.update { _ in
@@ -73,7 +65,7 @@ struct PostgreSQLRestartTests {
             }
         }
         await cipher.sealing.arrivals(atLeast: 1)
-        try await server.cutConnections(of: name)
+        try await server.cutConnections(of: store.account)
         cipher.sealing.open()
         try await update.value
         #expect(calls.withLock { $0 } == 1)
@@ -82,18 +74,12 @@ struct PostgreSQLRestartTests {
 
     @Test func `a decision is not written over what another process has stored meanwhile`() async throws {
         let server = try await PostgreSQLServer.shared
-        let name = UUID().uuidString
         let cipher = GatedCipher()
-        let store = PostgreSQLTokenStore(
-            connection: "\(server.connection) application_name=\(name)",
-            account: name,
-            cipher: cipher,
-            limits: .patient
-        )
+        let store = server.named(cipher: cipher)
         let update = Task { await storeFailure { try await store.update { _ in .active(.fleet(1)) } } }
         await cipher.sealing.arrivals(atLeast: 1)
-        try await server.cutConnections(of: name)
-        try await server.store(name).save(.fleet(7, session: "another"))
+        try await server.cutConnections(of: store.account)
+        try await server.store(store.account).save(.fleet(7, session: "another"))
         cipher.sealing.open()
         #expect(await update.value?.code == .unavailable)
         #expect(try await store.load() == .fleet(7, session: "another"))

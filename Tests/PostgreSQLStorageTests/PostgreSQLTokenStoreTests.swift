@@ -8,8 +8,14 @@ import Testing
 
 @Suite("The rows of the PostgreSQL store", .needsPostgreSQL, .timeLimit(.minutes(10)))
 struct PostgreSQLTokenStoreTests {
+    private let server: PostgreSQLServer
+
+    init() async throws {
+        server = try await .shared
+    }
+
     @Test func `deleting one of several accounts leaves the others`() async throws {
-        let first = try await PostgreSQLServer.shared.store()
+        let first = server.store()
         let others = (0..<3).map { first.store(for: "\(first.account)/\($0)") }
         for (number, store) in ([first] + others).enumerated() { try await store.save(.fleet(number)) }
         try await others[1].delete()
@@ -20,7 +26,6 @@ struct PostgreSQLTokenStoreTests {
     }
 
     @Test func `the table may be prepared again, and by many processes at once`() async throws {
-        let server = try await PostgreSQLServer.shared
         let table = try #require(PostgreSQLTable("prepared by many"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 { group.addTask { try await server.store(table: table).prepare() } }
@@ -34,7 +39,6 @@ struct PostgreSQLTokenStoreTests {
 
     @Test(arguments: [#"Tokens "of" the fleet"#, #"x"; DROP TABLE latchkey_tokens; --"#, "jetons d\u{e9}j\u{e0}"])
     func `a table may have any name, in any schema`(name: String) async throws {
-        let server = try await PostgreSQLServer.shared
         let table = try #require(PostgreSQLTable(name, schema: "Schema \"of\" tests"))
         try await server.run(#"CREATE SCHEMA IF NOT EXISTS "Schema ""of"" tests""#)
         let store = server.store(table: table)
@@ -53,7 +57,7 @@ struct PostgreSQLTokenStoreTests {
 
     @Test(arguments: ["'; DELETE FROM latchkey_tokens; --", "", "\u{1f511} $1 \\ \"", "%s\n\t"])
     func `an account may have any name`(suffix: String) async throws {
-        let store = try await PostgreSQLServer.shared.store(UUID().uuidString + suffix)
+        let store = server.store(UUID().uuidString + suffix)
         try await store.save(.fleet(1))
         #expect(try await store.load() == .fleet(1))
         let lease = try await store.lease(waitingAtMost: .zero)
@@ -61,14 +65,13 @@ struct PostgreSQLTokenStoreTests {
     }
 
     @Test func `an account is not mistaken for a prefix of its name`() async throws {
-        let store = try await PostgreSQLServer.shared.store()
+        let store = server.store()
         try await store.save(.fleet(1))
         let error = await storeFailure { _ = try await store.store(for: store.account + "\0b").load() }
         #expect(error?.code == .unavailable)
     }
 
     @Test func `the table shows generation and session, and no token`() async throws {
-        let server = try await PostgreSQLServer.shared
         let store = server.store(cipher: ScramblingCipher())
         try await store.save(.fleet(7))
         let row = try await server.run(
@@ -86,7 +89,6 @@ struct PostgreSQLTokenStoreTests {
 
     @Test(arguments: ["account = account || '/moved'", "generation = 9", "session = 'another'"])
     func `tokens that were moved to another row are not opened`(change: String) async throws {
-        let server = try await PostgreSQLServer.shared
         for cipher in [ScramblingCipher(), UnencryptedTokenCipher()] as [any TokenCipher] {
             // Without encryption only the bundle names its session, and it does not contain the account.
             if cipher is UnencryptedTokenCipher, change.hasPrefix("account") { continue }
@@ -101,7 +103,6 @@ struct PostgreSQLTokenStoreTests {
     }
 
     @Test func `a row of a later version is not changed`() async throws {
-        let server = try await PostgreSQLServer.shared
         let store = server.store()
         try await store.save(.fleet(1))
         try await server.run("UPDATE latchkey_tokens SET format_version = 3 WHERE account = $1", [.text(store.account)])
@@ -117,7 +118,6 @@ struct PostgreSQLTokenStoreTests {
     }
 
     @Test func `a row that is too large is not read, and the next save replaces it`() async throws {
-        let server = try await PostgreSQLServer.shared
         let store = server.store()
         try await store.save(.fleet(1))
         try await server.run(
@@ -132,7 +132,6 @@ struct PostgreSQLTokenStoreTests {
     }
 
     @Test func `a deleted account leaves no row, and its next claim has a larger fence`() async throws {
-        let server = try await PostgreSQLServer.shared
         let store = server.store()
         func isThere() async throws -> Bool {
             try await server.run(
@@ -153,7 +152,7 @@ struct PostgreSQLTokenStoreTests {
     }
 
     @Test func `a superseded bundle is not saved`() async throws {
-        let store = try await PostgreSQLServer.shared.store(cipher: ScramblingCipher())
+        let store = server.store(cipher: ScramblingCipher())
         try await store.save(.fleet(3))
         #expect(await storeFailure { try await store.save(.fleet(2)) }?.code == .superseded)
         #expect(await storeFailure { try await store.save(.fleet(3, tokens: "other")) }?.code == .superseded)
@@ -162,7 +161,6 @@ struct PostgreSQLTokenStoreTests {
     }
 
     @Test func `a database that was made read-only is unavailable, and the error names the setting`() async throws {
-        let server = try await PostgreSQLServer.shared
         let store = server.store()
         try await store.save(.fleet(1))
         let frozen = PostgreSQLTokenStore(
@@ -183,7 +181,7 @@ struct PostgreSQLTokenStoreTests {
 
     @Test func `the error for a missing table says what to do`() async throws {
         let table = try #require(PostgreSQLTable("not prepared"))
-        let store = try await PostgreSQLServer.shared.store(table: table)
+        let store = server.store(table: table)
         for error in [
             await storeFailure { _ = try await store.load() },
             await storeFailure { try await store.save(.fleet(1)) },

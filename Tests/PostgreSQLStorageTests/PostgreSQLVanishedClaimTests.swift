@@ -11,11 +11,23 @@ import TokenRefresh
 
 @testable import PostgreSQLStorage
 
-/// Rows that a person or a backup has written during a refresh.
-@Suite("Rule 4: a claim that is missing is no proof of its release", .needsPostgreSQL, .timeLimit(.minutes(10)))
+/// Claims whose owner could not renew them, and rows that a person or a backup has written, during a refresh.
+@Suite(
+    "Rule 4: a claim that has lapsed or is missing is no proof of its release", .needsPostgreSQL,
+    .timeLimit(.minutes(10)))
 struct PostgreSQLVanishedClaimTests {
+    private let server: PostgreSQLServer
+
+    init() async throws {
+        server = try await .shared
+    }
+
     /// What happens to the row during a call, as SQL. `kept` is a copy from before the refresh.
     enum Change: String, CaseIterable, Sendable {
+        case claimLapsed = """
+            UPDATE latchkey_tokens SET claim_heartbeat = clock_timestamp() - interval '2 seconds',
+                claim_expires = clock_timestamp() - interval '1 second' WHERE account = $1
+            """
         case claimVanished = """
             UPDATE latchkey_tokens SET claim_owner = NULL, claim_heartbeat = NULL, claim_expires = NULL,
                 lapsed_owners = '{}' WHERE account = $1
@@ -41,12 +53,11 @@ struct PostgreSQLVanishedClaimTests {
             """
     }
 
-    @Test(arguments: Change.allCases)
-    func `G8, G13: no other engine spends the refresh token until the call has ended`(change: Change) async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
-        limits.claim = .seconds(3_600)
-        limits.heartbeat = .seconds(1_800)
+    @Test(arguments: Change.allCases, [ProcessIdentity.current, .init(host: "other-host", process: "4711-other")])
+    func `G8, G13: no other engine spends the refresh token until the call has ended`(
+        change: Change, process: ProcessIdentity
+    ) async throws {
+        let limits = PostgreSQLLimits.patient.with { ($0.claim, $0.heartbeat) = (.seconds(3_600), .seconds(1_800)) }
         let mine = server.store(limits: limits)
         try await mine.save(.fixture())
         await (try await mine.lease(waitingAtMost: .zero)).release()
@@ -60,7 +71,7 @@ struct PostgreSQLVanishedClaimTests {
 
         var policy = TokenRefreshPolicy()
         policy.deadline = .milliseconds(200)  // how long it waits for the lease
-        let theirs = server.store(mine.account, limits: limits)
+        let theirs = server.store(mine.account, limits: limits).owned(by: process)
         let others = ScriptedRefreshHandler()
         let other = TokenRefreshCoordinator(store: theirs, handler: others, policy: policy, clock: ManualTimeSource())
         for _ in 1...2 {
@@ -81,7 +92,6 @@ struct PostgreSQLVanishedClaimTests {
     func `the holder of a claim that vanished renews it, and others wait until it is released`(
         change: Change
     ) async throws {
-        let server = try await PostgreSQLServer.shared
         let clock = ManualTimeSource()
         let mine = server.store(clock: clock)
         try await mine.save(.fleet(1))
@@ -107,10 +117,7 @@ struct PostgreSQLVanishedClaimTests {
     }
 
     @Test func `a row that others have written is free when a claim would have lapsed`() async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
-        limits.claim = .milliseconds(300)
-        let store = server.store(limits: limits)
+        let store = server.store(limits: .patient.with { $0.claim = .milliseconds(300) })
         for change in [Change.claimVanished, .claimLostItsDates] {
             try await store.save(.fleet(1))
             let lost = try await server.store(store.account, clock: ManualTimeSource()).lease(waitingAtMost: .zero)
@@ -124,7 +131,6 @@ struct PostgreSQLVanishedClaimTests {
     }
 
     @Test func `an intent is recorded only under the claim that it names; a mark and a failure always`() async throws {
-        let server = try await PostgreSQLServer.shared
         // Its clock stands still: the lost claim is not renewed.
         let store = server.store(clock: ManualTimeSource())
         try await store.save(.fleet(1))
@@ -154,10 +160,8 @@ struct PostgreSQLVanishedClaimTests {
 
     @Test(arguments: ["", ", last_writer = NULL"])
     func `a claim without dates, whose owner is gone, is free after the life of a claim`(more: String) async throws {
-        let server = try await PostgreSQLServer.shared
-        var limits = PostgreSQLLimits.patient
-        (limits.claim, limits.heartbeat) = (.milliseconds(500), .milliseconds(100))
-        let store = server.store(limits: limits)
+        let store = server.store(
+            limits: .patient.with { ($0.claim, $0.heartbeat) = (.milliseconds(500), .milliseconds(100)) })
         try await store.save(.fleet(1))
         try await server.edit(
             """
@@ -165,14 +169,6 @@ struct PostgreSQLVanishedClaimTests {
             WHERE account = $1
             """, store.account)
         await (try await store.lease(waitingAtMost: .seconds(3_600))).release()
-    }
-
-    @Test func `an intent that names no claim may still be called`() async throws {
-        let store = try await PostgreSQLServer.shared.store()
-        try await store.save(.fleet(1))
-        let lease = try await store.lease(waitingAtMost: .zero)
-        #expect(lease.mayStillCall(.fleet(under: nil)))
-        await lease.release()
     }
 }
 

@@ -72,6 +72,18 @@ final class PostgreSQLServer: Sendable {
         )
     }
 
+    /// A store whose connections the server lists under the name of its account.
+    func named(
+        _ account: String = UUID().uuidString,
+        cipher: any TokenCipher = UnencryptedTokenCipher(),
+        limits: PostgreSQLLimits = .patient,
+        clock: any TimeSource = SystemTimeSource()
+    ) -> PostgreSQLTokenStore {
+        let connection = "\(connection) application_name=\(account)"
+        return PostgreSQLTokenStore(
+            connection: connection, account: account, cipher: cipher, limits: limits, clock: clock)
+    }
+
     /// Stops the server as a crash would, without closing its connections.
     func crash() async throws { try await command("crash", until: "stopped") }
 
@@ -141,15 +153,29 @@ final class PostgreSQLServer: Sendable {
         """
 }
 
+extension PostgreSQLTokenStore {
+    /// The store of the same account in another process, without encryption.
+    func owned(by owner: ProcessIdentity) -> PostgreSQLTokenStore {
+        PostgreSQLTokenStore(
+            database: session.database, account: account, cipher: UnencryptedTokenCipher(),
+            replacesUnreadableRows: false, owner: owner)
+    }
+}
+
 extension PostgreSQLLimits {
     /// No wait ends because the machine of a test is slow.
-    static let patient: Self = {
-        var limits = Self()
-        (limits.call, limits.connect, limits.statement, limits.cipher) = (
-            .seconds(3_600), .seconds(3_600), .seconds(3_600), .seconds(3_600)
-        )
+    static let patient = Self().with { limits in
+        limits.call = .seconds(3_600)
+        limits.connect = .seconds(3_600)
+        limits.statement = .seconds(3_600)
+        limits.cipher = .seconds(3_600)
+    }
+
+    func with(_ change: (inout Self) -> Void) -> Self {
+        var limits = self
+        change(&limits)
         return limits
-    }()
+    }
 }
 
 extension Trait where Self == ConditionTrait {
