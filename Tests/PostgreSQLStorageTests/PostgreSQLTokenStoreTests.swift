@@ -151,15 +151,6 @@ struct PostgreSQLTokenStoreTests {
         #expect(try await !isThere())
     }
 
-    @Test func `a superseded bundle is not saved`() async throws {
-        let store = server.store(cipher: ScramblingCipher())
-        try await store.save(.fleet(3))
-        #expect(await storeFailure { try await store.save(.fleet(2)) }?.code == .superseded)
-        #expect(await storeFailure { try await store.save(.fleet(3, tokens: "other")) }?.code == .superseded)
-        try await store.save(.fleet(3))
-        #expect(try await store.load() == .fleet(3))
-    }
-
     @Test func `a database that was made read-only is unavailable, and the error names the setting`() async throws {
         let store = server.store()
         try await store.save(.fleet(1))

@@ -71,6 +71,14 @@ func storeError(of call: () async throws -> Void) async -> (code: TokenStoreErro
     }
 }
 
+extension PrivateFolder {
+    /// Opens a folder that exists.
+    static func existing(_ folder: URL) throws -> PrivateFolder {
+        guard let opened = try open(folder.path) else { throw CocoaError(.fileNoSuchFile) }
+        return opened
+    }
+}
+
 extension TokenFolder {
     /// A folder whose parent must exist, and about which no note is written.
     static func test(_ path: String, anchor: String? = nil) -> TokenFolder {

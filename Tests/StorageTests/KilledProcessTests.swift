@@ -18,6 +18,16 @@ struct KilledProcessTests {
     private static let refreshes = count("TORTURE_REFRESHES", otherwise: 25)
     private static let lanes = 4
 
+    private let temporary: TemporaryFolder
+    private let folder: URL
+    private let store: FileTokenStore
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        folder = temporary.fresh()
+        store = FileTokenStore(folder: folder)
+    }
+
     @Test func `G12: a process killed at any instant of a save leaves the old bundle or the new one, whole`()
         async throws
     {
@@ -25,7 +35,6 @@ struct KilledProcessTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for lane in 0..<Self.lanes {
                 group.addTask {
-                    let temporary = try TemporaryFolder()
                     let folder = temporary.fresh()
                     for _ in stride(from: lane, to: Self.kills, by: Self.lanes) {
                         let wasUnfinished = try await killOnce(folder)
@@ -76,10 +85,8 @@ struct KilledProcessTests {
 
     @Test func `G13: a lease is free when its holder is killed, even if a child of the holder still runs`() async throws
     {
-        let temporary = try TemporaryFolder()
-        let store = FileTokenStore(folder: temporary.fresh())
         try await store.save(.large(0))
-        let process = try SpawnedProcess(peer: "hold", store.file.deletingLastPathComponent())
+        let process = try SpawnedProcess(peer: "hold", folder)
         var lines = process.lines.makeAsyncIterator()
         let child = try #require(await lines.next().flatMap { pid_t($0) })
         #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
@@ -90,9 +97,6 @@ struct KilledProcessTests {
     }
 
     @Test func `G13: processes that refresh one shared session in turn never use a refresh token twice`() async throws {
-        let temporary = try TemporaryFolder()
-        let folder = temporary.fresh()
-        let store = FileTokenStore(folder: folder)
         try await store.save(.large(0))
         let processes = try (0..<Self.processes).map { _ in
             try SpawnedProcess(peer: "rotate", folder, Self.refreshes)
@@ -103,9 +107,6 @@ struct KilledProcessTests {
     }
 
     @Test func `a full disk is unavailable, and the old bundle stays, whole, without a temporary file`() async throws {
-        let temporary = try TemporaryFolder()
-        let folder = temporary.fresh()
-        let store = FileTokenStore(folder: folder)
         try await store.save(.large(1))
         for limit in [0, 1, 1_000, 4_096] {
             let lines = try await SpawnedProcess(peer: "save-once", folder, limit).remainingLines()
@@ -117,9 +118,6 @@ struct KilledProcessTests {
     }
 
     @Test func `a corrupt file on a full disk is never copied, and a sign-out removes it`() async throws {
-        let temporary = try TemporaryFolder()
-        let folder = temporary.fresh()
-        let store = FileTokenStore(folder: folder)
         try store.file.writePrivately(Data("refresh-1".utf8))
         for _ in 1...5 {
             let lines = try await SpawnedProcess(peer: "overwrite-once", folder, 0).remainingLines()
@@ -133,9 +131,6 @@ struct KilledProcessTests {
     }
 
     @Test func `a read-only folder can be loaded from, and a save there is unavailable`() async throws {
-        let temporary = try TemporaryFolder()
-        let folder = temporary.fresh()
-        let store = FileTokenStore(folder: folder)
         try await store.save(.large(1))
         try FileManager.default.removeItem(at: store.file.appendingPathExtension("lock"))
         if geteuid() == 0 {

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 /// A process that uses a store and is sent one command after another.
 final class StorageDialogue: Sendable {
@@ -19,6 +20,18 @@ final class StorageDialogue: Sendable {
 
     func response() async -> String? {
         await process.lines.first { _ in true }
+    }
+
+    /// Sends commands, each of which must be unavailable, with an error of some words.
+    func expectUnavailable(
+        _ commands: [String], beginning: String = "", containing words: String = ": ", ending: String = ""
+    ) async throws {
+        for command in commands {
+            let response = try await send(command) ?? "the process has ended"
+            #expect(
+                response.hasPrefix("unavailable: \(beginning)") && response.contains(words)
+                    && response.hasSuffix(ending), "\(command): \(response)")
+        }
     }
 }
 

@@ -38,10 +38,8 @@ struct AbsentDiskTests {
         #expect(try await process.send("mount") == "done")
         #expect(try await process.send("save") == "0")
         #expect(try await process.send("unmount") == "done")
-        for command in ["load", "save", "lease", "end", "delete", "overwrite"] {
-            let response = try await process.send(command) ?? ""
-            #expect(response.hasPrefix("unavailable: ") && response.contains("is gone; mount its disk"), "\(response)")
-        }
+        try await process.expectUnavailable(
+            ["load", "save", "lease", "end", "delete", "overwrite"], containing: "is gone; mount its disk")
         #expect(try mountPoint.names.isEmpty)
         #expect(try await process.send("mount") == "done")
         #expect(try await process.send("load") == "0")
@@ -54,10 +52,7 @@ struct AbsentDiskTests {
         for command in ["mount", "save", "unmount", "restart"] { _ = try await process.send(command) }
         let notes = home.appendingPathComponent(".local/state/latchkey/known-folders")
         let note = notes.appendingPathComponent(try #require(try notes.names.first))
-        for command in ["load", "overwrite", "lease", "end"] {
-            let response = try await process.send(command) ?? ""
-            #expect(response.hasPrefix("unavailable: ") && response.hasSuffix("run: rm \(note.path)"), "\(response)")
-        }
+        try await process.expectUnavailable(["load", "overwrite", "lease", "end"], ending: "run: rm \(note.path)")
         #expect(try mountPoint.names.isEmpty)
         #expect(try await process.send("mount") == "done")
         #expect(try await process.send("load") == "0")
@@ -73,8 +68,7 @@ struct AbsentDiskTests {
         for command in ["mount", "save"] { _ = try await first.send(command) }
         // The second process does not see the mount of the first.
         let second = try dialogue()
-        #expect(try await second.send("load")?.contains("is not the folder that was used before") == true)
-        #expect(try await second.send("overwrite")?.hasPrefix("unavailable: ") == true)
+        try await second.expectUnavailable(["load", "overwrite"], containing: "is not the folder that was used before")
     }
 
     @Test func `on a full disk a sign-out removes the tokens, and its reason can be read`() async throws {
@@ -107,13 +101,10 @@ struct AbsentDiskTests {
                 )
             )
         )
-        for command in ["load", "save", "overwrite", "end"] {
-            let response = try await process.send(command)
-            #expect(
-                response == "unavailable: could not find the folder /mnt/gone: No such file or directory; "
-                    + "mount its disk, or run: mkdir -p -m 700 /mnt/gone"
-            )
-        }
+        try await process.expectUnavailable(
+            ["load", "save", "overwrite", "end"],
+            beginning: "could not find the folder /mnt/gone: No such file or directory; ",
+            ending: "; mount its disk, or run: mkdir -p -m 700 /mnt/gone")
         #expect(try home.names.isEmpty)
         let passwordEntry = FileManager.default.homeDirectory(forUser: NSUserName())?.path ?? "/root"
         let other = passwordEntry + "/.local/state/" + application.lastPathComponent

@@ -66,10 +66,7 @@ import Testing
         let application = temporary.url.lastPathComponent
         let (home, missing) = try shape.make(in: temporary.url, application: application)
         let process = try dialogue(URL(fileURLWithPath: "/" + application), home: home, store: "application")
-        for call in Self.calls {
-            let response = try await process.send(call)
-            #expect(response?.hasPrefix("unavailable: ") == true, "\(call): \(response ?? "the process has ended")")
-        }
+        try await process.expectUnavailable(Self.calls)
         guard let missing else { return }
         try missing.makePrivateFolder()
         #expect(try await process.send("load") == "none")
@@ -86,10 +83,7 @@ import Testing
         let process = try dialogue(folder, home: home)
         // Nothing can be stored in /proc, so there is no note in it.
         let isKnown = home == "/proc/self"
-        for call in isKnown ? [] : Self.calls {
-            let response = try await process.send(call)
-            #expect(response?.hasPrefix("unavailable: ") == true, "\(call): \(response ?? "the process has ended")")
-        }
+        if !isKnown { try await process.expectUnavailable(Self.calls) }
         guard isKnown || missing != nil else { return }
         try missing?.makePrivateFolder()
         #expect(try await process.send("load") == "none")
@@ -109,10 +103,7 @@ import Testing
             try FileManager.default.moveItem(at: disk, to: disk.appendingPathExtension("away"))
         }
         let process = try dialogue(link.appendingPathComponent("tokens"), home: temporary.url.path)
-        for call in Self.calls {
-            let response = try await process.send(call)
-            #expect(response?.hasPrefix("unavailable: ") == true, "\(call): \(response ?? "the process has ended")")
-        }
+        try await process.expectUnavailable(Self.calls)
         guard isSignedIn else { return }
         try FileManager.default.moveItem(at: disk.appendingPathExtension("away"), to: disk)
         #expect(try await process.send("load") == "7")

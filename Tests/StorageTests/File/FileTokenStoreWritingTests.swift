@@ -101,10 +101,7 @@ struct FileTokenStoreWritingTests {
 
     @Test func `a save that waits for another process is busy after a limit, and loads do not wait`() async throws {
         try await store.save(.numbered(1))
-        guard let open = try PrivateFolder.open(folder.path), let lock = try open.tryLock("ada.json.lock") else {
-            Issue.record("the lock is not free")
-            return
-        }
+        let lock = try #require(try PrivateFolder.existing(folder).tryLock("ada.json.lock"), "the lock is not free")
         let tokens = TokenFile(folder: .test(folder.path), name: "ada.json", writeLimit: .milliseconds(5))
         let save = #expect(throws: TokenStoreError.self) { try tokens.update { _ in .active(.numbered(2)) } }
         let delete = #expect(throws: TokenStoreError.self) { try tokens.delete() }

@@ -123,7 +123,7 @@ struct KnownFoldersTests {
 
     /// The folder, as it would be on a device.
     private func open(device: UInt64? = nil) throws -> PrivateFolder {
-        guard let folder = try PrivateFolder.open(folder.path) else { throw CocoaError(.fileNoSuchFile) }
+        let folder = try PrivateFolder.existing(folder)
         guard let device else { return folder }
         let identity = FolderIdentity(device: device, inode: folder.identity.inode, fileSystem: 0)
         return PrivateFolder(

@@ -11,6 +11,14 @@ struct KeychainInstallTests {
     private let model = ModelKeychain()
     private let mark = Flag(false)
 
+    /// Leaves items of an earlier installation.
+    init() throws {
+        try model.insert(TokenBundle.numbered(1).stored, at: .own)
+        try model.insert(TokenBundle.numbered(2).stored, at: .older)
+        model.insert(Data("access".utf8), at: .access)
+        model.insert(Data("refresh".utf8), at: .refresh)
+    }
+
     private var marker: InstallMarker {
         InstallMarker(isSet: { [mark] in mark.isSet }, set: { [mark] in mark.isSet = true })
     }
@@ -27,20 +35,11 @@ struct KeychainInstallTests {
         )
     }
 
-    private func leaveItems() throws {
-        try model.insert(TokenBundle.numbered(1).stored, at: .own)
-        try model.insert(TokenBundle.numbered(2).stored, at: .older)
-        model.insert(Data("access".utf8), at: .access)
-        model.insert(Data("refresh".utf8), at: .refresh)
-    }
-
     @Test func `without a marker an item outlives its installation`() async throws {
-        try leaveItems()
         #expect(try await KeychainTokenStore.over(model).load() == .numbered(1))
     }
 
     @Test func `a new installation starts empty, wherever the tokens were before`() async throws {
-        try leaveItems()
         let bert = KeychainLocation(service: KeychainLocation.own.service, account: "bert")
         try model.insert(TokenBundle.numbered(3).stored, at: bert)
         #expect(try await store().load() == nil)
@@ -49,7 +48,6 @@ struct KeychainInstallTests {
     }
 
     @Test func `tokens that are saved after that stay`() async throws {
-        try leaveItems()
         let first = store()
         try await first.save(.numbered(5))
         #expect(try await first.load() == .numbered(5))
@@ -57,14 +55,12 @@ struct KeychainInstallTests {
     }
 
     @Test func `a marker that is set counts, even on a locked device`() async throws {
-        try leaveItems()
         mark.isSet = true
         model.set(.locked)
         #expect(try await store { false }.load() == .numbered(1))
     }
 
     @Test func `a missing marker does not count before protected data is available`() async throws {
-        try leaveItems()
         let before = model.items
         let isAvailable = Flag(false)
         let store = store { isAvailable.isSet }
@@ -78,7 +74,6 @@ struct KeychainInstallTests {
     }
 
     @Test func `protected data is checked before the marker`() async throws {
-        try leaveItems()
         let store = store { [mark] in
             // The device is unlocked during the call: the marker is found from now on.
             mark.isSet = true
@@ -87,13 +82,16 @@ struct KeychainInstallTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test func `a marker that cannot be read removes nothing`() async throws {
-        try leaveItems()
+    @Test func `a marker that cannot be read, or a file that cannot be created, removes nothing`() async throws {
         let before = model.items
-        let store = store(InstallMarker(isSet: { throw ScriptedFailure() }, set: {}))
-        #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
-        #expect(await storeError { try await store.save(.numbered(5)) }?.code == .unavailable)
-        #expect(model.items == before)
+        let obstacle = try TemporaryFile(Data())
+        let file = InstallMarker.file(at: obstacle.url.appendingPathComponent("installed"))
+        for marker in [file, InstallMarker(isSet: { throw ScriptedFailure() }, set: {})] {
+            let store = store(marker)
+            #expect(await storeError { _ = try await store.load() }?.code == .unavailable)
+            #expect(await storeError { try await store.save(.numbered(5)) }?.code == .unavailable)
+            #expect(model.items == before)
+        }
     }
 
     @Test func `nothing is saved before the marker is set`() async throws {
@@ -108,7 +106,6 @@ struct KeychainInstallTests {
     }
 
     @Test func `the marker is not set while an item cannot be removed`() async throws {
-        try leaveItems()
         let keychain = ScriptedKeychain(model)
         keychain.script(.delete, .interactionNotAllowed)
         let store = KeychainTokenStore.over(keychain, marker: marker)
@@ -118,10 +115,7 @@ struct KeychainInstallTests {
         #expect(mark.isSet)
     }
 
-    @Test func `a file is a marker that the first call creates, together with its folder`()
-        async throws
-    {
-        try leaveItems()
+    @Test func `a file is a marker that the first call creates, together with its folder`() async throws {
         let folder = try TemporaryFolder()
         let file = folder.fresh().appendingPathComponent("Application Support/installed")
         #expect(try await store(.file(at: file)).load() == nil)
@@ -132,19 +126,7 @@ struct KeychainInstallTests {
         #expect(try await store(.file(at: file)) { false }.load() == .numbered(5))
     }
 
-    @Test func `a marker file that cannot be read or created removes nothing`() async throws {
-        try leaveItems()
-        let before = model.items
-        let folder = try TemporaryFolder()
-        let obstacle = folder.fresh()
-        try Data().write(to: obstacle)
-        let file = obstacle.appendingPathComponent("installed")
-        #expect(await storeError { _ = try await store(.file(at: file)).load() }?.code == .unavailable)
-        #expect(model.items == before)
-    }
-
     @Test func `a sign-out needs no marker`() async throws {
-        try leaveItems()
         try await store(InstallMarker(isSet: { throw ScriptedFailure() }, set: {})).delete()
         #expect(model.items.isEmpty)
     }

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("A move never removes the new item as an old one")
 struct KeychainLocationTests {
+    private let model = ModelKeychain()
     private let grouped = KeychainLocation.own.inGroup("shared.group")
 
     @Test(arguments: [nil, "own.group"])
     func `an item moves into an access group under the same service and account`(group: String?) async throws {
-        let model = ModelKeychain()
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
         let old = KeychainPredecessor.bundle(at: .own.inGroup(group))
         let store = KeychainTokenStore.over(model, at: grouped, predecessors: [old])
@@ -23,7 +23,6 @@ struct KeychainLocationTests {
     }
 
     @Test func `a location without a group finds the items of every group, and moves none`() async throws {
-        let model = ModelKeychain()
         try model.insert(TokenBundle.numbered(1).stored, at: grouped)
         let store = KeychainTokenStore.over(model, at: .own, predecessors: [.bundle(at: grouped)])
         #expect(try await store.load() == .numbered(1))
@@ -33,7 +32,6 @@ struct KeychainLocationTests {
     }
 
     @Test func `the store's own location is not a predecessor`() async throws {
-        let model = ModelKeychain()
         let predecessors: [KeychainPredecessor] = [
             .bundle(at: .own), .separateTokens(access: .own, refresh: .refresh),
         ]
@@ -54,7 +52,6 @@ struct KeychainLocationTests {
     }
 
     @Test func `on other devices both Keychains are one, and nothing moves`() async throws {
-        let model = ModelKeychain()
         let old = KeychainLocation(service: "org.example.articles", account: "anna", keychain: .fileBased)
         try model.insert(TokenBundle.numbered(1).stored, at: .own)
         let store = KeychainTokenStore.over(model, predecessors: [.bundle(at: old)])
@@ -68,7 +65,6 @@ struct KeychainLocationTests {
     func `a format of the application's own is converted, at its location or another one`(
         location: KeychainLocation
     ) async throws {
-        let model = ModelKeychain()
         model.insert(Data("access-7 refresh-7".utf8), at: location)
         let store = KeychainTokenStore.over(model, predecessors: [.ownFormat(at: location)])
         let bundle = try #require(try await store.load())
@@ -81,7 +77,6 @@ struct KeychainLocationTests {
 
     @Test(arguments: [KeychainLocation.own, .older])
     func `content that its reader does not accept is corrupt and not quoted`(location: KeychainLocation) async throws {
-        let model = ModelKeychain()
         model.insert(.garbage, at: location)
         let store = KeychainTokenStore.over(model, predecessors: [.ownFormat(at: location)])
         let error = await #expect(throws: TokenStoreError.self) { _ = try await store.load() }

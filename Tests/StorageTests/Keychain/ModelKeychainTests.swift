@@ -5,6 +5,7 @@ import Testing
 
 @Suite("The model Keychain behaves as the Keychain is documented")
 struct ModelKeychainTests {
+    private let model = ModelKeychain()
     private static let values = KeychainValues(data: .one, accessibility: .afterFirstUnlockThisDeviceOnly)
     private static let whenUnlocked = KeychainValues(data: .one, accessibility: .whenUnlockedThisDeviceOnly)
 
@@ -16,13 +17,11 @@ struct ModelKeychainTests {
         ("its own group by name", KeychainLocation.own.inGroup("own.group"), .duplicateItem),
     ])
     func `service, account and group are the primary key`(row: (String, KeychainLocation, KeychainStatus?)) throws {
-        let model = ModelKeychain()
         try model.add(KeychainQuery(location: .own), Self.values)
         #expect(status { try model.add(KeychainQuery(location: row.1), Self.values) } == row.2, "\(row.0)")
     }
 
     @Test func `an item that iCloud synchronizes is another item, and is not found`() throws {
-        let model = ModelKeychain()
         model.insert(.init(location: .own.inGroup("own.group"), isSynchronizable: true, data: .one))
         #expect(status { _ = try model.copyMatching(.reading(.own)) } == .itemNotFound)
         try model.add(KeychainQuery(location: .own), Self.values)
@@ -35,7 +34,6 @@ struct ModelKeychainTests {
     }
 
     @Test func `an item is added to the first group, and found in all`() throws {
-        let model = ModelKeychain(groups: ["own.group", "shared.group"])
         try model.add(KeychainQuery(location: .own), Self.values)
         try model.add(KeychainQuery(location: .own.inGroup("shared.group")), Self.values)
         #expect(model.items.map(\.location.accessGroup) == ["own.group", "shared.group"])
@@ -51,7 +49,6 @@ struct ModelKeychainTests {
     }
 
     @Test func `an update and a delete affect all items that match`() throws {
-        let model = ModelKeychain()
         try model.add(KeychainQuery(location: .own), Self.values)
         try model.add(KeychainQuery(location: .own.inGroup("shared.group")), Self.values)
         try model.update(KeychainQuery(location: .own), to: KeychainValues(data: .two, accessibility: nil))
@@ -89,7 +86,6 @@ struct ModelKeychainTests {
     }
 
     @Test func `nothing can be added or deleted before the first unlock`() throws {
-        let model = ModelKeychain()
         try model.add(KeychainQuery(location: .own), Self.values)
         model.set(.beforeFirstUnlock)
         #expect(model.status(of: .add, at: .older) == .interactionNotAllowed)
@@ -101,7 +97,6 @@ struct ModelKeychainTests {
     }
 
     @Test func `attributes are found where data cannot be read`() throws {
-        let model = ModelKeychain()
         try model.add(KeychainQuery(location: .own), Self.whenUnlocked)
         model.set(.locked)
         let found = try model.copyMatching(KeychainQuery(location: .own, limit: .all))
@@ -136,7 +131,6 @@ struct ModelKeychainTests {
     }
 
     @Test func `an item that cannot be decrypted can be replaced`() throws {
-        let model = ModelKeychain()
         model.insert(.one, at: .own)
         model.damage(.own.inGroup("own.group"))
         #expect(model.status(of: .copyMatching) == .decodingFailed)

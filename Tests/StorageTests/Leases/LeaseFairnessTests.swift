@@ -89,13 +89,7 @@ struct LeaseFairnessTests {
 
     private static let queue = "default.json.lease.queue"
 
-    private func ticket() throws -> LeaseTicket? {
-        guard let folder = try PrivateFolder.open(folder.path) else { return nil }
-        return LeaseTicket(in: folder, Self.queue)
-    }
+    private func ticket() throws -> LeaseTicket? { LeaseTicket(in: try .existing(folder), Self.queue) }
 
-    private func isQueueEmpty() throws -> Bool {
-        guard let folder = try PrivateFolder.open(folder.path) else { return true }
-        return LeaseTicket.isQueueEmpty(in: folder, Self.queue)
-    }
+    private func isQueueEmpty() throws -> Bool { LeaseTicket.isQueueEmpty(in: try .existing(folder), Self.queue) }
 }

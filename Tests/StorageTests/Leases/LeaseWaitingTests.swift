@@ -21,18 +21,13 @@ import Testing
         try folder.makePrivateFolder()
     }
 
-    private func privateFolder() throws -> PrivateFolder {
-        guard let folder = try PrivateFolder.open(folder.path) else { throw CocoaError(.fileNoSuchFile) }
-        return folder
-    }
-
     private func attempt(_ request: LeaseRequest) throws -> FolderLock? {
-        try request.attempt(in: privateFolder(), Self.lease)
+        try request.attempt(in: .existing(folder), Self.lease)
     }
 
-    private func ticket() throws -> LeaseTicket? { LeaseTicket(in: try privateFolder(), Self.queue) }
+    private func ticket() throws -> LeaseTicket? { LeaseTicket(in: try .existing(folder), Self.queue) }
 
-    private func isQueueEmpty() throws -> Bool { LeaseTicket.isQueueEmpty(in: try privateFolder(), Self.queue) }
+    private func isQueueEmpty() throws -> Bool { LeaseTicket.isQueueEmpty(in: try .existing(folder), Self.queue) }
 
     /// A clock whose sleeps end when a gate opens, and not when their task is cancelled.
     private struct DeafClock: TimeSource {

@@ -9,44 +9,42 @@ import TestSupport
     .enabled(if: PrivateKeyring.isInstalled, "dbus-daemon and gnome-keyring-daemon are not installed")
 )
 struct SecretServiceTokenStoreTests {
-    @Test func `the store keeps the contracts while the keyring is unlocked`() async throws {
-        let keyring = try await PrivateKeyring()
+    private let keyring: PrivateKeyring
+
+    /// A process that uses the keyring.
+    private let process: StorageDialogue
+
+    init() async throws {
+        keyring = try await PrivateKeyring()
         try await keyring.start()
-        #expect(try await keyring.dialogue().send("contract") == "kept")
+        process = try keyring.dialogue()
+    }
+
+    @Test func `the store keeps the contracts while the keyring is unlocked`() async throws {
+        #expect(try await process.send("contract") == "kept")
     }
 
     @Test func `every process of the user reads the tokens, also after a restart of the keyring`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
-        #expect(try await keyring.dialogue().send("save") == "0")
+        #expect(try await process.send("save") == "0")
         #expect(try await keyring.dialogue().send("load") == "0")
         await keyring.kill()
         try await keyring.start()
         #expect(try await keyring.dialogue().send("load") == "0")
     }
 
-    @Test func `G14: a locked keyring is unavailable for every call and never none`() async throws {
-        for commands in [["save"], ["load"]] {
-            let keyring = try await PrivateKeyring()
-            try await keyring.start()
-            let process = try keyring.dialogue()
-            for command in commands { _ = try await process.send(command) }
-            try await keyring.lock()
-            for command in ["load", "save", "delete", "overwrite"] {
-                let response = try await process.send(command)
-                #expect(
-                    response?.hasPrefix("unavailable: the keyring is locked") == true, "\(command): \(response ?? "")")
-            }
-        }
+    @Test(arguments: ["save", "load"])
+    func `G14: a locked keyring is unavailable for every call and never none`(first: String) async throws {
+        _ = try await process.send(first)
+        try await keyring.lock()
+        try await process.expectUnavailable(
+            ["load", "save", "delete", "overwrite"], beginning: "the keyring is locked")
     }
 
     @Test func `G14: a keyring that starts locked is unavailable until it is unlocked`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
-        #expect(try await keyring.dialogue().send("save") == "0")
+        #expect(try await process.send("save") == "0")
         await keyring.kill()
         try await keyring.start(isUnlocked: false)
-        #expect(try await keyring.dialogue().send("load")?.hasPrefix("unavailable: the keyring is locked") == true)
+        try await keyring.dialogue().expectUnavailable(["load"], beginning: "the keyring is locked")
         await keyring.kill()
         try await keyring.start()
         #expect(try await keyring.dialogue().send("load") == "0")
@@ -64,21 +62,14 @@ struct SecretServiceTokenStoreTests {
             (["LD_LIBRARY_PATH": keyring.locks.path], "libsecret-1.so.0 is not installed"),
         ]
         for (changes, words) in absences {
-            let process = try keyring.dialogue(changes)
-            for command in ["load", "overwrite", "delete"] {
-                let response = try await process.send(command)
-                #expect(response?.hasPrefix("unavailable: \(words)") == true, "\(command): \(response ?? "")")
-            }
+            try await keyring.dialogue(changes).expectUnavailable(["load", "overwrite", "delete"], beginning: words)
         }
     }
 
     @Test func `a keyring that is killed between calls is unavailable until it restarts`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
-        let process = try keyring.dialogue()
         #expect(try await process.send("save") == "0")
         await keyring.kill()
-        #expect(try await process.send("load")?.hasPrefix("unavailable") == true)
+        try await process.expectUnavailable(["load"])
         try await keyring.start()
         #expect(try await process.send("load") == "0")
         await keyring.kill()
@@ -87,9 +78,6 @@ struct SecretServiceTokenStoreTests {
     }
 
     @Test func `a keyring that is killed during a call is unavailable`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
-        let process = try keyring.dialogue()
         #expect(try await process.send("save") == "0")
         keyring.stop()
         try process.process.write("load\n")
@@ -98,13 +86,11 @@ struct SecretServiceTokenStoreTests {
     }
 
     @Test func `a service that hangs is unavailable after the limit, until it responds again`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
-        #expect(try await keyring.dialogue().send("save") == "0")
+        #expect(try await process.send("save") == "0")
         let process = try keyring.dialogue(["CALL_LIMIT": "2"])
         keyring.stop()
-        let hung = try #require(try await process.send("load"))
-        #expect(hung.hasPrefix("unavailable: the Secret Service") && hung.contains("did not respond within"), "\(hung)")
+        try await process.expectUnavailable(
+            ["load"], beginning: "the Secret Service", containing: "did not respond within")
         keyring.signal(SIGCONT)
         // New calls fail until the call that has passed its limit has ended.
         var response = try await process.send("load")
@@ -115,17 +101,11 @@ struct SecretServiceTokenStoreTests {
     @Test func `without a default keyring every call fails, and a load never returns none`() async throws {
         let keyring = try await PrivateKeyring()
         try await keyring.start(isUnlocked: false)
-        let process = try keyring.dialogue()
-        for command in ["load", "overwrite", "delete"] {
-            let response = try await process.send(command)
-            let isExpected = response?.hasPrefix("unavailable: the default keyring is missing") == true
-            #expect(isExpected, "\(command): \(response ?? "")")
-        }
+        try await keyring.dialogue().expectUnavailable(
+            ["load", "overwrite", "delete"], beginning: "the default keyring is missing")
     }
 
     @Test func `six accounts wait for a service that hangs at the same time, for one limit`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
         let process = try keyring.dialogue(["CALL_LIMIT": "2"])
         keyring.stop()
         let response = try #require(try await process.send("load-six"))
@@ -137,51 +117,27 @@ struct SecretServiceTokenStoreTests {
     }
 
     @Test func `when the bus is closed the process continues, and the store is unavailable`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
-        let process = try keyring.dialogue()
         #expect(try await process.send("save") == "0")
         keyring.bus.kill()
         _ = await keyring.bus.end()
         for _ in 1...2 {
-            #expect(try await process.send("load")?.hasPrefix("unavailable") == true)
+            try await process.expectUnavailable(["load"])
             #expect(try await process.send("iterate") == "done")
         }
     }
 
-    @Test func `an item that is not a session is corrupt until it is replaced or deleted`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
-        let process = try keyring.dialogue()
+    @Test func `a delete removes an item that is not a session`() async throws {
         #expect(try await process.send("spoil") == "done")
-        for _ in 1...2 { #expect(try await process.send("load")?.hasPrefix("corrupt") == true) }
-        #expect(try await process.send("overwrite") == "done")
-        #expect(try await process.send("load") == "100")
-        #expect(try await process.send("spoil") == "done")
+        #expect(try await process.send("load")?.hasPrefix("corrupt") == true)
         #expect(try await process.send("delete") == "done")
         #expect(try await process.send("load") == "none")
     }
 
-    @Test func `an item with a flipped bit in a token is corrupt, and the next save replaces it`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
-        let process = try keyring.dialogue()
-        #expect(try await process.send("save") == "0")
-        #expect(try await process.send("flip") == "done")
-        #expect(try await process.send("load")?.hasPrefix("corrupt") == true)
-        #expect(try await process.send("overwrite") == "done")
-        #expect(try await process.send("load") == "100")
-    }
-
     @Test func `many accounts use the service at once without losing an update`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
-        #expect(try await keyring.dialogue().send("busy-accounts") == "30")
+        #expect(try await process.send("busy-accounts") == "30")
     }
 
     @Test func `a process is notified of the writes of another one, from the first sign-in on`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
         let watcher = try keyring.dialogue()
         let writer = try keyring.dialogue()
         for generation in ["0", "100"] {
@@ -193,14 +149,12 @@ struct SecretServiceTokenStoreTests {
     }
 
     @Test func `G13: processes that refresh one shared session in turn never use a refresh token twice`() async throws {
-        let keyring = try await PrivateKeyring()
-        try await keyring.start()
-        #expect(try await keyring.dialogue().send("save") == "0")
+        #expect(try await process.send("save") == "0")
         let processes = try (0..<3).map { _ in
             try SpawnedProcess(peer: "rotate", keyring.locks, 10, environment: keyring.environment)
         }
         for process in processes { #expect(await process.remainingLines() == ["refreshed 10"]) }
-        #expect(try await keyring.dialogue().send("load") == "30")
+        #expect(try await process.send("load") == "30")
     }
 }
 #endif

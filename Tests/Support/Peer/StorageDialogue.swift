@@ -80,9 +80,6 @@ struct StorageDialogue {
             return "kept"
         case "load-six": return await loadSixAccounts()
         case "busy-accounts": return try await useManyAccounts()
-        case "flip":
-            try Self.flipBit()
-            return "done"
         case "spoil":
             try Self.spoil()
             return "done"
@@ -154,16 +151,6 @@ struct StorageDialogue {
         return generations.sorted().map(String.init).joined(separator: ",")
     }
 
-    /// Changes one bit of the refresh token that the keyring has.
-    private static func flipBit() throws {
-        guard let library = LibSecret.installed else { return }
-        var data = try contents("default")
-        guard let token = data.range(of: Data("refresh-".utf8)) ?? data.range(of: Data("r0.r0.".utf8)) else { return }
-        data[token.lowerBound] ^= 1
-        let account = KeyringAccount(application: "latchkey-tests", account: "default")
-        try KeyringCall(library, limit: .seconds(600)).store(data, as: account)
-    }
-
     /// Replaces what the keyring has by something that is not a session.
     private static func spoil(_ account: String = "default") throws {
         guard let library = LibSecret.installed else { return }
@@ -194,7 +181,6 @@ struct StorageDialogue {
     private func checkContract() async throws {}
     private func loadSixAccounts() async -> String { "" }
     private func useManyAccounts() async throws -> String { "" }
-    private static func flipBit() throws {}
     private static func spoil(_ account: String = "default") throws {}
     private func iterateMainContext() throws {}
     #endif
