@@ -14,7 +14,7 @@ package import Foundation
 /// another token, session or version (G12). Every later version has it at the same position.
 ///
 /// Unknown fields are ignored. A change that an older reader would misunderstand raises the version.
-package struct TokenEnvelope: Sendable {
+package enum TokenEnvelope {
     static let format = "latchkey-tokens"
     static let currentVersion = 2
 
@@ -26,23 +26,20 @@ package struct TokenEnvelope: Sendable {
     private static let separator = Data(#"","#.utf8)
     private static let bodyStart = start.count + CRC64.textLength + separator.count
 
-    /// Creates an envelope.
-    package init() {}
-
     /// Encodes a session.
     ///
     /// - Parameter session: What to store.
     /// - Returns: The bytes. They contain the tokens.
     /// - Throws: ``TokenStoreError`` with code `unavailable` when ``decode(_:)`` could not read them.
-    package func encode(_ session: StoredSession) throws(TokenStoreError) -> Data {
-        if let generation = session.bundle?.generation, !Self.generations.contains(generation) {
+    package static func encode(_ session: StoredSession) throws(TokenStoreError) -> Data {
+        if let generation = session.bundle?.generation, !generations.contains(generation) {
             throw TokenStoreError(.unavailable, reason: "generation \(generation) is out of the range of generations")
         }
-        guard let object = try? Self.encoder.encode(Envelope(session)) else {
+        guard let object = try? encoder.encode(Envelope(session)) else {
             throw TokenStoreError(.unavailable, reason: "the session cannot be written as JSON")
         }
         let body = object.dropFirst()
-        return Self.start + Data(CRC64.text(of: body).utf8) + Self.separator + body
+        return start + Data(CRC64.text(of: body).utf8) + separator + body
     }
 
     /// Decodes a session.
@@ -51,41 +48,39 @@ package struct TokenEnvelope: Sendable {
     /// - Returns: What was stored.
     /// - Throws: ``TokenStoreError`` with code `corrupt` when the bytes are no session, or are not those that were
     ///   written; `unsupportedVersion` when a later version wrote them. The reason quotes nothing of them.
-    package func decode(_ data: Data) throws(TokenStoreError) -> StoredSession {
-        let isChecked = data.starts(with: Self.start)
+    package static func decode(_ data: Data) throws(TokenStoreError) -> StoredSession {
+        let isChecked = data.starts(with: start)
         if isChecked { try check(data) }
-        if isChecked, let envelope = try? Self.decoder.decode(Envelope.self, from: data),
-            envelope.format == Self.format, envelope.version == Self.currentVersion
+        if isChecked, let envelope = try? decoder.decode(Envelope.self, from: data),
+            envelope.format == format, envelope.version == currentVersion
         {
-            guard let session = envelope.session else { throw Self.corrupt(data, "has fields that are invalid") }
+            guard let session = envelope.session else { throw corrupt(data, "it has fields that are invalid") }
             return session
         }
         throw refusal(of: data, isChecked: isChecked)
     }
 
     /// Why the bytes are not a session of a known version.
-    private func refusal(of data: Data, isChecked: Bool) -> TokenStoreError {
-        guard let header = try? Self.decoder.decode(Header.self, from: data), header.format == Self.format else {
-            return Self.corrupt(data, "is not a token file")
+    private static func refusal(of data: Data, isChecked: Bool) -> TokenStoreError {
+        guard let header = try? decoder.decode(Header.self, from: data), header.format == format else {
+            return corrupt(data, "it does not name the format")
         }
-        if header.version > Self.currentVersion {
+        if header.version > currentVersion {
             return TokenStoreError(
-                .unsupportedVersion,
-                reason: "version \(header.version) of the format is not known"
-            )
+                .unsupportedVersion, reason: "version \(header.version) of the format is not known")
         }
-        return Self.corrupt(data, isChecked ? "has fields that are missing or invalid" : "has no checksum")
+        return corrupt(data, isChecked ? "it has fields that are missing or invalid" : "it has no checksum")
     }
 
-    private func check(_ data: Data) throws(TokenStoreError) {
-        let body = data.dropFirst(Self.bodyStart)
-        guard data.prefix(Self.bodyStart) == Self.start + Data(CRC64.text(of: body).utf8) + Self.separator else {
-            throw Self.corrupt(data, "does not have its checksum")
+    private static func check(_ data: Data) throws(TokenStoreError) {
+        let body = data.dropFirst(bodyStart)
+        guard data.prefix(bodyStart) == start + Data(CRC64.text(of: body).utf8) + separator else {
+            throw corrupt(data, "it does not have its checksum")
         }
     }
 
     private static func corrupt(_ data: Data, _ what: String) -> TokenStoreError {
-        TokenStoreError(.corrupt, reason: "the stored content (\(data.count) bytes) \(what)")
+        TokenStoreError(.corrupt, reason: "the content (\(data.count) bytes) is not a token file: \(what)")
     }
 
     private static var encoder: JSONEncoder {
@@ -107,6 +102,33 @@ package struct TokenEnvelope: Sendable {
             nan: "nan"
         )
         return decoder
+    }
+}
+
+extension TokenEnvelope {
+    /// Decodes a session.
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - place: What stores them, for the error.
+    /// - Returns: What was stored.
+    /// - Throws: As ``decode(_:)``. The reason says where the bytes are and what to do.
+    static func decode(_ data: Data, in place: String) throws(TokenStoreError) -> StoredSession {
+        do {
+            return try decode(data)
+        } catch {
+            throw .unreadable(error, in: place)
+        }
+    }
+}
+
+extension TokenStoreError {
+    /// The error of content that cannot be read as a session, with its place and what to do. It quotes nothing of it.
+    static func unreadable(_ error: TokenStoreError, in place: String) -> TokenStoreError {
+        let remedy =
+            error.code == .corrupt
+            ? "the next sign-in replaces it, a sign-out removes it" : "update this program, or sign out to remove it"
+        return TokenStoreError(error.code, reason: "\(place) cannot be read: \(error.reason); \(remedy)")
     }
 }
 

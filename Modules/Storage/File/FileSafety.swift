@@ -184,11 +184,15 @@ extension TokenStoreError {
     ///   - error: The value of `errno`.
     ///   - attempt: The verb of "could not … PATH".
     ///   - path: The file or folder.
+    ///   - remedy: What to do where it does not exist.
     /// - Returns: The error, with code `unavailable`.
-    static func system(_ error: SystemCallError, _ attempt: String, _ path: String) -> TokenStoreError {
-        TokenStoreError(
+    static func system(
+        _ error: SystemCallError, _ attempt: String, _ path: String, ifMissing remedy: String? = nil
+    ) -> TokenStoreError {
+        let advice = error.number == ENOENT ? remedy.map { "; \($0)" } ?? "" : ""
+        return TokenStoreError(
             .unavailable,
-            reason: "could not \(attempt) \(path): \(String(cString: strerror(error.number)))",
+            reason: "could not \(attempt) \(path): \(String(cString: strerror(error.number)))\(advice)",
             cause: POSIXErrorCode(rawValue: error.number).map { POSIXError($0) }
         )
     }

@@ -107,7 +107,11 @@ struct PrivateFolder: ~Copyable {
             } catch {
                 throw .system(error, "find the folder", next)
             }
-            if status.st_mode & S_IFMT == S_IFLNK, stat(next, &status) != 0 { throw leadsNowhere(next, errno) }
+            if status.st_mode & S_IFMT == S_IFLNK, stat(next, &status) != 0 {
+                throw .system(
+                    SystemCallError(number: errno), "follow the symbolic link", next,
+                    ifMissing: "mount the disk that it leads to, or remove the link: rm \(next.quotedForShell)")
+            }
             parent = next
         }
         return false
@@ -135,16 +139,6 @@ struct PrivateFolder: ~Copyable {
     #else
     private static let searchOnly: Int32 = 0o10_000_000
     #endif
-
-    private static func leadsNowhere(_ link: String, _ number: Int32) -> TokenStoreError {
-        let error = TokenStoreError.system(SystemCallError(number: number), "follow the symbolic link", link)
-        guard number == ENOENT else { return error }
-        return TokenStoreError(
-            .unavailable,
-            reason: "\(error.reason); mount the disk that it leads to, or remove the link: rm \(link.quotedForShell)",
-            cause: error.cause
-        )
-    }
 
     /// The error for a folder that could not be opened: it may be a link, or not a folder.
     private static func refusal(of path: String, _ error: SystemCallError) -> TokenStoreError {

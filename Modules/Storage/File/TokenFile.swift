@@ -16,7 +16,6 @@ struct TokenFile: Sendable {
     /// How long a write waits for the write of another process.
     let writeLimit: Duration
 
-    private let envelope = TokenEnvelope()
     private let last = Locked<LastSession?>(nil)
 
     init(folder: TokenFolder, name: String, writeLimit: Duration = Self.writeLimit) {
@@ -111,7 +110,7 @@ struct TokenFile: Sendable {
         case .empty?: try remove(from: folder)
         case .active?, .tombstone?:
             guard let new else { return }
-            let data = try envelope.encode(new)
+            let data = try TokenEnvelope.encode(new)
             guard data.count <= Self.sizeLimit else {
                 throw TokenStoreError(.unavailable, reason: "the session is larger than \(Self.sizeLimit) bytes")
             }
@@ -145,30 +144,16 @@ struct TokenFile: Sendable {
     private func session(in contents: PrivateFolder.Contents) throws(TokenStoreError) -> StoredSession {
         switch contents {
         case .nothing: return .empty
-        case .tooLarge: throw corrupt("is larger than \(Self.sizeLimit) bytes")
-        case .bytes(let data):
-            do {
-                return try envelope.decode(data)
-            } catch {
-                throw error.code == .corrupt ? corrupt("is not a token file: \(error.reason)") : newer(error.reason)
-            }
+        case .tooLarge:
+            let error = TokenStoreError(.corrupt, reason: "it is larger than \(Self.sizeLimit) bytes")
+            throw .unreadable(error, in: path)
+        case .bytes(let data): return try TokenEnvelope.decode(data, in: path)
         }
     }
 
     private var lockName: String { name + ".lock" }
 
     private var path: String { folder.path + "/" + name }
-
-    private func corrupt(_ what: String) -> TokenStoreError {
-        TokenStoreError(.corrupt, reason: "\(path) \(what); the next sign-in replaces it, a sign-out removes it")
-    }
-
-    private func newer(_ what: String) -> TokenStoreError {
-        TokenStoreError(
-            .unsupportedVersion,
-            reason: "\(path): \(what); update this program, or remove the file to sign in again"
-        )
-    }
 
     private func checkName() throws(TokenStoreError) {
         guard name.utf8.count > AccountName.limit else { return }

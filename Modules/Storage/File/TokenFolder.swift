@@ -59,7 +59,11 @@ struct TokenFolder: Sendable {
     /// Checks that the folder does not exist because it was not made yet.
     private func checkAbsence() throws(TokenStoreError) {
         if used.withLock({ $0 != nil }) { throw missing("is gone") }
-        if Foundation.access(anchor, F_OK) != 0 { throw missingAnchor(errno) }
+        if Foundation.access(anchor, F_OK) != 0 {
+            throw .system(
+                SystemCallError(number: errno), "find the folder", anchor,
+                ifMissing: "mount its disk, or run: mkdir -p -m 700 \(anchor.quotedForShell)")
+        }
         if FileSystemKind(nearest: path) == .virtual { throw takesNoFiles() }
         try known.check(path, marker: nil)
     }
@@ -129,16 +133,6 @@ struct TokenFolder: Sendable {
         }
         try known.check(path, marker: marker)
         used.withLock { $0 = $0 == nil ? nil : identity }
-    }
-
-    private func missingAnchor(_ number: Int32) -> TokenStoreError {
-        let error = TokenStoreError.system(SystemCallError(number: number), "find the folder", anchor)
-        guard number == ENOENT else { return error }
-        return TokenStoreError(
-            .unavailable,
-            reason: "\(error.reason); mount its disk, or run: mkdir -p -m 700 \(anchor.quotedForShell)",
-            cause: error.cause
-        )
     }
 
     private func takesNoFiles() -> TokenStoreError {

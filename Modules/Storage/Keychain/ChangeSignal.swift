@@ -22,12 +22,7 @@ protocol ChangeSignal: Sendable {
 enum ChangeName {
     static func of(_ location: KeychainLocation) -> String {
         let parts = [location.service, location.account, location.accessGroup ?? "", "\(location.keychain)"]
-        // FNV-1a with 64 bits: Swift's own hash differs between processes.
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in parts.joined(separator: "\u{0}").utf8 {
-            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-        }
-        return "latchkey.tokens-changed." + String(hash, radix: 16)
+        return "latchkey.tokens-changed." + CRC64.text(of: parts.joined(separator: "\u{0}").utf8)
     }
 }
 

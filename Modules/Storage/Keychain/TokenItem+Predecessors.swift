@@ -18,7 +18,7 @@ extension TokenItem {
 
     /// Saves the new item, reads it back, and then removes the old ones.
     func move(_ session: StoredSession) throws(TokenStoreError) {
-        let data = try envelope.encode(session)
+        let data = try TokenEnvelope.encode(session)
         try put(data)
         guard try read(location) == data else { throw .keychain(.itemNotFound, "read back", location) }
         removeLeftPredecessors()
@@ -91,26 +91,9 @@ extension TokenItem {
     /// The token at a location. `nil`: not found, or an empty text.
     private func text(at location: KeychainLocation) throws(TokenStoreError) -> String? {
         guard let data = try read(location) else { return nil }
-        guard let text = String(data: data, encoding: .utf8) else { throw corrupt(location) }
-        return text.isEmpty ? nil : text
-    }
-}
-
-/// Errors for content that cannot be read. They do not quote it: it may be a token.
-extension TokenItem {
-    func corrupt(_ location: KeychainLocation) -> TokenStoreError {
-        unreadable(TokenStoreError(.corrupt, reason: "it contains no tokens"), at: location)
-    }
-
-    func unreadable(_ error: TokenStoreError, at location: KeychainLocation) -> TokenStoreError {
-        let remedy =
-            switch error.code {
-            case .corrupt: "the next sign-in replaces it"
-            case .unsupportedVersion: "update this program, or sign out to remove the item"
-            default: "try again later"
-            }
-        let what = "the Keychain item \(location) cannot be read: \(error.reason); \(remedy)"
-        return TokenStoreError(error.code, reason: what)
+        if let text = String(data: data, encoding: .utf8) { return text.isEmpty ? nil : text }
+        throw .unreadable(
+            TokenStoreError(.corrupt, reason: "it contains no tokens"), in: "the Keychain item \(location)")
     }
 
     func markerIsNotCertain(_ cause: (any Error)?) -> TokenStoreError {

@@ -30,9 +30,9 @@ extension TokenItem {
         case .empty: try removeEverything(isProtectedDataAvailable: true)
         case .tombstone(let tombstone):
             try removePredecessors(isProtectedDataAvailable: true)
-            try put(try envelope.encode(.tombstone(tombstone)))
+            try put(try TokenEnvelope.encode(.tombstone(tombstone)))
         case .active(let bundle):
-            try put(try envelope.encode(.active(bundle)))
+            try put(try TokenEnvelope.encode(.active(bundle)))
             removeLeftPredecessors()
         }
         return true

@@ -41,8 +41,6 @@ struct TokenItem: Sendable {
     /// The write lock. `nil`: no other process has the item.
     var lockFile: KeychainLockFile?
 
-    var envelope = TokenEnvelope()
-
     private let progress = Locked(Progress())
 
     init(
@@ -96,7 +94,7 @@ struct TokenItem: Sendable {
     func lockedRead() throws(TokenStoreError) -> StoredSession {
         if let data = try read(location) {
             let (session, isOlderFormat) = try decodeOwn(data)
-            if isOlderFormat { try put(try envelope.encode(session)) }
+            if isOlderFormat { try put(try TokenEnvelope.encode(session)) }
             return session
         }
         for predecessor in predecessors {
@@ -110,7 +108,7 @@ struct TokenItem: Sendable {
 
     /// Stores a bundle in the item, and removes the predecessors.
     func save(_ bundle: TokenBundle) throws(TokenStoreError) {
-        let data = try envelope.encode(.active(bundle))
+        let data = try TokenEnvelope.encode(.active(bundle))
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }
         guard bundle.mayReplace(try readForReplacing()) else { throw .superseded(bundle) }
@@ -219,11 +217,7 @@ struct TokenItem: Sendable {
 
     /// Decodes the content of an item. The error does not quote it: it may be a token.
     func decode(_ data: Data, at location: KeychainLocation) throws(TokenStoreError) -> StoredSession {
-        do {
-            return try envelope.decode(data)
-        } catch {
-            throw unreadable(error, at: location)
-        }
+        try TokenEnvelope.decode(data, in: "the Keychain item \(location)")
     }
 
     private func find(_ location: KeychainLocation) throws(KeychainStatus) -> Data {

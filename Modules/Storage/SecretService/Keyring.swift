@@ -17,12 +17,6 @@ struct KeyringAccount: Sendable {
 struct Keyring: Sendable {
     let account: KeyringAccount
 
-    private let envelope = TokenEnvelope()
-
-    init(account: KeyringAccount) {
-        self.account = account
-    }
-
     /// What is stored.
     func read(until deadline: ContinuousClock.Instant) throws(TokenStoreError) -> StoredSession {
         try session(of: try withService(until: deadline, items))
@@ -48,7 +42,7 @@ struct Keyring: Sendable {
             try delete(until: deadline)
             return true
         }
-        let data = try envelope.encode(new)
+        let data = try TokenEnvelope.encode(new)
         try withService(until: deadline) { call throws(KeyringError) in
             try checkDefaultKeyring(call)
             try call.store(data, as: account)
@@ -89,11 +83,7 @@ struct Keyring: Sendable {
     /// The session in the item that was written last. There are several items only if the default keyring was changed.
     private func session(of items: [KeyringCall.Item]) throws(TokenStoreError) -> StoredSession {
         guard let data = items.max(by: { $0.modified < $1.modified })?.secret else { return .empty }
-        do {
-            return try envelope.decode(data)
-        } catch {
-            throw unreadable(error)
-        }
+        return try TokenEnvelope.decode(data, in: "the item \"\(account.label)\" of the keyring")
     }
 
     /// Makes calls, and makes them again if they fail: after a restart of the service, an old connection fails once.
@@ -142,17 +132,6 @@ struct Keyring: Sendable {
 
     private func unavailable(_ reason: String) -> TokenStoreError {
         TokenStoreError(.unavailable, reason: reason)
-    }
-
-    private func unreadable(_ error: TokenStoreError) -> TokenStoreError {
-        let remedy =
-            switch error.code {
-            case .corrupt: "the next sign-in replaces it"
-            case .unsupportedVersion: "update this program, or sign out to remove the item"
-            default: "try again later"
-            }
-        let what = "the item \"\(account.label)\" of the keyring cannot be read: \(error.reason); \(remedy)"
-        return TokenStoreError(error.code, reason: what)
     }
 }
 

@@ -20,8 +20,8 @@ struct ChecksumTests {
             .tombstone(SessionTombstone(session: SessionID(), reason: .moved, date: Date())),
         ]
         for session in sessions {
-            var data = try TokenEnvelope().encode(session)
-            #expect(try TokenEnvelope().decode(data) as StoredSession == session)
+            var data = try TokenEnvelope.encode(session)
+            #expect(try TokenEnvelope.decode(data) as StoredSession == session)
             for bit in 0..<data.count * 8 {
                 data[bit / 8] ^= 1 << (bit % 8)
                 #expect(isCorrupt(data), "bit \(bit % 8) of byte \(bit / 8)")
@@ -32,7 +32,7 @@ struct ChecksumTests {
 
     private func isCorrupt(_ data: Data) -> Bool {
         do {
-            _ = try TokenEnvelope().decode(data) as StoredSession
+            _ = try TokenEnvelope.decode(data) as StoredSession
             return false
         } catch {
             return error.code == .corrupt

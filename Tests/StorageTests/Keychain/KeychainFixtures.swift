@@ -42,7 +42,7 @@ extension KeychainTokenStore {
 extension TokenBundle {
     /// The bundle as a store encodes it.
     var stored: Data {
-        get throws { try TokenEnvelope().encode(.active(self)) }
+        get throws { try TokenEnvelope.encode(.active(self)) }
     }
 }
 

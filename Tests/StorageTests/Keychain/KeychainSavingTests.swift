@@ -113,7 +113,7 @@ struct KeychainSavingTests {
 
     @Test func `a bundle of a session that has ended is not saved over its note`() async throws {
         let tombstone = SessionTombstone(session: SessionID(rawValue: "session-1"), reason: .byUser, date: Date())
-        try model.insert(TokenEnvelope().encode(.tombstone(tombstone)), at: .own)
+        try model.insert(TokenEnvelope.encode(.tombstone(tombstone)), at: .own)
         #expect(try await store.load() == nil)
         #expect(await storeError { try await store.save(.numbered(9)) }?.code == .superseded)
         let other = TokenBundle.numbered(1, of: SessionID(rawValue: "session-2"))

@@ -235,7 +235,7 @@ struct KeychainSharingTests {
 
     @Test func `the name of the notification is the same in every process, and shows no account`() {
         let name = ChangeName.of(.own)
-        #expect(name == "latchkey.tokens-changed.cdb0585228a5b963")
+        #expect(name == "latchkey.tokens-changed.f95139e2d7fe04b0")
         let others = [KeychainLocation.older, .access, .own.inGroup("shared.group")].map(ChangeName.of)
         #expect(Set(others + [name]).count == 4)
     }

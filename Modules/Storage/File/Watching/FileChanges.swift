@@ -124,3 +124,15 @@ final class FileChanges: Sendable {
         return Target(folder: path, name: next, isLast: path == folder)
     }
 }
+
+extension FolderWatcher {
+    /// What is reported.
+    enum Event {
+        /// A file was created, replaced or removed.
+        case changed
+        /// The folder was removed, renamed or unmounted: nothing more is reported.
+        case ended
+    }
+
+    typealias Receive = @Sendable (Event) -> Void
+}

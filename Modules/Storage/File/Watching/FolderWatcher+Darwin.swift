@@ -9,16 +9,6 @@ import Foundation
 final class FolderWatcher: Sendable {
     static let shared = FolderWatcher()
 
-    /// What is reported.
-    enum Event {
-        /// A file was created, replaced or removed.
-        case changed
-        /// The folder was removed, renamed or unmounted: nothing more is reported.
-        case ended
-    }
-
-    typealias Receive = @Sendable (Event) -> Void
-
     /// The argument of ``unsubscribe(_:)``.
     struct Subscription: @unchecked Sendable {  // a source of Dispatch may be cancelled on any thread
         fileprivate let source: any DispatchSourceFileSystemObject

@@ -10,16 +10,6 @@ import Foundation
 final class FolderWatcher: Sendable {
     static let shared = FolderWatcher()
 
-    /// What is reported.
-    enum Event {
-        /// The file was created, replaced or removed.
-        case changed
-        /// The folder was removed, renamed or unmounted: nothing more is reported.
-        case ended
-    }
-
-    typealias Receive = @Sendable (Event) -> Void
-
     /// The argument of ``unsubscribe(_:)``.
     struct Subscription: Sendable {
         fileprivate let watch: Int32
