@@ -73,11 +73,7 @@ final class PostgreSQLDatabase: Sendable {
         _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws -> Value {
         try await attempt { deadline in
-            try await pool.withConnection(for: .writing, until: deadline) { connection in
-                try await connection.run { open throws(PostgreSQLFailure) in
-                    try open.transaction(isDurable: isDurable, body)
-                }
-            }
+            try await pool.transaction(for: .writing, until: deadline, isDurable: isDurable, body)
         }
     }
 

@@ -16,8 +16,9 @@ final class ChangeSubscribers: Sendable {
 
     private struct State {
         var last = 0
-        var changes: [AccountHash: [Int: Subscriber]] = [:]
-        var releases: [AccountHash: [Int: Subscriber]] = [:]
+        var streams: [Kind: [AccountHash: [Int: Subscriber]]] = [:]
+
+        func subscribers(to kind: Kind) -> [Subscriber] { streams[kind]?.values.flatMap(\.values) ?? [] }
     }
 
     private let state = Locked(State())
@@ -32,35 +33,33 @@ final class ChangeSubscribers: Sendable {
 
     /// The accounts whose changes are watched, each once.
     var watchedAccounts: [String] {
-        Array(Set(state.withLock { $0.changes.values.flatMap { $0.values.map(\.account) } }))
+        Array(Set(state.withLock { $0.subscribers(to: .changes).map(\.account) }))
     }
 
     /// Reports a version of a row to the streams that have not seen it. Zero: no row.
     func report(_ version: Int64, of account: AccountHash) {
         let unaware: [Subscriber] = state.withLock { state in
-            let unaware = (state.changes[account] ?? [:]).filter { $0.value.seen != version }
-            for number in unaware.keys { state.changes[account]?[number]?.seen = version }
+            let unaware = (state.streams[.changes]?[account] ?? [:]).filter { $0.value.seen != version }
+            for number in unaware.keys { state.streams[.changes]?[account]?[number]?.seen = version }
             return Array(unaware.values)
         }
         for subscriber in unaware { subscriber.continuation.yield() }
     }
 
     func reportRelease(of account: AccountHash) {
-        let all = state.withLock { Array(($0.releases[account] ?? [:]).values) }
+        let all = state.withLock { Array(($0.streams[.releases]?[account] ?? [:]).values) }
         for subscriber in all { subscriber.continuation.yield() }
     }
 
     /// Reports a release to every stream: some may have been missed.
     func reportReleases() {
-        let all = state.withLock { $0.releases.values.flatMap(\.values) }
+        let all = state.withLock { $0.subscribers(to: .releases) }
         for subscriber in all { subscriber.continuation.yield() }
     }
 
     /// Ends every stream.
     func finish() {
-        let all = state.withLock {
-            ($0.changes.values.map(\.values) + $0.releases.values.map(\.values)).flatMap(\.self)
-        }
+        let all = state.withLock { $0.subscribers(to: .changes) + $0.subscribers(to: .releases) }
         for subscriber in all { subscriber.continuation.finish() }
     }
 
@@ -70,10 +69,7 @@ final class ChangeSubscribers: Sendable {
         let hash = AccountHash(account)
         let number = state.withLock { state in
             state.last += 1
-            switch kind {
-            case .changes: state.changes[hash, default: [:]][state.last] = subscriber
-            case .releases: state.releases[hash, default: [:]][state.last] = subscriber
-            }
+            state.streams[kind, default: [:]][hash, default: [:]][state.last] = subscriber
             return state.last
         }
         continuation.onTermination = { [weak self] _ in self?.remove(number, kind, hash) }
@@ -81,15 +77,9 @@ final class ChangeSubscribers: Sendable {
     }
 
     private func remove(_ number: Int, _ kind: Kind, _ account: AccountHash) {
-        func removed(from streams: [Int: Subscriber]?) -> [Int: Subscriber]? {
-            let rest = streams?.filter { $0.key != number } ?? [:]
-            return rest.isEmpty ? nil : rest
-        }
         state.withLock { state in
-            switch kind {
-            case .changes: state.changes[account] = removed(from: state.changes[account])
-            case .releases: state.releases[account] = removed(from: state.releases[account])
-            }
+            state.streams[kind]?[account]?[number] = nil
+            if state.streams[kind]?[account]?.isEmpty == true { state.streams[kind]?[account] = nil }
         }
     }
 }

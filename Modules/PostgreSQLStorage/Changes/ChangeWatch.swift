@@ -129,10 +129,8 @@ final class ChangeWatch: Sendable {
             text: "SELECT account, version FROM \(table.quoted) WHERE account = ANY ($1)",
             values: [.texts(accounts)]
         )
-        return try await pool.withConnection(for: .reading, until: clock.uptime + limits.call) { connection in
-            try await connection.run { open throws(PostgreSQLFailure) in
-                try open.transaction { open throws(PostgreSQLFailure) in try open.execute(statement) }
-            }
+        return try await pool.transaction(for: .reading, until: clock.uptime + limits.call) {
+            open throws(PostgreSQLFailure) in try open.execute(statement)
         }
     }
 }

@@ -60,6 +60,22 @@ final class ConnectionPool: Sendable {
         return try await body(connection)
     }
 
+    /// Runs statements as one transaction, as ``PostgreSQLConnection/transaction(isDurable:_:)`` does.
+    ///
+    /// - Throws: As ``withConnection(for:until:_:)``; ``PostgreSQLFailure``.
+    func transaction<Value: Sendable>(
+        for use: Use,
+        until deadline: Duration,
+        isDurable: Bool = true,
+        _ body: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
+    ) async throws -> Value {
+        try await withConnection(for: use, until: deadline) { connection in
+            try await connection.run { open throws(PostgreSQLFailure) in
+                try open.transaction(isDurable: isDurable, body)
+            }
+        }
+    }
+
     private func take(for use: Use, until deadline: Duration) async throws -> PooledConnection {
         let id = state.withLock { state in
             state.issued += 1

@@ -37,10 +37,8 @@ struct AccountSession: Sendable {
     func read() async throws -> StoredSession {
         let statement = statements.read(isLocking: false)
         let row = try await database.attempt { deadline in
-            try await database.pool.withConnection(for: .reading, until: deadline) { connection in
-                try await connection.run { open throws(PostgreSQLFailure) in
-                    try open.transaction { open throws(PostgreSQLFailure) in SessionRow(try open.execute(statement)) }
-                }
+            try await database.pool.transaction(for: .reading, until: deadline) { open throws(PostgreSQLFailure) in
+                SessionRow(try open.execute(statement))
             }
         }
         seen.withLock { $0 = row?.version ?? 0 }

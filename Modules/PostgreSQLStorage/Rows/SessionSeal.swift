@@ -12,17 +12,6 @@ struct SessionSeal: Sendable {
     let limit: Duration
     let clock: any TimeSource
 
-    private let envelope = TokenEnvelope()
-
-    init(account: String, cipher: any TokenCipher, replacesUnreadableRows: Bool, limit: Duration, clock: any TimeSource)
-    {
-        self.account = account
-        self.cipher = cipher
-        self.replacesUnreadableRows = replacesUnreadableRows
-        self.limit = limit
-        self.clock = clock
-    }
-
     /// Encrypts a session.
     ///
     /// - Returns: The content of the row; `nil` for an empty session.
@@ -32,7 +21,7 @@ struct SessionSeal: Sendable {
         case .empty: return nil
         case .active(let bundle): return try await seal(bundle)
         case .tombstone:
-            let content = SealedSession.Content.tombstone(try envelope.encode(session))
+            let content = SealedSession.Content.tombstone(try TokenEnvelope.encode(session))
             return SealedSession(format: SealedSession.currentVersion, content: content)
         }
     }
@@ -59,7 +48,7 @@ struct SessionSeal: Sendable {
     private func seal(_ bundle: TokenBundle) async throws -> SealedSession {
         let generation = Int64(bundle.generation)
         let session = bundle.session.rawValue
-        let plaintext = try envelope.encode(.active(bundle))
+        let plaintext = try TokenEnvelope.encode(.active(bundle))
         let label = SealedSession.associatedData(account: account, session: session, generation: generation)
         let ciphertext = try await attempt { try await cipher.seal(plaintext, authenticating: label) }
         guard let ciphertext else {
@@ -81,7 +70,7 @@ struct SessionSeal: Sendable {
             return nil
         }
         do throws(TokenStoreError) {
-            let bundle = try envelope.decode(plaintext).bundle
+            let bundle = try TokenEnvelope.decode(plaintext).bundle
             return bundle?.generation == Int(generation) && bundle?.session.rawValue == session ? bundle : nil
         } catch {
             guard error.code == .corrupt else { throw error }
@@ -91,7 +80,7 @@ struct SessionSeal: Sendable {
 
     private func openTombstone(_ data: Data) throws(TokenStoreError) -> Result<StoredSession, TokenStoreError> {
         do throws(TokenStoreError) {
-            let session = try envelope.decode(data)
+            let session = try TokenEnvelope.decode(data)
             guard case .tombstone = session else {
                 return .failure(TokenStoreError(.corrupt, reason: "the row has no tombstone"))
             }
