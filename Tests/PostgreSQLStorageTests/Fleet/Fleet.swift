@@ -4,18 +4,14 @@ import ConcurrencyPrimitives
 import Foundation
 import TestSupport
 
-/// Processes that share one session in a database. Their output is in one journal, each line with the process's number.
+/// Processes that share one session in a database.
 final class Fleet: Sendable {
-    /// One process.
-    struct Peer: Sendable {
-        let number: Int
-        let process: ChildProcess
-    }
-
-    let journal = Journal()
-
-    private let peers: Locked<[Peer]>
+    private let processes: [SpawnedProcess]
     private let server: FleetTokenServer
+
+    /// The lines of all processes, each after the index of its process.
+    private let lines = Locked<[String]>([])
+    private let reports = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// Starts processes, and waits until all are ready.
     init(
@@ -26,51 +22,59 @@ final class Fleet: Sendable {
         server: FleetTokenServer
     ) async throws {
         self.server = server
-        peers = Locked([])
-        for number in 1...count {
-            let process = try ChildProcess(SpawnedProcess.peer, ["fleet", connection, account, "\(generation)"]) {
-                [weak self] line in
-                self?.hear(line, from: number)
-            }
-            peers.withLock { $0.append(Peer(number: number, process: process)) }
+        processes = try (1...count).map { _ in
+            try SpawnedProcess(
+                SpawnedProcess.peer, ["fleet", connection, account, "\(generation)"],
+                environment: ProcessInfo.processInfo.environment)
         }
-        _ = await journal.waitFor(count) { $0.hasSuffix(" ready") }
+        for (index, process) in processes.enumerated() {
+            Task { [weak self, lines = process.lines] in
+                for await line in lines { self?.receive(line, from: index) }
+            }
+        }
+        await wait(for: count, containing: " ready")
     }
 
     /// Starts all at once.
     func go() throws {
-        for peer in peers.withLock({ $0 }) { try peer.process.write("go") }
+        for process in processes { try process.write("go\n") }
     }
 
     /// Waits until a number of processes are done.
     ///
     /// - Returns: The last generation and tokens of each.
     func results(of count: Int) async -> [String] {
-        _ = await journal.waitFor(count) { $0.contains(" done ") }
-        return journal.lines.compactMap { $0.components(separatedBy: " done ").dropFirst().first }
+        await wait(for: count, containing: " done ")
+        return lines.withLock { $0 }.compactMap { $0.components(separatedBy: " done ").dropFirst().first }
     }
 
     /// Ends all processes.
     func finish() async {
-        for peer in peers.withLock({ $0 }) { await peer.process.finish() }
+        for process in processes {
+            try? process.finishInput()
+            _ = await process.end()
+        }
     }
 
     /// The number of lines that contain some words.
-    func count(_ words: String) -> Int { journal.lines.count { $0.contains(" \(words)") } }
+    func count(_ words: String) -> Int { lines.withLock { $0 }.count { $0.contains(" \(words)") } }
 
-    private func hear(_ line: String?, from number: Int) {
-        guard let line else {
-            journal.append("\(number) ended")
-            return
+    private func wait(for count: Int, containing words: String) async {
+        while lines.withLock({ $0 }).count(where: { $0.contains(words) }) < count {
+            guard await reports.stream.first(where: { true }) != nil else { return }
         }
-        journal.append("\(number) \(line)")
+    }
+
+    private func receive(_ line: String, from index: Int) {
+        let process = processes[index]
+        lines.withLock { $0.append("\(index) \(line)") }
+        reports.continuation.yield()
         let words = line.split(separator: " ").map(String.init)
         guard words.count == 4, words[0] == "refresh" else { return }
         Task {
-            guard let peer = peers.withLock({ $0.first { $0.number == number } }) else { return }
-            guard let response = await server.exchange(words[2], key: words[3], for: peer) else { return }
-            try? peer.process.write(
-                ([response.isEmpty ? "rejected" : "tokens", words[1]] + response).joined(separator: " "))
+            guard let response = await server.exchange(words[2], key: words[3], for: process) else { return }
+            try? process.write(
+                ([response.isEmpty ? "rejected" : "tokens", words[1]] + response).joined(separator: " ") + "\n")
         }
     }
 }

@@ -5,6 +5,7 @@ import ContractTesting
 import Foundation
 import PostgreSQLStorage
 import Storage
+import TestSupport
 import Testing
 
 @Suite("G13: one refresh for a whole fleet", .needsPostgreSQL, .timeLimit(.minutes(10)))
@@ -20,9 +21,9 @@ struct FleetTests {
         try await store.prepare()
         let (restartDue, restarted) = (Gate(), Gate())
         let server = FleetTokenServer(plans: [
-            Self.killAt: { peer, server in
+            Self.killAt: { process, server in
                 server.leave()
-                peer.process.kill()
+                process.kill()
                 return .isLost
             },
             Self.restartAt: { _, _ in

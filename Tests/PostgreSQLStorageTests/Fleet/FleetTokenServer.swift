@@ -3,6 +3,7 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import Foundation
+import TestSupport
 
 /// The authorization server of a fleet. It rotates tokens, honours idempotency keys, counts, and runs a test's plans at
 /// certain refreshes.
@@ -13,7 +14,7 @@ final class FleetTokenServer: Sendable {
         case isLost
     }
 
-    typealias Plan = @Sendable (_ peer: Fleet.Peer, _ server: FleetTokenServer) async -> Fate
+    typealias Plan = @Sendable (_ process: SpawnedProcess, _ server: FleetTokenServer) async -> Fate
 
     private struct State {
         var requests = 0
@@ -42,7 +43,7 @@ final class FleetTokenServer: Sendable {
     /// Exchanges a refresh token.
     ///
     /// - Returns: The words of the response; `nil` if none is given.
-    func exchange(_ refreshToken: String, key: String, for peer: Fleet.Peer) async -> [String]? {
+    func exchange(_ refreshToken: String, key: String, for process: SpawnedProcess) async -> [String]? {
         let number = state.withLock { state in
             state.requests += 1
             state.underWay += 1
@@ -50,13 +51,13 @@ final class FleetTokenServer: Sendable {
             return state.requests
         }
         let tokens = try? server.refresh(refreshToken, key: key)
-        if let plan = plans[number], case .isLost = await plan(peer, self) { return nil }
+        if let plan = plans[number], case .isLost = await plan(process, self) { return nil }
         leave()
         guard let tokens, let next = tokens.refreshToken else { return [] }
         return [tokens.accessToken, next]
     }
 
-    /// Ends a refresh whose peer is about to be killed.
+    /// Ends a refresh whose process is about to be killed.
     func leave() {
         state.withLock { $0.underWay -= 1 }
     }

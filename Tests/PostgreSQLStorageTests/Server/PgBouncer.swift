@@ -15,11 +15,9 @@ final class PgBouncer: Sendable {
     private static let program = "/usr/sbin/pgbouncer"
 
     /// Its connection string.
-    var connection: String { "host=\(folder) port=6432 user=latchkey dbname=postgres" }
+    var connection: String { "host=\(script.folder) port=6432 user=latchkey dbname=postgres" }
 
-    private let folder: String
-    private let script: ChildProcess
-    private let journal: Journal
+    private let script: ServerScript
 
     /// Starts a pooler.
     ///
@@ -27,29 +25,13 @@ final class PgBouncer: Sendable {
     ///   - server: The server behind it.
     ///   - user: The role it logs in as.
     ///   - connections: The most connections to the server.
-    /// - Throws: `PostgreSQLServer.DidNotStart`.
+    /// - Throws: ``ServerScript/DidNotStart``.
     init(before server: PostgreSQLServer, as user: String = "latchkey", connections: Int = 20) async throws {
-        guard let programs = PostgreSQLPrograms.found else { throw PostgreSQLServer.DidNotStart(said: ["no programs"]) }
-        folder = try programs.makeFolder()
-        let journal = Journal()
-        let shell = programs.shell(Self.script, [Self.program, folder, server.folder, "\(connections)", user])
-        self.journal = journal
-        script = try ChildProcess(shell.executable, shell.arguments) { line in
-            if let line { journal.append(line) } else { journal.close() }
-        }
-        guard await journal.waitFor(where: { $0 == "started" }) else {
-            throw PostgreSQLServer.DidNotStart(said: journal.lines)
-        }
+        script = try await ServerScript(Self.script) { [Self.program, $1, server.folder, "\(connections)", user] }
     }
 
     /// Kills the pooler and starts it again: all connections are cut.
-    func restart() async throws {
-        let said = journal.lines.count
-        try script.write("restart")
-        guard await journal.waitFor(after: said, where: { $0 == "started" }) else {
-            throw PostgreSQLServer.DidNotStart(said: journal.lines)
-        }
-    }
+    func restart() async throws { try await script.perform("restart", until: "started") }
 
     /// A store behind it.
     func store(

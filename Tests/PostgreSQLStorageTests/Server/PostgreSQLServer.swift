@@ -8,9 +8,6 @@ import Testing
 @testable import PostgreSQLStorage
 
 /// A private PostgreSQL server, in a temporary folder, with a socket in that folder only.
-///
-/// A shell script starts it, stops it on a command, and removes it with its folder when the input of the script ends,
-/// which it does when the process of the tests ends in any way.
 final class PostgreSQLServer: Sendable {
     /// One server with the table, for all tests that do not stop or change it.
     static var shared: PostgreSQLServer {
@@ -23,33 +20,20 @@ final class PostgreSQLServer: Sendable {
         return server
     }
 
-    struct DidNotStart: Error {
-        let said: [String]
-    }
-
-    let folder: String
+    var folder: String { script.folder }
 
     /// The connection string of its superuser.
     var connection: String { "host=\(folder) user=latchkey dbname=postgres" }
 
-    private let script: ChildProcess
-    private let journal: Journal
+    private let script: ServerScript
     private let queue = BlockingQueue(label: "test-database")
 
     /// Starts a server.
     ///
     /// - Parameter connections: The most connections, without those reserved for its superuser.
-    /// - Throws: ``DidNotStart``.
+    /// - Throws: ``ServerScript/DidNotStart``.
     init(connections: Int = 97) async throws {
-        guard let programs = PostgreSQLPrograms.found else { throw DidNotStart(said: ["no programs"]) }
-        folder = try programs.makeFolder()
-        let journal = Journal()
-        let shell = programs.shell(Self.script, [programs.folder, folder, "\(connections + 3)"])
-        self.journal = journal
-        script = try ChildProcess(shell.executable, shell.arguments) { line in
-            if let line { journal.append(line) } else { journal.close() }
-        }
-        guard await journal.waitFor(where: { $0 == "started" }) else { throw DidNotStart(said: journal.lines) }
+        script = try await ServerScript(Self.script) { [$0, $1, "\(connections + 3)"] }
     }
 
     /// A store in it, by default without encryption.
@@ -85,10 +69,10 @@ final class PostgreSQLServer: Sendable {
     }
 
     /// Stops the server as a crash would, without closing its connections.
-    func crash() async throws { try await command("crash", until: "stopped") }
+    func crash() async throws { try await script.perform("crash", until: "stopped") }
 
     /// Starts the server again.
-    func start() async throws { try await command("start", until: "started") }
+    func start() async throws { try await script.perform("start", until: "started") }
 
     /// Stops and removes the server.
     func finish() async { await script.finish() }
@@ -113,14 +97,6 @@ final class PostgreSQLServer: Sendable {
         get throws {
             let text = try String(contentsOfFile: folder + "/data/postmaster.pid", encoding: .utf8)
             return try #require(text.split(separator: "\n").first.flatMap { pid_t($0) })
-        }
-    }
-
-    private func command(_ word: String, until reply: String) async throws {
-        let said = journal.lines.count
-        try script.write(word)
-        guard await journal.waitFor(after: said, where: { $0 == reply }) else {
-            throw DidNotStart(said: journal.lines)
         }
     }
 
