@@ -115,8 +115,12 @@ final class FileChanges: Sendable {
         var next = name
         var status = stat()
         while stat(path, &status) != 0 {
-            // Behind a link that leads nowhere, nothing is reported when its disk is mounted.
-            guard errno == ENOENT, path != anchor, path.count > 1, lstat(path, &status) != 0 else { return nil }
+            guard errno == ENOENT, path != anchor, path.count > 1 else { return nil }
+            if lstat(path, &status) == 0 {
+                // Behind a link that leads nowhere, nothing is reported when its disk is mounted.
+                if status.st_mode & S_IFMT == S_IFLNK { return nil }
+                continue  // it was made meanwhile
+            }
             next = (path as NSString).lastPathComponent
             path = (path as NSString).deletingLastPathComponent
         }
