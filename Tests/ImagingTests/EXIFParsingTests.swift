@@ -31,22 +31,19 @@ import Testing
             .map { #expect($0.code == .notAnImage) }
     }
 
-    @Test func `both byte orders are read`() throws {
-        let big: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]
-        let little: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
-        #expect(try orientation(tiff: big) == .right)
-        #expect(try orientation(tiff: little) == .right)
-    }
+    private static let make: [UInt8] = [0x01, 0x0F, 0, 2, 0, 0, 0, 4, 0x41, 0x42, 0x43, 0]
+    private static let left: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 8, 0, 0]
 
-    @Test func `other directory entries are skipped`() throws {
-        let make: [UInt8] = [0x01, 0x0F, 0, 2, 0, 0, 0, 4, 0x41, 0x42, 0x43, 0]
-        let entry: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 8, 0, 0]
-        #expect(try orientation(tiff: [0x4D, 0x4D, 0, 42, 0, 0, 0, 9, 0, 0, 2] + make + entry) == .left)
-    }
+    private static let valid: [(what: String, tiff: [UInt8], orientation: EXIFOrientation)] = [
+        ("big-endian", [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0], .right),
+        ("little-endian", [0x49, 0x49, 42, 0, 8, 0, 0, 0, 1, 0, 0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0], .right),
+        ("another entry before it", [0x4D, 0x4D, 0, 42, 0, 0, 0, 9, 0, 0, 2] + make + left, .left),
+        ("a LONG", [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 4, 0, 0, 0, 1, 0, 0, 0, 3], .down),
+    ]
 
-    @Test func `an orientation stored as a LONG is read`() throws {
-        let long: [UInt8] = [0x4D, 0x4D, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 4, 0, 0, 0, 1, 0, 0, 0, 3]
-        #expect(try orientation(tiff: long) == .down)
+    @Test(arguments: valid)
+    func `an orientation is read in every form`(what: String, tiff: [UInt8], expected: EXIFOrientation) throws {
+        #expect(try orientation(tiff: tiff) == expected)
     }
 
     /// Each is a valid structure with one fault.
@@ -126,25 +123,11 @@ import Testing
         let stored = Bitmap.quadrants(PixelSize(width: 60, height: 40)).oriented(by: orientation.inverse)
         let header = ImageHeader(format: .jpeg, size: stored.size, orientation: orientation)
         let expected = Bitmap.quadrants(PixelSize(width: 30, height: 20))
-        let codec = PictureCheckingCodec(header: header, picture: stored, expected: expected)
+        let codec = ScriptedCodec(
+            header: header, picture: stored,
+            encode: { bitmap, _ in bitmap == expected ? FlatJPEG(components: [0]).data : nil })
         var policy = FittingPolicy()
         policy.maximumSize = PixelSize(width: 30, height: 30)
         #expect(try PhotoFitter(codec: codec, policy: policy).fit(.init()).size == PixelSize(width: 30, height: 20))
-    }
-}
-
-/// Encodes the expected picture only.
-private struct PictureCheckingCodec: ImageCodec {
-    let header: ImageHeader
-    let picture: Bitmap
-    let expected: Bitmap
-
-    func inspect(_ data: Data) throws(ImagingError) -> ImageHeader { header }
-
-    func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap { picture }
-
-    func encodeJPEG(_ bitmap: Bitmap, quality: Double) throws(ImagingError) -> Data {
-        guard bitmap == expected else { throw ImagingError(.encodingFailed, "Not the picture expected.") }
-        return FlatJPEG(components: [0]).data
     }
 }

@@ -6,6 +6,16 @@ import Testing
 @Suite struct PhotoFitterTests {
     private let camera = ImageHeader(format: .jpeg, size: PixelSize(width: 4000, height: 3000))
 
+    /// Writes a byte for each pixel at quality 0.8, and half of one at others.
+    private var proportional: ScriptedCodec {
+        ScriptedCodec(
+            header: camera,
+            encode: { bitmap, quality in
+                let count = bitmap.size.pixelCount / (quality < 0.8 ? 2 : 1)
+                return Data([0xFF, 0xD8, 0xFF, 0xDA, 0, 2]) + Data(count: count) + Data([0xFF, 0xD9])
+            })
+    }
+
     @Test func `the defaults are the limits of the service`() {
         let policy = FittingPolicy()
         #expect(policy.maximumSize == PixelSize(width: 1024, height: 1024))
@@ -99,7 +109,7 @@ import Testing
         let secret = Data([0xFF, 0xFE, 0, 8]) + Data("SECRET".utf8)
         let scan = Data([0xFF, 0xDA, 0, 2, 1, 0xFF, 0, 2])
         let jpeg = Data([0xFF, 0xD8]) + scan + secret + scan + Data([0xFF, 0xD9])
-        let codec = FixedCodec(header: camera, jpeg: jpeg + secret)
+        let codec = ScriptedCodec(header: camera, encode: { _, _ in jpeg + secret })
         let photo = try PhotoFitter(codec: codec).fit(Data())
         #expect(photo.jpeg == Data([0xFF, 0xD8]) + scan + scan + Data([0xFF, 0xD9]))
     }
@@ -108,9 +118,7 @@ import Testing
         var policy = FittingPolicy()
         policy.qualities = [0.8, 0.1]
         policy.maximumBytes = 50_000
-        // The bytes are proportional to the pixels: one a pixel at 0.8, a half at 0.1.
-        let codec = ProportionalCodec(header: camera)
-        let photo = try PhotoFitter(codec: codec, policy: policy).fit(Data())
+        let photo = try PhotoFitter(codec: proportional, policy: policy).fit(Data())
         #expect(photo.quality == 0.1)
         #expect(photo.jpeg.count <= 50_000 && photo.jpeg.count > 35_000)
         #expect(photo.size.width * 3 == photo.size.height * 4)
@@ -120,7 +128,7 @@ import Testing
         var policy = FittingPolicy()
         policy.maximumBytes = 500
         policy.minimumLongerSide = 100
-        let fitter = PhotoFitter(codec: ProportionalCodec(header: camera), policy: policy)
+        let fitter = PhotoFitter(codec: proportional, policy: policy)
         let error = #expect(throws: ImagingError.self) { try fitter.fit(Data()) }
         #expect(error?.code == .cannotFit)
         #expect(error?.message.hasPrefix("At 100×75 pixels the photo has") == true)
@@ -139,32 +147,4 @@ import Testing
         #expect(error?.errorDescription?.contains("trait TurboJPEG") == true)
     }
     #endif
-}
-
-/// Writes the same JPEG for every picture.
-private struct FixedCodec: ImageCodec {
-    let header: ImageHeader
-    let jpeg: Data
-
-    func inspect(_ data: Data) throws(ImagingError) -> ImageHeader { header }
-
-    func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap { .flat(size, [1, 2, 3]) }
-
-    func encodeJPEG(_ bitmap: Bitmap, quality: Double) throws(ImagingError) -> Data { jpeg }
-}
-
-/// Writes JPEGs of a byte for each pixel at quality 0.8, and in proportion at others.
-private struct ProportionalCodec: ImageCodec {
-    let header: ImageHeader
-
-    func inspect(_ data: Data) throws(ImagingError) -> ImageHeader { header }
-
-    func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap {
-        .flat(size, [1, 2, 3])
-    }
-
-    func encodeJPEG(_ bitmap: Bitmap, quality: Double) throws(ImagingError) -> Data {
-        let count = bitmap.size.pixelCount / (quality < 0.8 ? 2 : 1)
-        return Data([0xFF, 0xD8, 0xFF, 0xDA, 0, 2]) + Data(count: count) + Data([0xFF, 0xD9])
-    }
 }

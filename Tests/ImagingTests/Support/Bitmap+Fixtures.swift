@@ -67,6 +67,8 @@ struct ScriptedCodec: ImageCodec {
     var bytes: [Double: Int] = [:]
     /// Metadata segments that the encoder adds.
     var addedSegments = Data()
+    /// The encoded file, if it is not one of `bytes`.
+    var encode: (@Sendable (Bitmap, Double) -> Data?)?
 
     static let unscripted = ImagingError(.init(rawValue: "unscripted"), "The call is not scripted.")
 
@@ -81,6 +83,7 @@ struct ScriptedCodec: ImageCodec {
     }
 
     func encodeJPEG(_ bitmap: Bitmap, quality: Double) throws(ImagingError) -> Data {
+        if let file = encode?(bitmap, quality) { return file }
         guard let count = bytes[quality] else { throw Self.unscripted }
         let (start, end) = (Data([0xFF, 0xD8]), Data([0xFF, 0xDA, 0, 2]))
         return start + addedSegments + end + Data(count: count - 8) + Data([0xFF, 0xD9])

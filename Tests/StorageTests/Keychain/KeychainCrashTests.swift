@@ -129,11 +129,11 @@ struct KeychainCrashTests {
     private func forEveryDeath(
         _ layout: Layout,
         _ returnsLastResult: Bool,
-        _ body: (ModelKeychain, DyingKeychain) async throws -> Void
+        _ body: (ModelKeychain, ScriptedKeychain) async throws -> Void
     ) async throws -> Int {
         for calls in 0... {
             let model = try layout.model()
-            let dying = DyingKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
+            let dying = ScriptedKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
             try await body(model, dying)
             if !dying.isDead { return calls + 1 }
         }

@@ -12,7 +12,7 @@ enum KeychainCall: String, Sendable, CaseIterable {
     case delete
 }
 
-/// A Keychain that records its calls, and whose results can be scripted.
+/// A Keychain that records its calls, whose results can be scripted, and whose program may die.
 final class ScriptedKeychain: KeychainItems {
     struct Asked: Sendable, Hashable {
         let call: KeychainCall
@@ -25,18 +25,28 @@ final class ScriptedKeychain: KeychainItems {
         var results: [KeychainCall: [KeychainStatus?]] = [:]
         var standing: [KeychainCall: KeychainStatus] = [:]
         var before: [KeychainCall: @Sendable () -> Void] = [:]
+        var isDead = false
     }
 
-    let base: any KeychainItems
+    private let base: any KeychainItems
+    private let lifetime: Int
+    private let returnsLastResult: Bool
     private let state = Locked(State())
 
-    init(_ base: any KeychainItems) {
+    /// - Parameters:
+    ///   - base: The underlying Keychain.
+    ///   - lifetime: The number of calls after which the program dies: further ones have no effect.
+    ///   - returnsLastResult: Whether the last call that has an effect returns its result, or an error.
+    init(_ base: any KeychainItems, dyingAfter lifetime: Int = .max, returnsLastResult: Bool = true) {
         self.base = base
+        self.lifetime = lifetime
+        self.returnsLastResult = returnsLastResult
     }
 
     var hasFileBasedKeychain: Bool { base.hasFileBasedKeychain }
     var asked: [Asked] { state.withLock { $0.asked } }
     var calls: [KeychainCall] { asked.map(\.call) }
+    var isDead: Bool { state.withLock { $0.isDead } }
 
     /// Scripts the next results of a call. `nil`, and all later results, are those of the underlying Keychain.
     func script(_ call: KeychainCall, _ results: KeychainStatus?...) {
@@ -54,90 +64,49 @@ final class ScriptedKeychain: KeychainItems {
     }
 
     func copyMatching(_ query: KeychainQuery) throws(KeychainStatus) -> [KeychainItem] {
-        try ask(Asked(call: .copyMatching, location: query.location))
-        return try base.copyMatching(query)
+        try perform(Asked(call: .copyMatching, location: query.location)) { () throws(KeychainStatus) in
+            try base.copyMatching(query)
+        }
     }
 
     func add(_ query: KeychainQuery, _ values: KeychainValues) throws(KeychainStatus) {
-        try ask(Asked(call: .add, location: query.location, accessibility: values.accessibility))
-        try base.add(query, values)
+        let asked = Asked(call: .add, location: query.location, accessibility: values.accessibility)
+        try perform(asked) { () throws(KeychainStatus) in try base.add(query, values) }
     }
 
     func update(_ query: KeychainQuery, to values: KeychainValues) throws(KeychainStatus) {
-        try ask(Asked(call: .update, location: query.location, accessibility: values.accessibility))
-        try base.update(query, to: values)
+        let asked = Asked(call: .update, location: query.location, accessibility: values.accessibility)
+        try perform(asked) { () throws(KeychainStatus) in try base.update(query, to: values) }
     }
 
     func delete(_ query: KeychainQuery) throws(KeychainStatus) {
-        try ask(Asked(call: .delete, location: query.location))
-        try base.delete(query)
+        try perform(Asked(call: .delete, location: query.location)) { () throws(KeychainStatus) in
+            try base.delete(query)
+        }
     }
 
-    private func ask(_ asked: Asked) throws(KeychainStatus) {
-        let (failure, body) = state.withLock { state -> (KeychainStatus?, (@Sendable () -> Void)?) in
+    private func perform<Value>(
+        _ asked: Asked, _ call: () throws(KeychainStatus) -> Value
+    ) throws(KeychainStatus) -> Value {
+        let (number, failure, body) = state.withLock { state in
             state.asked.append(asked)
             var failure = state.standing[asked.call]
             if let next = state.results[asked.call]?.first {
                 state.results[asked.call]?.removeFirst()
                 failure = next
             }
-            return (failure, state.before.removeValue(forKey: asked.call))
+            return (state.asked.count, failure, state.before.removeValue(forKey: asked.call))
         }
+        guard number <= lifetime else { throw die() }
         body?()
         if let failure { throw failure }
-    }
-}
-
-/// A Keychain whose program dies: after some calls, further ones have no effect.
-///
-/// The last effective call may return a result or an error.
-final class DyingKeychain: KeychainItems {
-    private struct State {
-        var callsLeft: Int
-        var isDead = false
-    }
-
-    private let base: any KeychainItems
-    private let returnsLastResult: Bool
-    private let state: Locked<State>
-
-    init(_ base: any KeychainItems, dyingAfter calls: Int, returnsLastResult: Bool) {
-        self.base = base
-        self.returnsLastResult = returnsLastResult
-        state = Locked(State(callsLeft: calls))
-    }
-
-    var hasFileBasedKeychain: Bool { base.hasFileBasedKeychain }
-    var isDead: Bool { state.withLock { $0.isDead } }
-
-    func copyMatching(_ query: KeychainQuery) throws(KeychainStatus) -> [KeychainItem] {
-        try live { () throws(KeychainStatus) in try base.copyMatching(query) }
-    }
-
-    func add(_ query: KeychainQuery, _ values: KeychainValues) throws(KeychainStatus) {
-        try live { () throws(KeychainStatus) in try base.add(query, values) }
-    }
-
-    func update(_ query: KeychainQuery, to values: KeychainValues) throws(KeychainStatus) {
-        try live { () throws(KeychainStatus) in try base.update(query, to: values) }
-    }
-
-    func delete(_ query: KeychainQuery) throws(KeychainStatus) {
-        try live { () throws(KeychainStatus) in try base.delete(query) }
-    }
-
-    private func live<Value>(_ call: () throws(KeychainStatus) -> Value) throws(KeychainStatus) -> Value {
-        let left = state.withLock { state in
-            state.callsLeft -= 1
-            if state.callsLeft < 0 { state.isDead = true }
-            return state.callsLeft
-        }
-        guard left >= 0 else { throw .notAvailable }
         let value = try call()
-        guard left > 0 || returnsLastResult else {
-            state.withLock { $0.isDead = true }
-            throw .notAvailable
-        }
+        guard number < lifetime || returnsLastResult else { throw die() }
         return value
+    }
+
+    private func die() -> KeychainStatus {
+        state.withLock { $0.isDead = true }
+        return .notAvailable
     }
 }

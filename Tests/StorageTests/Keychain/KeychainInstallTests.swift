@@ -150,7 +150,7 @@ struct KeychainInstallTests {
             try model.insert(TokenBundle.numbered(1).stored, at: .own)
             let mark = Flag(false)
             let marker = InstallMarker(isSet: { mark.isSet }, set: { mark.isSet = true })
-            let dying = DyingKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
+            let dying = ScriptedKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
             _ = try? await KeychainTokenStore.over(dying, marker: marker).load()
             try await KeychainTokenStore.over(model, marker: marker).save(.numbered(5))
             #expect(try await KeychainTokenStore.over(model, marker: marker).load() == .numbered(5))

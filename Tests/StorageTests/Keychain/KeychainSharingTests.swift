@@ -222,7 +222,7 @@ struct KeychainSharingTests {
             let model = ModelKeychain()
             try model.insert(TokenBundle.numbered(5).stored, at: .own)
             try model.insert(TokenBundle.numbered(1, of: SessionID(rawValue: "session-0")).stored, at: .older)
-            let dying = DyingKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
+            let dying = ScriptedKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
             let isDone: Void? = try? await process(over: dying, [.bundle(at: .older)])
                 .update { [tombstone] _ in .tombstone(tombstone) }
             let found = try await process(over: model, [.bundle(at: .older)]).read()
