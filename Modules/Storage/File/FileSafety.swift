@@ -213,6 +213,21 @@ func uninterrupted<Number: SignedInteger>(_ call: () -> Number) throws(SystemCal
     }
 }
 
+/// Reads the status of a file or folder with a system call.
+///
+/// - Parameter call: `lstat` or `fstatat`.
+/// - Returns: The status; `nil` if there is no such file.
+/// - Throws: The value of `errno`, but for `ENOENT`.
+func statusIfExists(_ call: (inout stat) -> Int32) throws(SystemCallError) -> stat? {
+    var status = stat()
+    do {
+        try uninterrupted { call(&status) }
+        return status
+    } catch let error where error.number == ENOENT {
+        return nil
+    }
+}
+
 /// Makes system calls for a file or folder, and adds both to the error.
 ///
 /// - Parameters:

@@ -106,14 +106,8 @@ extension PrivateFolder {
 
     /// The status of a file or link. `nil`: it does not exist.
     private func status(of name: String) throws(TokenStoreError) -> stat? {
-        var status = stat()
-        do {
-            try uninterrupted { fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) }
-            return status
-        } catch let error where error.number == ENOENT {
-            return nil
-        } catch {
-            throw .system(error, "inspect", path(of: name))
+        try attempt("inspect", path(of: name)) { () throws(SystemCallError) in
+            try statusIfExists { fstatat(descriptor.number, name, &$0, AT_SYMLINK_NOFOLLOW) }
         }
     }
 

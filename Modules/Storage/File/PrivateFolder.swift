@@ -99,14 +99,10 @@ struct PrivateFolder: ~Copyable {
         var parent = path.hasPrefix("/") ? "" : "."
         for name in path.split(separator: "/") {
             let next = parent + "/" + name
-            var status = stat()
-            do {
-                try uninterrupted { lstat(next, &status) }
-            } catch let error where error.number == ENOENT {
-                return try !exists(String(name), in: parent.isEmpty ? "/" : parent)
-            } catch {
-                throw .system(error, "find the folder", next)
+            let found = try attempt("find the folder", next) { () throws(SystemCallError) in
+                try statusIfExists { lstat(next, &$0) }
             }
+            guard var status = found else { return try !exists(String(name), in: parent.isEmpty ? "/" : parent) }
             if status.st_mode & S_IFMT == S_IFLNK, stat(next, &status) != 0 {
                 throw .system(
                     SystemCallError(number: errno), "follow the symbolic link", next,
@@ -123,13 +119,7 @@ struct PrivateFolder: ~Copyable {
         try attempt("find the folder", folder + "/" + name) { () throws(SystemCallError) in
             let flags = searchOnly | O_DIRECTORY | O_CLOEXEC
             let parent = Descriptor(number: try uninterrupted { systemOpen(folder, flags) })
-            var status = stat()
-            do throws(SystemCallError) {
-                try uninterrupted { fstatat(parent.number, name, &status, AT_SYMLINK_NOFOLLOW) }
-                return true
-            } catch let error where error.number == ENOENT {
-                return false
-            }
+            return try statusIfExists { fstatat(parent.number, name, &$0, AT_SYMLINK_NOFOLLOW) } != nil
         }
     }
 

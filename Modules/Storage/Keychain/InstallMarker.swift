@@ -56,14 +56,8 @@ public struct InstallMarker: Sendable {
 
     /// Reads the file's status only, which its data protection does not prevent.
     private static func exists(_ file: URL) throws(TokenStoreError) -> Bool {
-        var status = stat()
-        do {
-            try uninterrupted { lstat(file.path, &status) }
-            return true
-        } catch let error where error.number == ENOENT {
-            return false
-        } catch {
-            throw .system(error, "inspect", file.path)
+        try attempt("inspect", file.path) { () throws(SystemCallError) in
+            try statusIfExists { lstat(file.path, &$0) } != nil
         }
     }
 

@@ -60,9 +60,9 @@ final class KeyringCall {
 
     /// Whether the keyring that new items go to is locked. `nil`: the keyring is missing.
     func isDefaultKeyringLocked() throws(KeyringError) -> Bool? {
-        var failure: LibSecret.Object?
-        let collection = library.collection(service, Self.defaultKeyring, 0, limit.cancellable, &failure)
-        if let failure { throw limit.error(of: failure, from: "the Secret Service, asked for the default keyring,") }
+        let collection = try limit.check("the Secret Service, asked for the default keyring,") {
+            library.collection(service, Self.defaultKeyring, 0, limit.cancellable, $0)
+        }
         guard let collection else { return nil }
         objects.append(collection)
         return library.isCollectionLocked(collection) != 0
@@ -71,10 +71,10 @@ final class KeyringCall {
     /// The items of an account, in every keyring.
     func items(of account: KeyringAccount) throws(KeyringError) -> [Item] {
         try withAttributes(of: account) { schema, attributes throws(KeyringError) in
-            var failure: LibSecret.Object?
-            let list = library.search(service, schema, attributes, Self.searchFlags, limit.cancellable, &failure)
+            let list = try limit.check("the Secret Service, asked for the item,") {
+                library.search(service, schema, attributes, Self.searchFlags, limit.cancellable, $0)
+            }
             defer { library.freeList(list) }
-            if let failure { throw limit.error(of: failure, from: "the Secret Service, asked for the item,") }
             var items: [Item] = []
             var next = list
             while let entry = next?.load(as: LibSecret.GList.self) {
@@ -140,9 +140,7 @@ final class KeyringCall {
     }
 
     private func attempt(_ request: String, _ call: (LibSecret.FailureSlot?) -> Int32) throws(KeyringError) {
-        var failure: LibSecret.Object?
-        let isDone = call(&failure) != 0
-        if let failure { throw limit.error(of: failure, from: "the Secret Service, asked \(request) the item,") }
+        let isDone = try limit.check("the Secret Service, asked \(request) the item,", call) != 0
         if !isDone { throw .failed("it was not stored or deleted") }
     }
 
@@ -151,10 +149,7 @@ final class KeyringCall {
         _ limit: KeyringCallLimit,
         _ call: (LibSecret.FailureSlot?) -> LibSecret.Object?
     ) throws(KeyringError) -> LibSecret.Object {
-        var failure: LibSecret.Object?
-        let object = call(&failure)
-        if let failure { throw limit.error(of: failure, from: callee) }
-        guard let object else { throw .failed("no response") }
+        guard let object = try limit.check(callee, call) else { throw .failed("no response") }
         return object
     }
 }
@@ -182,8 +177,20 @@ private final class KeyringCallLimit: @unchecked Sendable {  // GLib lets any th
         timer.resume()
     }
 
+    /// Makes a call.
+    ///
+    /// - Throws: ``KeyringError``, that of the call.
+    func check<Value>(
+        _ callee: String, _ call: (LibSecret.FailureSlot?) -> Value
+    ) throws(KeyringError) -> Value {
+        var failure: LibSecret.Object?
+        let value = call(&failure)
+        if let failure { throw error(of: failure, from: callee) }
+        return value
+    }
+
     /// The error of a call. One that the limit has cancelled names what did not respond.
-    func error(of failure: LibSecret.Object, from callee: String) -> KeyringError {
+    private func error(of failure: LibSecret.Object, from callee: String) -> KeyringError {
         defer { library.freeFailure(failure) }
         if hasPassed.withLock({ $0 }) { return .silent("\(callee) did not respond within \(limit.inWords)") }
         let message = failure.load(as: LibSecret.GError.self).message
