@@ -5,22 +5,14 @@ import PackageDescription
 // isolation by default as a new Xcode project has it, and in Swift 5 mode. And the test doubles as teams without Swift
 // Testing use them: in tests of XCTest, and in a program that links no test framework. `make test-consumers` runs them.
 
-let latchkey: [Target.Dependency] = [
-    .product(name: "AuthInterface", package: "Latchkey"),
-    .product(name: "TokenRefresh", package: "Latchkey"),
-    .product(name: "NetworkCore", package: "Latchkey"),
-    .product(name: "NetworkTransfers", package: "Latchkey"),
-    .product(name: "NetworkURLSession", package: "Latchkey"),
-    .product(name: "NetworkAsyncHTTPClient", package: "Latchkey"),
-    .product(name: "DataAPI", package: "Latchkey"),
-    .product(name: "OAuth2Flows", package: "Latchkey"),
-    .product(name: "Storage", package: "Latchkey"),
-]
+func products(_ names: String...) -> [Target.Dependency] {
+    names.map { .product(name: $0, package: "Latchkey") }
+}
 
-let doubles: [Target.Dependency] = [
-    .product(name: "NetworkDoubles", package: "Latchkey"),
-    .product(name: "AuthTesting", package: "Latchkey"),
-]
+let latchkey = products(
+    "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkTransfers", "NetworkURLSession", "NetworkAsyncHTTPClient",
+    "DataAPI", "OAuth2Flows", "Storage")
+let doubles = products("NetworkDoubles", "AuthTesting")
 
 let package = Package(
     name: "Consumers",
@@ -38,9 +30,6 @@ let package = Package(
         .testTarget(name: "XCTestTests", dependencies: latchkey + doubles),
         .testTarget(
             name: "PlainTests",
-            dependencies: [
-                "Plain", .product(name: "NetworkTesting", package: "Latchkey"),
-                .product(name: "AuthTesting", package: "Latchkey"),
-            ] + latchkey),
+            dependencies: ["Plain"] + latchkey + products("NetworkTesting", "AuthTesting")),
     ]
 )

@@ -16,6 +16,17 @@ import Testing
         AuthService(unauthenticated: unauthenticated, network: network, session: session)
     }
 
+    /// The outcome of a launch: the user's name, the reason of the end, or the code of the error.
+    private func launch(_ session: StubSession, refreshing: Bool = true) async throws -> String {
+        switch try await service(session).autoLogin(refreshing: refreshing) {
+        case .signedIn(let user): "signed in: \(user?.name ?? "unknown")"
+        case .signedOut(let reason): "signed out: \(reason.isExpired ? "expired" : "\(reason)")"
+        case .undetermined(let error as NetworkError): "undetermined: \(error.code)"
+        case .undetermined(let error as AuthenticationError): "undetermined: \(error.code)"
+        case .undetermined(let error): "undetermined: \(error)"
+        }
+    }
+
     @Test func `a guest's tokens start the session`() async throws {
         let session = StubSession(.signedOut(.never))
         let login = Endpoint.registerGuest(name: "Ada", photo: Data())
@@ -48,11 +59,7 @@ import Testing
     @Test func `a stored session that the server accepts leads to the main screen, refreshed once`() async throws {
         network.on(.me, return: ada)
         let session = StubSession()
-        guard case .signedIn(let user?) = try await service(session).autoLogin() else {
-            Issue.record("not signed in")
-            return
-        }
-        #expect(user == ada)
+        #expect(try await launch(session) == "signed in: Ada")
         #expect(network.log == ["GET users/me"])
         #expect(session.calls == [.restore, .refresh])
     }
@@ -63,14 +70,9 @@ import Testing
         let response = HTTPResponseHead(status: status)
         for _ in 0..<2 { network.on(.me, throw: NetworkError(.unacceptableStatus, response: response)) }
         let session = StubSession()
-        guard case .signedIn(nil) = try await service(session).autoLogin() else {
-            Issue.record("not signed in")
-            return
-        }
-        guard case .undetermined = try await service(session).autoLogin(refreshing: false) else {
-            Issue.record("without a refresh, the server has accepted nothing")
-            return
-        }
+        #expect(try await launch(session) == "signed in: unknown")
+        // Without a refresh, the server has accepted nothing.
+        #expect(try await launch(session, refreshing: false) == "undetermined: unacceptableStatus")
     }
 
     @Test func `the refresh can be left out`() async throws {
@@ -82,10 +84,7 @@ import Testing
 
     @Test func `without a stored session nothing is sent`() async throws {
         let session = StubSession(.signedOut(.never))
-        guard case .signedOut(.never) = try await service(session).autoLogin() else {
-            Issue.record("not signed out")
-            return
-        }
+        #expect(try await launch(session) == "signed out: \(SignOutReason.never)")
         #expect(network.log.isEmpty)
         #expect(unauthenticated.log.isEmpty)
         #expect(session.calls == [.restore])
@@ -94,10 +93,7 @@ import Testing
     @Test func `a session that the refresh ends leads to the login screen, and no request is sent`() async throws {
         let session = StubSession()
         session.on(.refresh) { $0.state = .signedOut(.expired()) }
-        guard case .signedOut(.expired) = try await service(session).autoLogin() else {
-            Issue.record("not signed out")
-            return
-        }
+        #expect(try await launch(session) == "signed out: expired")
         #expect(network.log.isEmpty)
     }
 
@@ -107,51 +103,31 @@ import Testing
             session.state = .signedOut(.expired())
             throw NetworkError(.sessionEnded)
         }
-        guard case .signedOut(.expired) = try await service(session).autoLogin() else {
-            Issue.record("not signed out")
-            return
-        }
+        #expect(try await launch(session) == "signed out: expired")
     }
 
     @Test func `a session without a refresh token is checked with its access token`() async throws {
         let session = StubSession(tokens: .fixture(isRotated: false))
         network.on(.me, return: ada)
-        guard case .signedIn = try await service(session).autoLogin() else {
-            Issue.record("not signed in")
-            return
-        }
+        #expect(try await launch(session) == "signed in: Ada")
     }
 
     @Test func `an unreachable server does not lead to the login screen`() async throws {
         let session = StubSession()
         network.on(.me, throw: NetworkError(.connectionFailed))
-        guard case .undetermined(let error as NetworkError) = try await service(session).autoLogin() else {
-            Issue.record("not undetermined")
-            return
-        }
-        #expect(error.code == .connectionFailed)
+        #expect(try await launch(session) == "undetermined: connectionFailed")
         #expect(!session.calls.contains(.signOut))
     }
 
-    @Test func `a refresh that is not possible now does not lead to the login screen`() async throws {
+    @Test(arguments: [
+        (StubSession.Operation.refresh, AuthenticationError.Code.refreshUnavailable), (.restore, .storeUnavailable),
+    ])
+    func `a refresh that is not possible now, or an unavailable store, does not lead to the login screen`(
+        operation: StubSession.Operation, code: AuthenticationError.Code
+    ) async throws {
         let session = StubSession()
-        session.fail(.refresh, with: AuthenticationError(.refreshUnavailable))
-        guard case .undetermined(let error as AuthenticationError) = try await service(session).autoLogin() else {
-            Issue.record("not undetermined")
-            return
-        }
-        #expect(error.code == .refreshUnavailable)
-        #expect(network.log.isEmpty)
-    }
-
-    @Test func `an unavailable store does not lead to the login screen`() async throws {
-        let session = StubSession(.unknown)
-        session.fail(.restore, with: AuthenticationError(.storeUnavailable))
-        guard case .undetermined(let error as AuthenticationError) = try await service(session).autoLogin() else {
-            Issue.record("not undetermined")
-            return
-        }
-        #expect(error.code == .storeUnavailable)
+        session.fail(operation, with: AuthenticationError(code))
+        #expect(try await launch(session) == "undetermined: \(code)")
         #expect(network.log.isEmpty)
     }
 

@@ -7,6 +7,11 @@ import NetworkTesting
 import Testing
 
 @Suite struct RESTHandlerTests {
+    private func tokens(after response: StubResponse) async throws -> TokenRefreshResult {
+        try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))
+            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+    }
+
     @Test func `a refresh sends the token in the body and nowhere else`() async throws {
         let response = StubResponse.text(
             #"{"success":true,"data":{"accessToken":"fixture-access","refreshToken":"fixture-next","expiresIn":60}}"#)
@@ -27,9 +32,7 @@ import Testing
 
     @Test func `a response of a server that does not rotate has no refresh token`() async throws {
         for data in [#"{"accessToken":"fixture-access"}"#, #"{"accessToken":"fixture-access","refreshToken":""}"#] {
-            let transport = StubTransport(.any ~> .text(#"{"success":true,"data":\#(data)}"#))
-            let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(transport))
-                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            let tokens = try await tokens(after: .text(#"{"success":true,"data":\#(data)}"#))
             #expect(tokens.refreshToken == nil)
         }
     }
@@ -52,8 +55,7 @@ import Testing
     ) async throws {
         let response = StubResponse.text(
             #"{"success":true,"data":{"accessToken":"fixture-access","expiresAt":\#(text),"expiresIn":null}}"#)
-        let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))
-            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        let tokens = try await tokens(after: response)
         #expect(tokens.expiresAt == expected)
         #expect(tokens.expiresIn == nil && tokens.serverDate == StubResponse.date)
     }
@@ -61,9 +63,8 @@ import Testing
     @Test(arguments: ["60", #""tomorrow""#, #""fixture-access""#, "1e300"])
     func `an expiry that cannot be placed is reported, and no token with it`(_ text: String) async throws {
         func tokens(_ members: String) async throws -> TokenRefreshResult {
-            let response = StubResponse.text(#"{"success":true,"data":{"accessToken":"fixture-access",\#(members)}}"#)
-            return try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))
-                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            try await self.tokens(
+                after: .text(#"{"success":true,"data":{"accessToken":"fixture-access",\#(members)}}"#))
         }
         let unread = try await tokens(#""expiresAt":\#(text)"#)
         #expect(unread.expiresAt == nil && unread.unreadExpiry != nil)
@@ -75,8 +76,7 @@ import Testing
     @Test func `a new refresh token is kept beside an access token that cannot be used`() async throws {
         for access in [#""accessToken":"","#, #""accessToken":null,"#, #""accessToken":7,"#, ""] {
             let response = StubResponse.text(#"{"success":true,"data":{\#(access)"refreshToken":"fixture-next"}}"#)
-            let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))
-                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            let tokens = try await tokens(after: response)
             #expect(tokens.accessToken.isEmpty && tokens.refreshToken == "fixture-next")
         }
     }

@@ -102,23 +102,14 @@ import Testing
         }
     }
 
-    @Test(arguments: RefusalCases.lost)
-    func `without a response a refresh is unavailable, and has no status`(_ code: NetworkError.Code) async throws {
-        let error = await Self.error(after: .failure(code))
-        #expect(error?.code == .unavailable && error?.status == nil)
-    }
-
-    @Test func `a response that breaks off is unavailable, and has no status`() async throws {
-        let error = await Self.error(after: .cutOff(status: 200))
+    @Test(arguments: RefusalCases.withoutResponse)
+    func `without a whole response a refresh is unavailable, and has no status`(_ response: StubResponse) async throws {
+        let error = await Self.error(after: response)
         #expect(error?.code == .unavailable && error?.status == nil)
     }
 
     @Test func `a redirect does not reject the refresh token`() async throws {
-        let transport = StubTransport(.post("auth/refresh") ~> .status(302, headers: ["Location": "/login"]))
-        let error = await #expect(throws: TokenRefreshError.self) {
-            try await RESTTokenRefreshHandler(network: NetworkClient(transport))
-                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
-        }
+        let error = await Self.error(after: .status(302, headers: ["Location": "/login"]))
         #expect(error?.code == .unavailable && error?.status == 302)
     }
 

@@ -50,13 +50,10 @@ import Testing
         }
     }
 
-    @Test(arguments: RefusalCases.lost)
-    func `without a whole response a refresh is unavailable, and has no status`(_ code: NetworkError.Code) async throws
-    {
-        let error = await Self.error(after: .failure(code))
+    @Test(arguments: RefusalCases.withoutResponse)
+    func `without a whole response a refresh is unavailable, and has no status`(_ response: StubResponse) async throws {
+        let error = await Self.error(after: response)
         #expect(error?.code == .unavailable && error?.status == nil)
-        let cutOff = await Self.error(after: .cutOff(status: 200))
-        #expect(cutOff?.code == .unavailable && cutOff?.status == nil)
     }
 
     @Test func `a refused client is reported as a wrong configuration`() async throws {

@@ -80,6 +80,9 @@ package enum RefusalCases {
         nil, "application/json", "application/problem+json", "text/plain", "text/html; charset=x",
     ]
 
-    /// The failures after which no whole response arrived.
-    package static let lost: [NetworkError.Code] = [.connectionFailed, .timedOut, .tlsFailed, .transportFailed]
+    /// The failures after which no whole response has arrived.
+    package static let withoutResponse: [StubResponse] = [
+        .failure(.connectionFailed), .failure(.timedOut), .failure(.tlsFailed), .failure(.transportFailed),
+        .cutOff(status: 200),
+    ]
 }
