@@ -19,14 +19,7 @@ struct PostgreSQLOutageTests {
         try await store.prepare()
         try await store.save(.fleet(1))
         try await server.crash()
-        for error in [
-            await storeFailure { _ = try await store.load() },
-            await storeFailure { try await store.save(.fleet(2)) },
-            await storeFailure { try await store.delete() },
-            await storeFailure { _ = try await store.lease(waitingAtMost: .seconds(60)) },
-        ] {
-            #expect(error?.code == .unavailable)
-        }
+        await store.expectFailures(.unavailable, ofLease: true)
         try await server.start()
         clock.advance(by: .seconds(5))
         #expect(try await store.load() == .fleet(1))

@@ -106,13 +106,7 @@ struct PostgreSQLTokenStoreTests {
         let store = server.store()
         try await store.save(.fleet(1))
         try await server.run("UPDATE latchkey_tokens SET format_version = 3 WHERE account = $1", [.text(store.account)])
-        for error in [
-            await storeFailure { _ = try await store.load() }, await storeFailure { try await store.save(.fleet(2)) },
-            await storeFailure { try await store.save(.fleet(2, session: "new")) },
-            await storeFailure { try await store.delete() },
-        ] {
-            #expect(error?.code == .unsupportedVersion)
-        }
+        await store.expectFailures(.unsupportedVersion)
         try await server.run("UPDATE latchkey_tokens SET format_version = 2 WHERE account = $1", [.text(store.account)])
         #expect(try await store.load() == .fleet(1))
     }
@@ -159,28 +153,14 @@ struct PostgreSQLTokenStoreTests {
             account: store.account,
             cipher: UnencryptedTokenCipher()
         )
-        for error in [
-            await storeFailure { _ = try await frozen.load() },
-            await storeFailure { try await frozen.save(.fleet(2)) },
-            await storeFailure { _ = try await frozen.lease(waitingAtMost: .zero) },
-        ] {
-            #expect(error?.code == .unavailable)
-            #expect(error?.reason.contains("default_transaction_read_only") == true)
-        }
+        await frozen.expectFailures(.unavailable, "default_transaction_read_only", ofLease: true)
         #expect(try await store.load() == .fleet(1))
     }
 
     @Test func `the error for a missing table says what to do`() async throws {
         let table = try #require(PostgreSQLTable("not prepared"))
         let store = server.store(table: table)
-        for error in [
-            await storeFailure { _ = try await store.load() },
-            await storeFailure { try await store.save(.fleet(1)) },
-            await storeFailure { _ = try await store.lease(waitingAtMost: .seconds(9)) },
-        ] {
-            #expect(error?.code == .unavailable)
-            #expect(error?.reason.contains("prepare()") == true)
-        }
+        await store.expectFailures(.unavailable, "prepare()", ofLease: true)
     }
 }
 #endif

@@ -53,7 +53,11 @@ struct PostgreSQLVanishedClaimTests {
             """
     }
 
-    @Test(arguments: Change.allCases, [ProcessIdentity.current, .init(host: "other-host", process: "4711-other")])
+    static let changes =
+        Change.allCases.map { (change: $0, process: ProcessIdentity.current) }
+        + [(.claimLapsed, ProcessIdentity(host: "other-host", process: "4711-other"))]
+
+    @Test(arguments: changes)
     func `G8, G13: no other engine spends the refresh token until the call has ended`(
         change: Change, process: ProcessIdentity
     ) async throws {

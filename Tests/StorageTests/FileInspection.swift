@@ -1,5 +1,6 @@
 import AuthInterface
 import Foundation
+import Testing
 
 @testable import Storage
 
@@ -68,6 +69,31 @@ func storeError(of call: () async throws -> Void) async -> (code: TokenStoreErro
         return nil
     } catch {
         return (error as? TokenStoreError).map { ($0.code, $0.reason) }
+    }
+}
+
+extension FileTokenStore {
+    enum Call: CaseIterable {
+        case read, save, delete, update, lease
+    }
+
+    /// Expects that calls fail with a code, and with some words in their reasons.
+    func expectFailures(
+        of calls: [Call] = Call.allCases, _ code: TokenStoreError.Code, _ words: String = "/"
+    ) async {
+        for call in calls {
+            let error = await storeError {
+                switch call {
+                case .read: _ = try await read()
+                case .save: try await save(.numbered(2))
+                case .delete: try await delete()
+                case .update: try await update { _ in .active(.numbered(9)) }
+                case .lease: _ = try await lease(waitingAtMost: .zero)
+                }
+            }
+            #expect(error?.code == code, "\(call)")
+            #expect(error?.reason.contains(words) == true, "\(call): \(error?.reason ?? "none")")
+        }
     }
 }
 

@@ -15,7 +15,8 @@ final class PostgreSQLServer: Sendable {
     }
 
     private static let starting = Task {
-        let server = try await PostgreSQLServer()
+        // For the pools of all tests that run at once.
+        let server = try await PostgreSQLServer(connections: 297)
         try await server.store("prepared").prepare()
         return server
     }
@@ -135,6 +136,23 @@ extension PostgreSQLTokenStore {
         PostgreSQLTokenStore(
             database: session.database, account: account, cipher: UnencryptedTokenCipher(),
             replacesUnreadableRows: false, owner: owner)
+    }
+
+    /// Expects that each call fails with a code, and with some words in its reason.
+    func expectFailures(_ code: TokenStoreError.Code, _ words: String = " ", ofLease: Bool = false) async {
+        let tombstone = SessionTombstone(
+            session: SessionID(rawValue: "fleet-session"), reason: .byUser, date: Date())
+        var calls: [() async throws -> Void] = [
+            { _ = try await read() }, { _ = try await load() }, { try await save(.fleet(2)) },
+            { try await save(.fleet(0, session: "a sign-in")) },
+            { try await update { _ in .tombstone(tombstone) } }, { try await delete() },
+        ]
+        if ofLease { calls.append { _ = try await lease(waitingAtMost: .zero) } }
+        for call in calls {
+            let error = await storeFailure(of: call)
+            #expect(error?.code == code)
+            #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "none")")
+        }
     }
 }
 

@@ -41,10 +41,6 @@ struct AccountNameTests {
     @Test func `an account name that is too long for a file is unavailable, and never none`() async throws {
         let temporary = try TemporaryFolder()
         let store = FileTokenStore(folder: temporary.fresh(), account: String(repeating: "a", count: 201))
-        let calls: [() async throws -> Void] = [
-            { _ = try await store.load() }, { try await store.save(.numbered(1)) }, { try await store.delete() },
-            { _ = try await store.lease(waitingAtMost: .zero) },
-        ]
-        for call in calls { #expect(await storeError(of: call)?.code == .unavailable) }
+        await store.expectFailures(.unavailable, "the account name is too long")
     }
 }

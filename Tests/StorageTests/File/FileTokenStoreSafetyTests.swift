@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A file that other users could read or replace is refused and not changed")
+@Suite("A file that other users could read or replace is refused and not changed, and a group's if it is configured")
 struct FileTokenStoreSafetyTests {
     private let temporary: TemporaryFolder
     private let folder: URL
@@ -32,7 +32,7 @@ struct FileTokenStoreSafetyTests {
         try await store.delete()
         try await store.update { _ in nil }
         try await store.update { _ in .empty }
-        #expect(await failedLease()?.code == .unavailable)
+        await store.expectFailures(of: [.lease], .unavailable)
         #expect(try temporary.url.names.isEmpty)
     }
 
@@ -41,10 +41,7 @@ struct FileTokenStoreSafetyTests {
         try await store.save(.numbered(1))
         try store.file.setPermissions(mode)
         let before = try Data(contentsOf: store.file)
-        for error in [await failedLoad(), await failedSave()] {
-            #expect(error?.code == .insecure)
-            #expect(error?.reason.hasSuffix("run: chmod 600 \(store.file.path)") == true)
-        }
+        await store.expectFailures(of: [.read, .save], .insecure, "run: chmod 600 \(store.file.path)")
         #expect(try store.file.permissions == String(mode, radix: 8))
         #expect(try Data(contentsOf: store.file) == before)
 
@@ -56,10 +53,7 @@ struct FileTokenStoreSafetyTests {
     func `a wider mode of the folder is refused with the command that fixes it`(mode: Int) async throws {
         try await store.save(.numbered(1))
         try folder.setPermissions(mode)
-        for error in [await failedLoad(), await failedSave(), await failedLease()] {
-            #expect(error?.code == .insecure)
-            #expect(error?.reason.hasSuffix("run: chmod 700 \(folder.path)") == true)
-        }
+        await store.expectFailures(of: [.read, .save, .lease], .insecure, "run: chmod 700 \(folder.path)")
         #expect(try folder.permissions == String(mode, radix: 8))
     }
 
@@ -81,10 +75,7 @@ struct FileTokenStoreSafetyTests {
             try FileManager.default.moveItem(at: store.file, to: elsewhere)
         }
         try FileManager.default.createSymbolicLink(at: store.file, withDestinationURL: elsewhere)
-        for error in [await failedLoad(), await failedSave(), await failedDelete()] {
-            #expect(error?.code == .insecure)
-            #expect(error?.reason.contains("is a symbolic link") == true)
-        }
+        await store.expectFailures(of: [.read, .save, .delete], .insecure, "is a symbolic link")
         #expect(FileManager.default.fileExists(atPath: elsewhere.path) == !dangles)
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: store.file.path) == elsewhere.path)
     }
@@ -93,15 +84,7 @@ struct FileTokenStoreSafetyTests {
         try await store.save(.numbered(1))
         let link = temporary.fresh()
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder)
-        let linked = FileTokenStore(folder: link)
-        let calls: [() async throws -> Void] = [
-            { _ = try await linked.load() }, { try await linked.save(.numbered(2)) }, { try await linked.delete() },
-        ]
-        for call in calls {
-            let error = await storeError(of: call)
-            #expect(error?.code == .insecure)
-            #expect(error?.reason.contains("\(link.path) is a symbolic link") == true)
-        }
+        await FileTokenStore(folder: link).expectFailures(.insecure, "\(link.path) is a symbolic link")
         #expect(try await store.load() == .numbered(1))
     }
 
@@ -111,7 +94,7 @@ struct FileTokenStoreSafetyTests {
         let lock = store.file.appendingPathExtension(suffix)
         try? FileManager.default.removeItem(at: lock)
         try FileManager.default.createSymbolicLink(at: lock, withDestinationURL: temporary.fresh())
-        #expect(await (suffix == "lock" ? failedSave() : failedLease())?.code == .insecure)
+        await store.expectFailures(of: [suffix == "lock" ? .save : .lease], .insecure)
     }
 
     @Test(arguments: ["pipe", "folder", "socket"])
@@ -123,10 +106,7 @@ struct FileTokenStoreSafetyTests {
         case "socket": try makeSocket(at: store.file)
         default: try FileManager.default.createDirectory(at: store.file, withIntermediateDirectories: false)
         }
-        for error in [await failedLoad(), await failedSave(), await failedDelete()] {
-            #expect(error?.code == .insecure)
-            #expect(error?.reason.contains("is not a regular file") == true)
-        }
+        await store.expectFailures(of: [.read, .save, .delete], .insecure, "is not a regular file")
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can chown"))
@@ -134,15 +114,10 @@ struct FileTokenStoreSafetyTests {
         try await store.save(.numbered(1))
         let other: uid_t = 65_534
         #expect(chown(store.file.path, other, other) == 0)
-        for error in [await failedLoad(), await failedSave(), await failedDelete()] {
-            #expect(error?.code == .insecure)
-            #expect(error?.reason.contains("belongs to user 65534") == true)
-        }
+        await store.expectFailures(of: [.read, .save, .delete], .insecure, "belongs to user 65534")
         #expect(chown(store.file.path, 0, 0) == 0)
         #expect(chown(folder.path, other, other) == 0)
-        for error in [await failedLoad(), await failedSave(), await failedDelete()] {
-            #expect(error?.code == .insecure)
-        }
+        await store.expectFailures(of: [.read, .save, .delete], .insecure)
     }
 
     @Test func `the command in an error works with every path`() async throws {
@@ -153,20 +128,34 @@ struct FileTokenStoreSafetyTests {
         #expect(error?.reason.hasSuffix("chmod 700 '\(temporary.url.path)/it'\\''s here'") == true)
     }
 
-    private func failedLoad() async -> (code: TokenStoreError.Code, reason: String)? {
-        await storeError { _ = try await store.load() }
+    @Test func `a store for a group creates folders of mode 2770 and files of mode 0660`() async throws {
+        let store = FileTokenStore(folder: folder, access: .group)
+        try await store.save(.numbered(1))
+        await (try await store.lease(waitingAtMost: .zero)).release()
+        #expect(try folder.permissions == "2770")
+        #expect(try folder.names == ["default.json", "default.json.lease", "default.json.lock"])
+        for name in try folder.names { #expect(try folder.appendingPathComponent(name).permissions == "660") }
+        await FileTokenStore(folder: folder).expectFailures(of: [.read], .insecure)
     }
 
-    private func failedSave() async -> (code: TokenStoreError.Code, reason: String)? {
-        await storeError { try await store.save(.numbered(2)) }
+    @Test(arguments: [0o2771, 0o2777, 0o774])
+    func `rights of users outside the group are refused`(mode: Int) async throws {
+        let store = FileTokenStore(folder: folder, access: .group)
+        try await store.save(.numbered(1))
+        try folder.setPermissions(mode)
+        await store.expectFailures(of: [.read], .insecure, "run: chmod 2770 \(folder.path)")
     }
 
-    private func failedDelete() async -> (code: TokenStoreError.Code, reason: String)? {
-        await storeError { try await store.delete() }
-    }
-
-    private func failedLease() async -> (code: TokenStoreError.Code, reason: String)? {
-        await storeError { _ = try await store.lease(waitingAtMost: .zero) }
+    @Test(.enabled(if: geteuid() == 0, "only root can chown"))
+    func `the folder and files of another user are used if they belong to a group of this process`() async throws {
+        let store = FileTokenStore(folder: folder, access: .group)
+        try await store.save(.numbered(1))
+        for path in [folder.path, store.file.path] { #expect(chown(path, 65_534, getegid()) == 0) }
+        try folder.setPermissions(0o2770)
+        #expect(try await store.load() == .numbered(1))
+        try await store.save(.numbered(2))
+        #expect(chown(folder.path, 65_534, 65_533) == 0)
+        #expect(await storeError { _ = try await store.read() }?.code == .insecure)
     }
 
     private func makeSocket(at url: URL) throws {

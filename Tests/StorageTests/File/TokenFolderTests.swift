@@ -47,16 +47,11 @@ struct TokenFolderTests {
         #expect(chown(theirs.path, 65_533, 65_533) == 0)
         for parent in [theirs.appendingPathComponent("mine"), link] {
             let store = FileTokenStore(folder: parent.appendingPathComponent("tokens"))
-            for call in [{ _ = try await store.read() }, { try await store.save(.numbered(2)) }] {
-                let error = await storeError(of: call)
-                #expect(error?.code == .insecure)
-                #expect(error?.reason.hasPrefix("user 65533 owns \(theirs.path)") == true, "\(error?.reason ?? "none")")
-            }
+            await store.expectFailures(of: [.read, .save], .insecure, "user 65533 owns \(theirs.path)")
         }
         #expect(chown(theirs.path, 0, 0) == 0)
         #expect(lchown(link.path, 65_533, 65_533) == 0)
-        let linked = FileTokenStore(folder: link.appendingPathComponent("tokens"))
-        #expect(await storeError { _ = try await linked.read() }?.code == .insecure)
+        await FileTokenStore(folder: link.appendingPathComponent("tokens")).expectFailures(of: [.read], .insecure)
     }
 
     #if os(Linux)
@@ -78,7 +73,7 @@ struct TokenFolderTests {
         for isReplaced in [false, true] {
             try FileManager.default.moveItem(at: folder, to: elsewhere)
             if isReplaced { try folder.makePrivateFolder() }
-            try await expectEveryCallFails(of: store, with: .unavailable)
+            await store.expectFailures(.unavailable)
             #expect(FileManager.default.fileExists(atPath: folder.path) == isReplaced)
             if isReplaced { try FileManager.default.removeItem(at: folder) }
             try FileManager.default.moveItem(at: elsewhere, to: folder)
@@ -119,7 +114,7 @@ struct TokenFolderTests {
             try await FileTokenStore(folder: elsewhere).update { _ in found }
             try FileManager.default.removeItem(at: folder)
             try FileManager.default.moveItem(at: elsewhere, to: folder)
-            try await expectEveryCallFails(of: store, with: .unavailable)
+            await store.expectFailures(.unavailable)
             #expect(try await FileTokenStore(folder: folder).read() == found)
         }
     }
@@ -134,7 +129,7 @@ struct TokenFolderTests {
 
     @Test func `a folder whose parent does not exist is unavailable, and the parent is not created`() async throws {
         let orphan = FileTokenStore(folder: folder.appendingPathComponent("tokens"))
-        try await expectEveryCallFails(of: orphan, with: .unavailable)
+        await orphan.expectFailures(.unavailable)
         #expect(try temporary.url.names.isEmpty)
     }
 
@@ -145,11 +140,7 @@ struct TokenFolderTests {
         let store = FileTokenStore(folder: deep)
         try await store.save(.numbered(1))
         try open.setPermissions(0o777)
-        let error = await storeError { _ = try await store.read() }
-        #expect(error?.code == .insecure)
-        #expect(error?.reason.hasSuffix("run: chmod o-w \(open.path)") == true)
-        #expect(await storeError { try await store.update { _ in nil } }?.code == .insecure)
-        #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .insecure)
+        await store.expectFailures(of: [.read, .update, .lease], .insecure, "run: chmod o-w \(open.path)")
         try open.setPermissions(0o1777)
         #expect(try await store.load() == .numbered(1))
         try open.setPermissions(0o777)
@@ -234,17 +225,6 @@ struct TokenFolderTests {
         #expect(FileSystemKind(device: 26, mounts: mounts) == .memory)
         #expect(FileSystemKind(device: 300 & 0xff | (300 & ~0xff) << 12, mounts: mounts) == .network)
         #expect(FileSystemKind(device: 99, mounts: mounts) == .disk)
-    }
-
-    private func expectEveryCallFails(of store: FileTokenStore, with code: TokenStoreError.Code) async throws {
-        let calls: [() async throws -> Void] = [
-            { _ = try await store.read() }, { try await store.save(.numbered(2)) }, { try await store.delete() },
-            { try await store.update { _ in .active(.numbered(9)) } },
-            { _ = try await store.lease(waitingAtMost: .zero) },
-        ]
-        for (number, call) in calls.enumerated() {
-            #expect(await storeError(of: call)?.code == code, "call \(number)")
-        }
     }
 }
 
