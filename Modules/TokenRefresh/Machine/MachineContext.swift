@@ -170,13 +170,14 @@ struct MachineContext: Sendable {
     }
 }
 
-/// Two contexts are equal when the same event has the same effect in both, but for names and jitter. The effects are
-/// empty between two events. The random source only names keys and stretches pauses.
+/// Two contexts are equal when the same event has the same effect in both. The effects are empty between two events.
+/// The hash leaves out the random source, which only names keys and stretches pauses.
 extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.moment == second.moment && first.store == second.store && first.room == second.room
             && first.lease == second.lease && first.attempts == second.attempts
             && first.attemptRead == second.attemptRead && first.callLimits == second.callLimits
+            && first.random == second.random
     }
 
     func hash(into hasher: inout Hasher) {

@@ -109,17 +109,23 @@ import Testing
         #expect(summary.lines.last?.contains("BROKEN \(world.law.rawValue)") == true, "\(summary)")
     }
 
-    @Test func `A world and its mirror image are one state`() {
+    @Test func `A world and its mirror image are one state`() throws {
         let bounds = ExplorationBounds(faults: 0, [.refresh: 2, .signOut: 1])
         var first = ExploredWorld(ExplorationModel(), bounds)
         var second = first
         for slot in [0, 1] {
-            first.take(.init(process: slot, kind: .requestsRefresh))
-            second.take(.init(process: 1 - slot, kind: .requestsRefresh))
+            try first.take("p\(slot + 1) requests a refresh")
+            try second.take("p\(2 - slot) requests a refresh")
             #expect(first.fingerprint == second.fingerprint)
         }
-        first.take(.init(process: 0, kind: .signsOut))
+        try first.take("p1 signs out")
         #expect(first.fingerprint != second.fingerprint)
+    }
+}
+
+extension ExploredWorld {
+    fileprivate mutating func take(_ name: String) throws {
+        take(try #require(steps().first { $0.description == name }))
     }
 }
 

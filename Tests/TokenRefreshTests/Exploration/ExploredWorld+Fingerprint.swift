@@ -52,7 +52,7 @@ extension DeviceProcess {
         hasher.combine(incarnation)
         hasher.combine(isAlive)
         guard isAlive else { return }
-        hasher.combine(machine)
+        hasher.combine(machine.value)
         hasher.combine(isSuspended)
         hasher.combine(isSuspending)
         hasher.combine(timers.unordered { $0.combine($1) })

@@ -22,27 +22,41 @@ struct Explorer {
         let step: UInt16
     }
 
+    /// A state to go on from. A class, as a list of worlds would be moved as it grows.
+    private final class State {
+        let explored: ExploredWorld
+        let id: Int32
+
+        init(_ explored: ExploredWorld, id: Int32) {
+            (self.explored, self.id) = (explored, id)
+        }
+    }
+
     func run() -> Report {
         var report = Report()
         let root = ExploredWorld(model, bounds)
         var seen: Set<Int> = [root.fingerprint]
         var origins = [Origin(parent: -1, step: 0)]
-        var level: [(world: ExploredWorld, id: Int32)] = [(root, 0)]
+        var level = [State(root, id: 0)]
         while !level.isEmpty {
-            var next: [(world: ExploredWorld, id: Int32)] = []
-            for (world, id) in level {
-                for (index, step) in world.steps().enumerated() {
-                    var new = world
+            var next: [State] = []
+            // Worlds whose machines are equal share them.
+            var machines: Set<SharedMachine> = []
+            // A state that has been left is freed.
+            while let state = level.popLast() {
+                for (index, step) in state.explored.steps().enumerated() {
+                    var new = state.explored
                     new.take(step)
                     report.steps += 1
                     if new.world.violation != nil {
                         report.states = origins.count
-                        report.summary = counterexample(of: Origin(parent: id, step: UInt16(index)), origins)
+                        report.summary = counterexample(of: Origin(parent: state.id, step: UInt16(index)), origins)
                         return report
                     }
                     guard seen.insert(new.fingerprint).inserted else { continue }
-                    next.append((new, Int32(origins.count)))
-                    origins.append(Origin(parent: id, step: UInt16(index)))
+                    new.world.processes[step.process].share(&machines)
+                    next.append(State(new, id: Int32(origins.count)))
+                    origins.append(Origin(parent: state.id, step: UInt16(index)))
                 }
                 if origins.count >= limit {
                     report.isCutShort = true
@@ -50,7 +64,7 @@ struct Explorer {
                     return report
                 }
             }
-            level = next
+            level = next.reversed()
             if !level.isEmpty { report.depth += 1 }
         }
         report.states = origins.count

@@ -205,7 +205,7 @@ extension World {
 
     /// What a machine keeps when nothing is under way.
     private mutating func checkLeftovers(_ process: Int) {
-        let status = processes[process].machine.status
+        let status = processes[process].machine.value.status
         if status.isRefreshing { fail(.growth, "p\(process + 1) keeps", "a refresh") }
         for call in calls where call.process == process && !call.isOrphan && !call.isCancelled {
             fail(.growth, "p\(process + 1) keeps", "a call")

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// A class for speed: a world reads fields of a process many times a step, and would copy all of it.
 final class DeviceProcess {
-    private(set) var machine: RefreshStateMachine
+    private(set) var machine: SharedMachine
     /// The machine's current tokens, stored after each event: reading them from the machine copies all of it.
     private(set) var current: (bundle: TokenBundle, expiry: Expiry)?
     private(set) var published = SessionState.unknown
@@ -52,7 +52,7 @@ final class DeviceProcess {
     /// What tells the process from one in another state, once that is known.
     var fingerprint: Int?
 
-    init(machine: RefreshStateMachine, owner: ProcessIdentity, incarnation: Int) {
+    init(machine: SharedMachine, owner: ProcessIdentity, incarnation: Int) {
         self.machine = machine
         self.owner = owner
         self.incarnation = incarnation
@@ -74,11 +74,12 @@ final class DeviceProcess {
 
     /// Sends an event to the machine.
     func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
-        let actions = machine.handle(event, at: now)
-        current = machine.current
-        published = machine.published
+        if !isKnownUniquelyReferenced(&machine) { machine = SharedMachine(machine.value) }
+        let actions = machine.value.handle(event, at: now)
+        current = machine.value.current
+        published = machine.value.published
         newest = current?.bundle
-        if let newest, let unsaved = machine.unsavedContent?.bundle, unsaved.supersedes(newest) {
+        if let newest, let unsaved = machine.value.unsavedContent?.bundle, unsaved.supersedes(newest) {
             self.newest = unsaved
         }
         return actions
@@ -171,12 +172,30 @@ final class DeviceProcess {
         }
     }
 
+    /// Shares a machine with the processes whose machines are equal to it.
+    func share(_ known: inout Set<SharedMachine>) {
+        // Equality of tokens ignores how those that were refused had been handed out.
+        if requests.contains(where: { if case .replacement = $0.kind { true } else { false } }) { return }
+        machine = known.insert(machine).memberAfterInsert
+    }
+
     func stop(_ timer: RefreshTimer) {
         for index in 0..<timers.count where timers[index].timer == timer {
             timers.remove(at: index)
             return
         }
     }
+}
+
+/// A machine that the processes of several worlds can share, until an event changes that of one.
+final class SharedMachine: Hashable {
+    fileprivate(set) var value: RefreshStateMachine
+
+    init(_ value: RefreshStateMachine) { self.value = value }
+
+    static func == (first: SharedMachine, second: SharedMachine) -> Bool { first.value == second.value }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }
 
 /// The session and the generation of a bundle.

@@ -57,7 +57,7 @@ extension World {
 
     /// G12. A program ends after it has settled: nothing is left that would be lost.
     private mutating func checkSettled(_ process: Int, _ text: String) {
-        let machine = processes[process].machine
+        let machine = processes[process].machine.value
         // The call of a session that has ended is waited for until it has been cancelled.
         let left = processes[process].notes.left
         let isCalling = calls.contains {
@@ -75,7 +75,7 @@ extension World {
 
     /// G24. What the status says is so.
     mutating func checkStatus(_ process: Int) {
-        let (machine, current) = (processes[process].machine, processes[process].current?.bundle)
+        let (machine, current) = (processes[process].machine.value, processes[process].current?.bundle)
         let status = machine.status
         if status.state != machine.published || status.generation != current?.generation {
             fail(.status, "p\(process + 1) says \(status.state), g\(status.generation ?? -1)")

@@ -104,7 +104,7 @@ extension World {
         guard !notes.isAttempting else { return false }
         // A mark that could not be written is written again, and keeps the abandoned call until then.
         let isMarking =
-            processes[process].machine.unsavedContent?.bundle?.refreshIntent?.isAbandoned == true
+            processes[process].machine.value.unsavedContent?.bundle?.refreshIntent?.isAbandoned == true
         return calls.contains { $0.process == process && !$0.isOrphan && (!$0.isAbandoned || isMarking) }
     }
 

@@ -10,7 +10,7 @@ extension World {
         var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .token, since: now, order: events)
         request.endpoint = endpoint
         let session = processes[process].current?.bundle.session
-        if let token = processes[process].machine.readyToken(at: instant.uptime) {
+        if let token = processes[process].machine.value.readyToken(at: instant.uptime) {
             request.phase = .carrying(token)
             request.session = token.session
             request.handedAt = events

@@ -61,7 +61,7 @@ struct World {
         instant = Instant(uptime: .milliseconds(1_000), date: Self.epoch)
         if isTraced { trace = [] }
         for number in 0..<plan.processes { processes.append(newProcess(number)) }
-        for later in 1..<max(processes.count, 1) { processes[later].isAlive = plan.isExplored }
+        for later in 1..<max(processes.count, 1) { processes[later].isAlive = false }
     }
 
     var isShared: Bool { plan.isShared }
@@ -82,7 +82,7 @@ struct World {
         )
         let random = RandomSource.seeded(SplitMix64(seed: plan.seed &+ UInt64(incarnation)))
         let machine = RefreshStateMachine(settings: settings, random: random)
-        return DeviceProcess(machine: machine, owner: owner, incarnation: incarnation)
+        return DeviceProcess(machine: SharedMachine(machine), owner: owner, incarnation: incarnation)
     }
 
     /// The names that a process has for itself and the other one. `nil`: those of the world.

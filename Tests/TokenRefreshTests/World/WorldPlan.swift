@@ -5,7 +5,9 @@ import Foundation
 @testable import TokenRefresh
 
 /// What a world is like from its beginning to its end. It follows from one seed, or from what is explored.
-struct WorldPlan: Sendable {
+///
+/// A class, which the worlds of an exploration share.
+final class WorldPlan: Sendable {
     /// What keeps the processes of a shared store apart.
     enum Lease: Sendable {
         /// A lock that the system releases when its owner dies.
