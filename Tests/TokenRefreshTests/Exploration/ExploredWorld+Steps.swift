@@ -62,7 +62,9 @@ extension ExploredWorld {
             if case .lease(let id) = job.kind {
                 if isFree {
                     steps.append(
-                        ExplorationStep(slot, "gets the lease") { $0.end(index, of: slot, with: $0.give(id, to: slot)) })
+                        ExplorationStep(slot, "gets the lease") {
+                            $0.end(index, of: slot, with: $0.give(id, to: slot))
+                        })
                 }
                 steps.append(
                     ExplorationStep(slot, "gets no lease", .failure) {
