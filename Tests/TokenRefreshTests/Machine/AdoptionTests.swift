@@ -10,15 +10,11 @@ import Testing
     @Test func `G2: callers that wait for a pause get the tokens that another process has stored meanwhile`() {
         var policy = TokenRefreshPolicy()
         policy.backoff = Backoff(base: .seconds(1), limit: .seconds(60), floor: .seconds(60))
-        var script = MachineScript.signedIn(isShared: true, policy: policy)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling(policy: policy)
         _ = script.respond(.unavailable)
         #expect(script.refused(2, generation: 0) == [])
         #expect(script.refresh(3) == [])
-        _ = script.send(.storeChanged)
-        #expect(Set(script.checked(.active(.stored("ada", 1)))) == ["2: ada g1", "3: signed in ada"], "no refresh")
+        #expect(Set(script.changed(to: .active(.stored("ada", 1)))) == ["2: ada g1", "3: signed in ada"], "no refresh")
     }
 
     @Test func `G2: a refusal of tokens that a restored backup has replaced by older ones causes no refresh`() {
@@ -29,8 +25,7 @@ import Testing
 
     @Test func `G22: the expiry of an adopted token is that of a clock that can be set, and ends no session`() {
         var script = MachineScript.signedIn(isShared: true, refreshToken: nil)
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(.stored("ada", 1, refreshToken: "", expiresAt: script.date - 10)))
+        _ = script.changed(to: .active(.stored("ada", 1, refreshToken: "", expiresAt: script.date - 10)))
         #expect(script.ask(1) == ["1: ada g1"])
     }
 
@@ -40,28 +35,20 @@ import Testing
         _ = script.storeFails()
         #expect(script.pass(.seconds(2)) == ["save ada g0"])
         _ = script.wrote(.superseded(by: .active(.stored("ada", 0, refreshToken: ""))))
-        _ = script.send(.storeChanged)
-        #expect(script.checked(.active(.stored("bob", 0))) == ["signed in bob"])
+        #expect(script.changed(to: .active(.stored("bob", 0))) == ["signed in bob"])
     }
 
     @Test func `G25: tokens that have expired, without a refresh token, fail the callers of the attempt`() {
-        var script = MachineScript.signedIn(isShared: true)
-        #expect(script.refresh(1) == ["lease"])
+        var script = MachineScript.refreshing(for: .refresh, isShared: true)
         _ = script.leased()
-        let adopted = TokenBundle(
-            accessToken: "access-ada-1", refreshToken: nil, expiresAt: script.date - 60,
-            session: SessionID(rawValue: "ada"), generation: 1
-        )
+        let adopted = TokenBundle.stored("ada", 1, refreshToken: "", expiresAt: script.date - 60)
         #expect(script.reread(adopted) == ["1: noRefreshToken", "release"])
     }
 
     /// Ada's tokens as another process has received them `age` seconds ago. Its clock is `ahead` of this one's.
     private func adopted(_ script: MachineScript, age: TimeInterval = 0, ahead: TimeInterval) -> TokenBundle {
         let receivedAt = script.date - age + ahead
-        return TokenBundle(
-            accessToken: "access-ada-1", refreshToken: "refresh-ada-1", expiresAt: receivedAt + 3_600,
-            session: SessionID(rawValue: "ada"), generation: 1, receivedAt: receivedAt
-        )
+        return TokenBundle.stored("ada", 1, expiresAt: receivedAt + 3_600, receivedAt: receivedAt)
     }
 
     @Test(arguments: [-30 * 86_400, -7_200, -3, 0, 3, 7_200, 30 * 86_400] as [TimeInterval])
@@ -71,16 +58,14 @@ import Testing
         for isReported in [true, false] {
             var script = MachineScript.signedIn(isShared: true)
             _ = script.pass(.seconds(1_800))
-            _ = script.send(.storeChanged)
-            _ = script.checked(.active(try #require(script.machine.current?.bundle)))
+            _ = script.changed(to: .active(try #require(script.machine.current?.bundle)))
             _ = script.pass(.seconds(isReported ? 1_735 : 60))
             if isReported {
-                _ = script.send(.storeChanged)
-                _ = script.checked(.active(adopted(script, ahead: ahead)))
+                _ = script.changed(to: .active(adopted(script, ahead: ahead)))
             } else {
                 #expect(script.refresh(1) == ["lease"])
-                _ = script.leased()
-                #expect(script.reread(adopted(script, ahead: ahead)).first == "1: signed in ada", "no call is due")
+                #expect(
+                    script.leased(reading: adopted(script, ahead: ahead)).first == "1: signed in ada", "no call is due")
             }
             let left = try #require(script.machine.current?.expiry.end) - script.uptime
             #expect(left > .seconds(isReported ? 3_590 : 3_530) && left <= .seconds(3_600))
@@ -92,8 +77,7 @@ import Testing
         var script = MachineScript.signedIn(isShared: true)
         _ = script.pass(.seconds(60))
         script.date += 86_400
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(adopted(script, ahead: -86_400)))
+        _ = script.changed(to: .active(adopted(script, ahead: -86_400)))
         #expect(script.ask(1) == ["1: ada g1"])
     }
 
@@ -101,33 +85,26 @@ import Testing
         var script = MachineScript.signedIn(isShared: true)
         _ = script.pass(.seconds(60))
         _ = script.sleep(.seconds(7_200))
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(adopted(script, age: 7_000, ahead: 0)))
+        _ = script.changed(to: .active(adopted(script, age: 7_000, ahead: 0)))
         #expect(script.ask(1) == ["lease"])
     }
 
     @Test func `G19: a server's date that becomes known does not bring the clock of another process back`() throws {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.pass(.seconds(60))
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(adopted(script, ahead: -7_200)))
+        _ = script.changed(to: .active(adopted(script, ahead: -7_200)))
         _ = script.send(.serverDateNoted(script.date + 1))
         #expect(script.ask(1) == ["1: ada g1"])
     }
 
     @Test func `G4: an ambiguous refusal of earlier tokens is not repeated by one of the adopted tokens`() {
         let bare = TokenRefreshError(.ambiguous, status: 401)
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling(for: .refresh)
         #expect(script.respond(bare) == ["1: refreshUnavailable", "release"])
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(.stored("ada", 1)))
+        _ = script.changed(to: .active(.stored("ada", 1)))
         _ = script.pass(.seconds(60))
         #expect(script.refresh(2) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 1)) == ["call g1"])
+        #expect(script.leased(reading: .stored("ada", 1)) == ["call g1"])
         #expect(script.respond(bare) == ["2: refreshUnavailable", "release"])
     }
 
@@ -138,7 +115,6 @@ import Testing
         #expect(script.pass(.seconds(1)) == ["save bob g0"])
         _ = script.wrote(.superseded(by: .active(.stored("bob", 1))))
         #expect(script.refresh(2) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(.failure(.locked)) == ["2: storeUnavailable", "release"])
+        #expect(script.leased(reading: .failure(.locked)) == ["2: storeUnavailable", "release"])
     }
 }

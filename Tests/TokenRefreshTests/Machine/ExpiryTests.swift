@@ -20,8 +20,7 @@ import Testing
         #expect(script.machine.readyToken(at: script.uptime) == nil)
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         #expect(script.ask(2) == ["2: ada g0"])
-        _ = script.respond()
-        _ = script.wrote()
+        _ = script.finish()
         #expect(script.ask(3) == ["3: ada g1"])
     }
 
@@ -65,8 +64,7 @@ import Testing
         _ = script.refused(1, generation: 1)
         _ = script.pass(.seconds(10))
         _ = script.refused(2, generation: 1)
-        _ = script.respond()
-        _ = script.wrote()
+        _ = script.finish()
         #expect(script.refused(3, generation: 2) == ["3: unauthorized"])
         _ = script.pass(.seconds(19))
         #expect(script.refused(4, generation: 2) == ["4: unauthorized"])
@@ -165,10 +163,7 @@ import Testing
     func `G19: an expiry that was counted on the device's clock is not read with the server's`(ahead: TimeInterval) {
         for isKnownBefore in [false, true] {
             var script = MachineScript()
-            let stored = TokenBundle(
-                accessToken: "access-ada-4", refreshToken: "refresh-ada-4", expiresAt: script.date + 100,
-                session: SessionID(rawValue: "ada"), generation: 4, receivedAt: script.date - 3_500
-            )
+            let stored = TokenBundle.stored("ada", 4, expiresAt: script.date + 100, receivedAt: script.date - 3_500)
             _ = script.ask(1)
             if isKnownBefore { _ = script.send(.serverDateNoted(script.date + ahead)) }
             #expect(script.loaded(.success(.active(stored))).contains("1: ada g4"))
@@ -200,8 +195,7 @@ import Testing
         _ = script.ask(1)
         _ = script.loaded(.success(.active(.stored("ada", 4))))
         #expect(script.refresh(2) == ["call g4"])
-        _ = script.respond()
-        _ = script.wrote()
+        _ = script.finish()
         _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
         #expect(script.ask(3) == ["3: ada g5"])
     }
@@ -214,8 +208,7 @@ import Testing
         _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
         #expect(script.ask(2) == ["2: bob g0"])
         _ = script.refresh(3)
-        _ = script.respond()
-        _ = script.wrote()
+        _ = script.finish()
         _ = script.send(.serverDateNoted(script.date + 4 * 86_400))
         #expect(script.ask(4) == ["4: bob g1"])
     }
@@ -233,8 +226,8 @@ import Testing
         let expiresAt = script.date + 3_600
         script.date += 2 * 86_400
         _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 1, expiresAt: expiresAt, clockSkew: 0.5)) == ["1: ada g1", "release"])
+        #expect(
+            script.leased(reading: .stored("ada", 1, expiresAt: expiresAt, clockSkew: 0.5)) == ["1: ada g1", "release"])
     }
 
     @Test func `G19: a clock set forward while the app was away costs one refresh and no more`() {
@@ -244,8 +237,7 @@ import Testing
         _ = script.ask(1)
         let stored = TokenBundle.stored("ada", 4, expiresAt: expiresAt)
         #expect(script.loaded(.success(.active(stored))) == ["signed in ada", "call g4"])
-        _ = script.respond()
-        _ = script.wrote()
+        _ = script.finish()
         for waiter in 2...50 { #expect(script.ask(waiter) == ["\(waiter): ada g5"]) }
     }
 }

@@ -8,10 +8,7 @@ import Testing
 @Suite struct LateEventTests {
     /// A machine whose refreshed tokens could not be stored.
     private func failedSave() -> MachineScript {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling()
         _ = script.respond()
         _ = script.storeFails()
         return script
@@ -39,10 +36,7 @@ import Testing
     }
 
     @Test func `Rule 7: a failure is not stored once the lease is lost`() throws {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling()
         _ = script.send(.leaseLost(try #require(script.call?.id)))
         script.recordsIntents = false
         let busy = TokenRefreshError(.unavailable, status: 503)
@@ -50,10 +44,7 @@ import Testing
     }
 
     @Test func `Rule 4: a replay after a suspension was announced is marked before the lease is released`() {
-        var script = MachineScript.signedIn(isShared: true, tolerance: .sameKey)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling(tolerance: .sameKey)
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
         #expect(script.respond(.unavailable) == ["call g0"])
         #expect(script.wrote() == ["mark ada g0"])
@@ -62,11 +53,8 @@ import Testing
 
     @Test func `G10: an adopted token is as old as its refresh by the other process`() {
         var script = MachineScript.signedIn(isShared: true)
-        let adopted = TokenBundle(
-            accessToken: "access-ada-1", refreshToken: "refresh-ada-1", session: SessionID(rawValue: "ada"),
-            generation: 1, receivedAt: script.date - 8)
-        #expect(script.send(.storeChanged) == ["check"])
-        _ = script.checked(.active(adopted))
+        let adopted = TokenBundle.stored("ada", 1, receivedAt: script.date - 8)
+        _ = script.changed(to: .active(adopted))
         #expect(script.refused(1, generation: 1) == ["lease"])
         #expect(script.leaseFailed() == ["1: refreshUnavailable"])
         _ = script.pass(.seconds(3))
@@ -74,10 +62,7 @@ import Testing
     }
 
     @Test func `Rule 7: a failure that comes while its intent is being marked does not keep the lease`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling()
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
         script.recordsIntents = false
         #expect(script.respond(TokenRefreshError(.unavailable, status: 503)) == ["1: refreshUnavailable"])
@@ -85,33 +70,25 @@ import Testing
     }
 
     @Test func `Rule 7: the failure of another process does not shorten a pause`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling()
         _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(60), status: 503))
         let other = RefreshIntent(
             idempotencyKey: "other", owner: ProcessIdentity(host: "host", process: "p2"), date: script.date,
             failure: .init(date: script.date, pause: .seconds(5), status: 503))
-        #expect(script.send(.storeChanged) == ["check"])
-        _ = script.checked(.active(TokenBundle.stored("ada", 0).with(refreshIntent: other)))
+        _ = script.changed(to: .active(TokenBundle.stored("ada", 0).with(refreshIntent: other)))
         _ = script.pass(.seconds(10))
         #expect(script.refresh(2) == ["2: refreshUnavailable"])
     }
 
     @Test func `A check says nothing while tokens wait to be stored: their write finds what the store holds`() {
         var script = failedSave()
-        #expect(script.send(.storeChanged) == ["check"])
-        #expect(script.checked(.active(.stored("bob", 0))) == [])
+        #expect(script.changed(to: .active(.stored("bob", 0))) == [])
         #expect(script.pass(.seconds(1)) == ["save ada g1"])
     }
 
     @Test(arguments: [false, true])
     func `G19: the failure of a replay does not hide the call whose response was lost`(isReplay: Bool) {
-        var script = MachineScript.signedIn(isShared: true, tolerance: .sameKey)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling(tolerance: .sameKey)
         let date = script.date
         _ = script.pass(.seconds(2))
         if isReplay { #expect(script.respond(.unavailable) == ["call g0"]) }
@@ -144,14 +121,12 @@ import Testing
         _ = script.ask(1)
         _ = script.loaded(.success(.active(bundle)))
         #expect(script.refused(2, generation: 0) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(bundle) == ["call g0"])
+        #expect(script.leased(reading: bundle) == ["call g0"])
         return script
     }
 
     @Test func `Rule 7: the rest of another process's pause is waited for, and not a new one`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing(isShared: true)
         _ = script.leased()
         let bundle = failed(script, 4.75, pause: .seconds(5), status: 503, ambiguous: false)
         #expect(script.reread(bundle) == ["1: refreshUnavailable", "release"])

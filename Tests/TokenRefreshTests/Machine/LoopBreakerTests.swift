@@ -17,8 +17,7 @@ import Testing
         #expect(script.refused(2, refusal(script, 1, by: "GET /broken")) == ["2: unauthorized"])
         // The token itself was revoked: the next endpoint is refused as well.
         #expect(script.refused(3, refusal(script, 1, by: "GET /articles")) == ["call g1"])
-        _ = script.respond()
-        #expect(script.wrote() == ["3: ada g2"])
+        #expect(script.finish() == ["3: ada g2"])
         #expect(script.refused(4, refusal(script, 2, by: "GET /broken")) == ["4: unauthorized"], "still pays")
         #expect(script.ask(5) == ["5: ada g2"])
     }
@@ -38,15 +37,13 @@ import Testing
             let actions = script.refused(number, refusal(script, generation, by: "GET /\(number)"))
             guard actions.contains(where: { $0.hasPrefix("call") }) else { continue }
             calls += 1
-            _ = script.respond()
-            _ = script.wrote()
+            _ = script.finish()
         }
         #expect(calls == 1)
     }
 
     @Test func `A replacement that is refused proves a loop, in any process`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing(isShared: true)
         _ = script.leased()
         // Another process has refreshed, at a time that is not known here.
         #expect(script.reread(.stored("ada", 1)).first == "1: ada g1")
@@ -63,12 +60,8 @@ import Testing
         age: TimeInterval
     ) {
         var script = MachineScript.signedIn(isShared: true)
-        let adopted = TokenBundle(
-            accessToken: "access-ada-1", refreshToken: "refresh-ada-1", session: SessionID(rawValue: "ada"),
-            generation: 1, receivedAt: script.date - age
-        )
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(adopted))
+        let adopted = TokenBundle.stored("ada", 1, receivedAt: script.date - age)
+        _ = script.changed(to: .active(adopted))
         #expect(script.refused(1, refusal(script, 1, by: "GET /broken")) == ["lease"])
         _ = script.leaseFailed()
         _ = script.pass(.seconds(1.5))
@@ -95,11 +88,9 @@ import Testing
 
     @Test func `A token is fresh for a quarter of its lifetime at most`() {
         for (age, isFresh) in [(1, true), (3, false)] {
-            var script = MachineScript.signedIn()
-            _ = script.refused(1, generation: 0)
+            var script = MachineScript.refreshing()
             _ = script.wrote()
-            _ = script.respond(lifetime: .seconds(8))
-            _ = script.wrote()
+            _ = script.finish(lifetime: .seconds(8))
             _ = script.pass(.seconds(age))
             let isRefused = script.refused(2, generation: 1).contains("2: unauthorized")
             #expect(isRefused == isFresh, "\(age)")

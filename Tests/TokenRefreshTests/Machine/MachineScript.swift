@@ -1,6 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
+import Testing
 
 @testable import TokenRefresh
 
@@ -48,6 +49,34 @@ struct MachineScript {
         var script = MachineScript(policy: policy, isShared: isShared, tolerance: tolerance)
         _ = script.signIn(900, as: "ada", lifetime: lifetime, refreshToken: refreshToken)
         _ = script.wrote()
+        return script
+    }
+
+    /// A machine in which ada's first token was refused, or caller 1 has requested a refresh. Where the store is shared
+    /// it waits for the lease; otherwise it has called.
+    static func refreshing(
+        for request: CallerRequest? = nil,
+        isShared: Bool = false,
+        lifetime: Duration? = .seconds(3_600),
+        policy: TokenRefreshPolicy = .init(),
+        tolerance: ReplayTolerance = .none
+    ) -> MachineScript {
+        var script = signedIn(isShared: isShared, lifetime: lifetime, policy: policy, tolerance: tolerance)
+        let refusal = TokenRefusal(of: script.token(0))
+        let actions = script.send(.requested(request ?? .replacement(refusal), WaiterID(number: 1)))
+        #expect(actions == [isShared ? "lease" : "call g0"])
+        return script
+    }
+
+    /// A machine that has called with ada's first tokens, under the lease where the store is shared. Caller 1 waits.
+    static func calling(
+        for request: CallerRequest? = nil,
+        isShared: Bool = true,
+        policy: TokenRefreshPolicy = .init(),
+        tolerance: ReplayTolerance = .none
+    ) -> MachineScript {
+        var script = refreshing(for: request, isShared: isShared, policy: policy, tolerance: tolerance)
+        if isShared { #expect(script.leased(reading: .stored("ada", 0)) == ["call g0"]) }
         return script
     }
 
@@ -157,6 +186,18 @@ struct MachineScript {
         lastAttempt.map { send(.leased($0, identity: identity)) } ?? ["no request for the lease"]
     }
 
+    /// The attempt gets the lease, and the store is read for it.
+    mutating func leased(
+        reading result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool = false
+    ) -> [String] {
+        #expect(leased() == ["reread"])
+        return reread(result, ownerMayCall: ownerMayCall)
+    }
+
+    mutating func leased(reading bundle: TokenBundle, ownerMayCall: Bool = false) -> [String] {
+        leased(reading: .success(.active(bundle)), ownerMayCall: ownerMayCall)
+    }
+
     mutating func leaseFailed() -> [String] {
         let busy = TokenStoreError(.busy, reason: "another process has it")
         return lastAttempt.map { send(.leaseFailed($0, busy)) } ?? ["no request for the lease"]
@@ -180,12 +221,27 @@ struct MachineScript {
         send(.read(.check, .success(content), ownerMayCall: false))
     }
 
+    /// The store reports a change, and is read.
+    mutating func changed(to content: StoredSession) -> [String] {
+        #expect(send(.storeChanged) == ["check"])
+        return checked(content)
+    }
+
     mutating func checkFails(_ code: TokenStoreError.Code = .unavailable) -> [String] {
         send(.read(.check, .failure(TokenStoreError(code, reason: "scripted")), ownerMayCall: false))
     }
 
     mutating func wrote(_ outcome: WriteOutcome = .written(replaced: nil)) -> [String] {
         send(.wrote(version: lastWrite, outcome))
+    }
+
+    /// The handler responds with the next generation, and that is stored.
+    mutating func finish(
+        lifetime: Duration? = .seconds(3_600),
+        call: (id: AttemptID, base: TokenBundle)? = nil
+    ) -> [String] {
+        _ = respond(lifetime: lifetime, call: call)
+        return wrote()
     }
 
     mutating func storeFails() -> [String] {
@@ -241,7 +297,9 @@ extension TokenBundle {
         _ generation: Int,
         refreshToken: String? = nil,
         expiresAt: Date? = nil,
-        clockSkew: TimeInterval = 0
+        clockSkew: TimeInterval = 0,
+        receivedAt: Date? = nil,
+        signedInAt: Date? = nil
     ) -> TokenBundle {
         TokenBundle(
             accessToken: "access-\(user)-\(generation)",
@@ -249,8 +307,17 @@ extension TokenBundle {
             expiresAt: expiresAt,
             clockSkew: clockSkew,
             session: SessionID(rawValue: user),
-            generation: generation
+            generation: generation,
+            receivedAt: receivedAt,
+            signedInAt: signedInAt
         )
+    }
+}
+
+extension StoredSession {
+    /// The end of a user's session.
+    static func ended(_ user: String, _ reason: SignOutReason = .byUser, at date: Date = Date()) -> StoredSession {
+        .tombstone(SessionTombstone(session: SessionID(rawValue: user), reason: reason, date: date))
     }
 }
 

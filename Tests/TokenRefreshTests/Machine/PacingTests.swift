@@ -20,8 +20,7 @@ import Testing
     }
 
     @Test func `G11: retries of a failed write wait up to two seconds, and start again after a success`() {
-        var script = MachineScript.signedIn(policy: policy)
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh, policy: policy)
         _ = script.respond()
         for seconds in [1, 2, 2, 2] {
             _ = script.storeFails()
@@ -39,8 +38,7 @@ import Testing
         var script = MachineScript.signedIn(isShared: true, policy: policy)
         for waiter in 1...8 {
             #expect(script.refresh(waiter) == ["lease"])
-            _ = script.leased()
-            _ = script.reread(.failure(.locked))
+            _ = script.leased(reading: .failure(.locked))
             let pause = script.machine.pauseEnd(at: script.uptime).map { $0 - script.uptime }
             #expect(pause == .seconds(waiter == 1 ? 1 : 2))
             _ = script.pass(.seconds(2))
@@ -83,8 +81,7 @@ import Testing
             waiter += 2
         }
         _ = script.refresh(100)
-        _ = script.respond()
-        _ = script.wrote()
+        _ = script.finish()
         #expect(script.refresh(101) == ["call g1"])
         _ = script.respond(.unavailable)
         _ = script.refresh(102)
@@ -92,8 +89,7 @@ import Testing
     }
 
     @Test func `G6: a late, unusable response does not shorten the pause that the server asked for`() throws {
-        var script = MachineScript.signedIn(policy: policy)
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh, policy: policy)
         let abandoned = try #require(script.call)
         _ = script.pass(.seconds(130))
         #expect(script.wrote() == [], "the mark of the abandoned call")

@@ -12,8 +12,7 @@ import Testing
             script.recordsIntents = false
             var actions = script.refused(1, generation: 0)
             if isShared {
-                _ = script.leased()
-                actions = script.reread(.stored("ada", 0))
+                actions = script.leased(reading: .stored("ada", 0))
             }
             #expect(actions == ["intent ada g0"])
             let recorded = try #require(script.lastContent?.bundle?.refreshIntent)
@@ -30,8 +29,7 @@ import Testing
             var script = MachineScript.signedIn(isShared: true)
             script.recordsIntents = false
             for waiter in 1...20 { _ = script.refused(waiter, generation: 0) }
-            _ = script.leased()
-            _ = script.reread(.stored("ada", 0))
+            _ = script.leased(reading: .stored("ada", 0))
             let actions = hangs ? script.pass(.seconds(10)) : script.storeFails()
             #expect(actions.prefix(20) == (1...20).map { "\($0): storeUnavailable" }[...])
             #expect(!actions.contains { $0.hasPrefix("call") })
@@ -40,8 +38,7 @@ import Testing
     }
 
     @Test func `G12: one key until a response has been applied, and a new one after that`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         let key = script.lastRequest?.idempotencyKey
         for _ in 1...3 {
             _ = script.respond(.unavailable)
@@ -49,8 +46,7 @@ import Testing
             #expect(script.refused(2, generation: 0) == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == key)
         }
-        _ = script.respond()
-        _ = script.wrote()
+        _ = script.finish()
         _ = script.pass(.seconds(60))
         #expect(script.refused(3, generation: 1) == ["call g1"])
         #expect(script.lastRequest?.idempotencyKey != key)
@@ -64,8 +60,7 @@ import Testing
             _ = script.ask(1)
             _ = script.loaded(.success(.active(stored)))
             if isShared {
-                _ = script.leased()
-                _ = script.reread(stored)
+                _ = script.leased(reading: stored)
             }
             #expect(script.call != nil)
             #expect(script.lastRequest?.idempotencyKey == "from before")
@@ -74,20 +69,17 @@ import Testing
 
     @Test func `G12: where the server tolerates it, a call whose response is lost is replayed once at once`() {
         for tolerance in [ReplayTolerance.sameKey, .within(.seconds(10))] {
-            var script = MachineScript.signedIn(tolerance: tolerance)
-            _ = script.refused(1, generation: 0)
+            var script = MachineScript.refreshing(tolerance: tolerance)
             let key = script.lastRequest?.idempotencyKey
             #expect(script.respond(.unavailable) == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == key)
             #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
         }
         for error in [TokenRefreshError(.unavailable, status: 503), .init(.ambiguous), .init(.ambiguous, status: 401)] {
-            var script = MachineScript.signedIn(tolerance: .sameKey)
-            _ = script.refused(1, generation: 0)
+            var script = MachineScript.refreshing(tolerance: .sameKey)
             #expect(script.respond(error) == ["1: refreshUnavailable"], "the server has responded: \(error)")
         }
-        var late = MachineScript.signedIn(tolerance: .within(.seconds(10)))
-        _ = late.refused(1, generation: 0)
+        var late = MachineScript.refreshing(tolerance: .within(.seconds(10)))
         _ = late.pass(.seconds(10))
         #expect(late.respond(.unavailable) == ["1: refreshUnavailable"])
     }
@@ -99,14 +91,12 @@ import Testing
             let stored = TokenBundle.stored("ada", 0).with(
                 refreshIntent: script.rivalIntent(age: 20, isAbandoned: isAbandoned))
             _ = script.refused(1, generation: 0)
-            _ = script.leased()
-            #expect(script.reread(stored, ownerMayCall: !isAbandoned) == ["1: refreshUnavailable", "release"])
+            #expect(script.leased(reading: stored, ownerMayCall: !isAbandoned) == ["1: refreshUnavailable", "release"])
             #expect(script.pass(.seconds(90)) == [])
             #expect(script.refused(2, generation: 0) == ["2: refreshUnavailable"])
             _ = script.pass(.seconds(10))
             #expect(script.refused(3, generation: 0) == ["lease"])
-            _ = script.leased()
-            #expect(script.reread(stored, ownerMayCall: !isAbandoned) == ["call g0"])
+            #expect(script.leased(reading: stored, ownerMayCall: !isAbandoned) == ["call g0"])
             #expect(script.lastRequest?.idempotencyKey == "key-1")
         }
         for (tolerance, isAbandoned, mayCall) in [
@@ -117,8 +107,7 @@ import Testing
             let stored = TokenBundle.stored("ada", 0).with(
                 refreshIntent: script.rivalIntent(age: 20, isAbandoned: isAbandoned))
             _ = script.refused(1, generation: 0)
-            _ = script.leased()
-            var actions = script.reread(stored, ownerMayCall: mayCall)
+            var actions = script.leased(reading: stored, ownerMayCall: mayCall)
             if mayCall {
                 #expect(actions == ["mark ada g0"], "the intent says that two calls may be under way")
                 actions = script.wrote()
@@ -133,8 +122,8 @@ import Testing
         _ = script.pass(.seconds(100))
         let first = script.rivalIntent(age: 40, isAbandoned: false)
         _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0).with(refreshIntent: first), ownerMayCall: true) == ["mark ada g0"])
+        #expect(
+            script.leased(reading: .stored("ada", 0).with(refreshIntent: first), ownerMayCall: true) == ["mark ada g0"])
         #expect(script.lastContent?.bundle?.refreshIntent?.date == first.date)
         #expect(script.wrote() == ["call g0"])
         #expect(script.pass(.seconds(79)).filter { $0.hasPrefix("cancel") } == [])
@@ -147,8 +136,7 @@ import Testing
             _ = script.pass(.seconds(100))
             let first = script.rivalIntent(age: 40, isAbandoned: false)
             _ = script.refused(1, generation: 0)
-            _ = script.leased()
-            _ = script.reread(.stored("ada", 0).with(refreshIntent: first), ownerMayCall: true)
+            _ = script.leased(reading: .stored("ada", 0).with(refreshIntent: first), ownerMayCall: true)
             _ = script.wrote()
             _ = script.pass(.seconds(passed))
             #expect(script.respond(.unavailable).contains("call g0") == isReplayed)
@@ -160,12 +148,10 @@ import Testing
         let stored = TokenBundle.stored("ada", 0).with(
             refreshIntent: script.rivalIntent(age: -30 * 86_400, isAbandoned: true))
         _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(stored)
+        _ = script.leased(reading: stored)
         _ = script.pass(.seconds(120))
         #expect(script.refused(2, generation: 0) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(stored) == ["call g0"])
+        #expect(script.leased(reading: stored) == ["call g0"])
     }
 
     /// A clock that the date of an intent cannot be trusted for.
@@ -197,21 +183,16 @@ import Testing
         }
         let stored = TokenBundle.stored("ada", 0).with(refreshIntent: recorded)
         _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(stored) == ["1: refreshUnavailable", "release"])
+        #expect(script.leased(reading: stored) == ["1: refreshUnavailable", "release"])
         #expect(script.pass(.seconds(100)) == [])
         #expect(script.refused(2, generation: 0) == ["2: refreshUnavailable"])
         _ = script.pass(.seconds(20))
         #expect(script.refused(3, generation: 0) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(stored) == ["call g0"])
+        #expect(script.leased(reading: stored) == ["call g0"])
     }
 
     @Test func `G8: before a suspension the intent is marked and the lease released; the response is kept`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling()
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
         #expect(script.wrote() == ["release"])
         #expect(script.respond() == ["save ada g1"])
@@ -238,10 +219,7 @@ import Testing
     }
 
     @Test func `Rule 5: tokens that a tombstone keeps out of the store are revoked`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling()
         _ = script.respond()
         let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: script.date)
         #expect(
@@ -252,16 +230,12 @@ import Testing
 
     @Test func `A check of the store finds a sign-in, a switch and a sign-out of another process`() {
         var script = MachineScript.signedIn(isShared: true)
-        #expect(script.send(.storeChanged) == ["check"])
-        #expect(script.checked(.active(.stored("ada", 1))) == [])
+        #expect(script.changed(to: .active(.stored("ada", 1))) == [])
         #expect(script.ask(1) == ["1: ada g1"])
-        _ = script.send(.storeChanged)
-        #expect(script.checked(.active(.stored("bob", 0))) == ["signed in bob"])
+        #expect(script.changed(to: .active(.stored("bob", 0))) == ["signed in bob"])
         let tombstone = SessionTombstone(session: SessionID(rawValue: "bob"), reason: .byUser, date: script.date)
-        _ = script.send(.storeChanged)
-        #expect(script.checked(.tombstone(tombstone)) == ["signedOut byUser"])
-        _ = script.send(.storeChanged)
-        #expect(script.checked(.active(.stored("cleo", 2))) == ["signed in cleo"])
+        #expect(script.changed(to: .tombstone(tombstone)) == ["signedOut byUser"])
+        #expect(script.changed(to: .active(.stored("cleo", 2))) == ["signed in cleo"])
         #expect(script.ask(2) == ["2: cleo g2"])
     }
 

@@ -8,12 +8,10 @@ import Testing
 @Suite struct RecordingTests {
     /// A refresh whose intent is being stored in a shared store. Its lease was given after some time.
     private func recording(leasedAfter time: Duration = .zero) -> MachineScript {
-        var script = MachineScript.signedIn(isShared: true)
+        var script = MachineScript.refreshing(isShared: true)
         script.recordsIntents = false
-        _ = script.refused(1, generation: 0)
         _ = script.pass(time)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
+        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
         return script
     }
 
@@ -27,9 +25,8 @@ import Testing
 
     @Test(arguments: ["a lock", "another", nil])
     func `Rule 4: an intent names the lease under which its call is made`(identity: String?) {
-        var script = MachineScript.signedIn(isShared: true)
+        var script = MachineScript.refreshing(isShared: true)
         script.recordsIntents = false
-        _ = script.refused(1, generation: 0)
         _ = script.leased(identity)
         #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
         #expect(script.lastContent?.bundle?.refreshIntent?.lease == identity)
@@ -117,11 +114,9 @@ import Testing
         let end = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
         let cases = [(StoredSession.active(.stored("bob", 0)), "signed in bob"), (.tombstone(end), "signedOut byUser")]
         for (found, state) in cases {
-            var script = MachineScript.signedIn(isShared: true)
+            var script = MachineScript.refreshing(isShared: true)
             script.recordsIntents = false
-            _ = script.refused(1, generation: 0)
-            _ = script.leased()
-            #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
+            #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
             let actions = script.wrote(.superseded(by: found))
             #expect(actions.contains(state) && actions.contains("1: sessionEnded") && actions.contains("release"))
         }
@@ -137,13 +132,11 @@ import Testing
 
     @Test func `G4: an ambiguous refusal is not repeated when a refresh has succeeded since`() {
         let bare = TokenRefreshError(.ambiguous, status: 401)
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.respond(bare)
         _ = script.pass(.seconds(60))
         _ = script.refused(2, generation: 0)
-        _ = script.respond()
-        #expect(script.wrote() == ["2: ada g1"])
+        #expect(script.finish() == ["2: ada g1"])
         _ = script.pass(.seconds(60))
         #expect(script.refused(3, generation: 1) == ["call g1"])
         #expect(script.respond(bare) == ["3: refreshUnavailable"])

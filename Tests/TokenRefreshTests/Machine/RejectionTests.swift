@@ -8,10 +8,7 @@ import Testing
 @Suite struct RejectionTests {
     /// A session whose refresh token was rejected, with nothing newer in the store at the read after that.
     private func rejected() -> MachineScript {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0)) == ["call g0"])
+        var script = MachineScript.calling()
         #expect(script.respond(.rejected) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
         return script
@@ -68,8 +65,7 @@ import Testing
         _ = script.signIn(1, as: "bob")
         _ = script.storeFails()
         _ = script.refused(2, generation: 0, of: "bob")
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0)) == ["intent bob g0", "call g0"])
+        #expect(script.leased(reading: .stored("ada", 0)) == ["intent bob g0", "call g0"])
         _ = script.storeFails()
         #expect(script.respond(.rejected) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
@@ -80,8 +76,7 @@ import Testing
     }
 
     @Test func `A store of one process ends the session at once when its write fails`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.respond(.rejected)
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
         #expect(script.storeFails().contains("signedOut expired"))
@@ -112,10 +107,8 @@ import Testing
     }
 
     @Test func `G10: an expired token is refreshed when it is refused, however new it is`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
-        _ = script.respond(lifetime: .seconds(5))
-        _ = script.wrote()
+        var script = MachineScript.refreshing()
+        _ = script.finish(lifetime: .seconds(5))
         _ = script.pass(.seconds(6))
         #expect(script.refused(2, generation: 1) == ["call g1"])
     }
@@ -123,10 +116,8 @@ import Testing
     @Test func `G22: an expiry on the device's clock ends no session, also when the server's clock is known`() {
         var script = MachineScript()
         _ = script.ask(1)
-        let bundle = TokenBundle(
-            accessToken: "access-ada-0", refreshToken: nil, expiresAt: script.date - 60,
-            session: SessionID(rawValue: "ada"), receivedAt: script.date - 3_660
-        )
+        let bundle = TokenBundle.stored(
+            "ada", 0, refreshToken: "", expiresAt: script.date - 60, receivedAt: script.date - 3_660)
         #expect(script.loaded(.success(.active(bundle))) == ["signed in ada", "1: ada g0"])
         _ = script.send(.serverDateNoted(script.date))
         #expect(script.ask(2) == ["2: ada g0"])
@@ -138,9 +129,7 @@ import Testing
     private func script(_ rule: AmbiguityRule) -> MachineScript {
         var policy = TokenRefreshPolicy()
         policy.ambiguity = rule
-        var script = MachineScript.signedIn(policy: policy)
-        _ = script.refused(1, generation: 0)
-        return script
+        return MachineScript.refreshing(policy: policy)
     }
 
     private let bare = TokenRefreshError(.ambiguous, status: 401)
@@ -164,8 +153,7 @@ import Testing
     func `G4: an ambiguous refusal has a cool-down of its own`(cooldown: Duration?, seconds: Int) {
         var policy = TokenRefreshPolicy()
         if let cooldown { policy.ambiguityCooldown = cooldown }
-        var script = MachineScript.signedIn(policy: policy)
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing(policy: policy)
         _ = script.respond(bare)
         _ = script.pass(.seconds(seconds) - .milliseconds(2_001))
         #expect(script.refresh(2) == ["2: refreshUnavailable"])

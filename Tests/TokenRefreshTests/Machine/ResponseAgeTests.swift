@@ -8,8 +8,7 @@ import Testing
 @Suite struct ResponseAgeTests {
     /// A process that has received a token of some lifetime after a while.
     private func received(after wait: Duration, lifetime: Duration) -> MachineScript {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.pass(wait)
         #expect(script.respond(lifetime: lifetime) == ["save ada g1"])
         return script
@@ -35,16 +34,13 @@ import Testing
         var script = received(after: .seconds(20), lifetime: .seconds(15))
         #expect(script.wrote() == [])
         #expect(script.pass(.seconds(1)) == ["call g1"])
-        _ = script.respond()
-        #expect(script.wrote() == ["1: ada g2"])
+        #expect(script.finish() == ["1: ada g2"])
     }
 
     @Test func `G19: a token that has expired in a sleep is refreshed`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         #expect(script.sleep(.seconds(60)) == ["1: refreshUnavailable"])
-        _ = script.respond(lifetime: .seconds(5))
-        _ = script.wrote()
+        _ = script.finish(lifetime: .seconds(5))
         #expect(script.ask(2) == [], "it waits for the end of the pause")
         #expect(script.pass(.seconds(2)) == ["call g1"])
     }
@@ -58,13 +54,11 @@ import Testing
     }
 
     @Test func `G6: tokens that all expire on their way are requested with growing pauses`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         var calls: [Duration] = []
         for waiter in 2..<300 {
             _ = script.pass(.milliseconds(600))
-            _ = script.respond(lifetime: .milliseconds(1))
-            _ = script.wrote()
+            _ = script.finish(lifetime: .milliseconds(1))
             if (script.ask(waiter) + script.pass(.milliseconds(400))).contains(where: { $0.hasPrefix("call") }) {
                 calls.append(script.uptime)
             }
@@ -88,11 +82,9 @@ import Testing
 
     @Test func `G19: the token of a replay counts from the first intent, also after a restart`() {
         var script = replaying { RefreshIntent(idempotencyKey: "key", owner: dead, date: $0 - 100) }
-        _ = script.respond(lifetime: .seconds(90))
-        #expect(script.wrote() == [])
+        #expect(script.finish(lifetime: .seconds(90)) == [])
         #expect(script.pass(.seconds(1)) == ["call g1"])
-        _ = script.respond(lifetime: .seconds(90))
-        #expect(script.wrote() == ["2: ada g2"], "which is no replay")
+        #expect(script.finish(lifetime: .seconds(90)) == ["2: ada g2"], "which is no replay")
     }
 
     @Test func `G19: a replay of a replay counts from the first intent`() throws {
@@ -104,8 +96,7 @@ import Testing
         let recorded = try #require(script.lastContent?.bundle?.refreshIntent)
         #expect(recorded.firstDate == first)
         #expect(recorded.date == script.date)
-        _ = script.respond(lifetime: .seconds(90))
-        #expect(script.wrote() == [])
+        #expect(script.finish(lifetime: .seconds(90)) == [])
     }
 
     /// A machine whose intent could not be stored in time, and was: another process has called with its key since. It
@@ -113,11 +104,9 @@ import Testing
     private func callingAfterAnother(clockSetBy step: TimeInterval = 0, firstDate: TimeInterval = 0) throws
         -> MachineScript
     {
-        var script = MachineScript.signedIn(isShared: true)
+        var script = MachineScript.refreshing(isShared: true)
         script.recordsIntents = false
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
+        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
         let own = try #require(script.lastContent?.bundle?.refreshIntent)
         _ = script.storeFails()
         let foreign = RefreshIntent(
@@ -125,8 +114,7 @@ import Testing
         _ = script.pass(.seconds(200))
         script.date += step
         _ = script.refused(2, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0).with(refreshIntent: foreign)) == ["intent ada g0"])
+        #expect(script.leased(reading: .stored("ada", 0).with(refreshIntent: foreign)) == ["intent ada g0"])
         #expect(script.wrote() == ["call g0"])
         #expect(script.lastRequest?.idempotencyKey == own.idempotencyKey)
         return script
@@ -134,8 +122,7 @@ import Testing
 
     @Test func `G19: a call with a key that another process has used since counts from that one's call`() throws {
         var script = try callingAfterAnother()
-        _ = script.respond(lifetime: .seconds(190))
-        #expect(!script.wrote().contains("2: ada g1"))
+        #expect(!script.finish(lifetime: .seconds(190)).contains("2: ada g1"))
     }
 
     @Test(arguments: [-30 * 86_400, 30 * 86_400] as [TimeInterval])
@@ -144,38 +131,32 @@ import Testing
     ) throws {
         for (lifetime, isOver) in [(Duration.seconds(190), true), (.seconds(210), false)] {
             var script = try callingAfterAnother(clockSetBy: step)
-            _ = script.respond(lifetime: lifetime)
-            #expect(script.wrote().contains("2: ada g1") != isOver)
+            #expect(script.finish(lifetime: lifetime).contains("2: ada g1") != isOver)
         }
     }
 
     @Test func `G19: a clock that was set before this process began makes no call older than its key`() throws {
         var script = try callingAfterAnother(firstDate: -30 * 86_400)
-        _ = script.respond(lifetime: .seconds(210))
-        #expect(script.wrote().contains("2: ada g1"))
+        #expect(script.finish(lifetime: .seconds(210)).contains("2: ada g1"))
     }
 
     @Test func `G19: the token of a call after a lost response counts from the lost one`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.respond(.unavailable)
         _ = script.pass(.seconds(100))
         #expect(script.refused(2, generation: 0) == ["call g0"])
-        _ = script.respond(lifetime: .seconds(90))
-        #expect(script.wrote() == [])
+        #expect(script.finish(lifetime: .seconds(90)) == [])
     }
 
     @Test(arguments: [(503, true), (429, true), (400, true), (500, false), (502, false), (504, false)])
     func `G19: after a response that says that nothing was exchanged, a token counts from the next call`(
         status: Int, isNew: Bool
     ) {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.respond(TokenRefreshError(.unavailable, status: status))
         _ = script.pass(.seconds(100))
         #expect(script.refused(2, generation: 0) == ["call g0"])
-        _ = script.respond(lifetime: .seconds(90))
-        #expect(script.wrote() == (isNew ? ["2: ada g1"] : []))
+        #expect(script.finish(lifetime: .seconds(90)) == (isNew ? ["2: ada g1"] : []))
     }
 
     @Test(arguments: [-86_400.0, 86_400])
@@ -185,8 +166,7 @@ import Testing
         let calls = script.wrote() + script.pass(.seconds(2))
         #expect(calls == (ahead < 0 ? ["call g1"] : ["2: ada g1"]))
         guard ahead < 0 else { return }
-        _ = script.respond()
-        #expect(script.wrote() == ["2: ada g2"])
+        #expect(script.finish() == ["2: ada g2"])
     }
 
     @Test func `G19: the date of a response that was slept through does not turn back the server's clock`() {

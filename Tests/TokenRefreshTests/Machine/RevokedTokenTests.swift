@@ -23,18 +23,14 @@ import Testing
     /// Bob has signed in after ada, whose call is still under way. His tokens are not stored, and ada's response has
     /// brought tokens that wait to be revoked until they are.
     private func waiting() throws -> MachineScript {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0)) == ["call g0"])
+        var script = MachineScript.calling(for: .refresh)
         let call = try #require(script.call)
         _ = script.signOut(2)
         _ = script.wrote()
         _ = script.signIn(3, as: "bob")
         _ = script.wrote()
         #expect(script.refresh(4) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(.stored("bob", 0)) == ["call g0"])
+        #expect(script.leased(reading: .stored("bob", 0)) == ["call g0"])
         _ = script.respond()
         #expect(script.storeFails() == ["4: signed in bob"])
         #expect(script.respond(call: call) == [])

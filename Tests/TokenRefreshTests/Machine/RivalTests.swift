@@ -13,8 +13,7 @@ import Testing
         _ = script.pass(.seconds(115))
         let stored = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent(age: age))
         _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(stored, ownerMayCall: true) == ["mark ada g0"])
+        #expect(script.leased(reading: stored, ownerMayCall: true) == ["mark ada g0"])
         return script
     }
 
@@ -35,11 +34,9 @@ import Testing
     }
 
     @Test func `Rule 4: a process that was stopped while its intent was being stored makes no call after its limit`() {
-        var script = MachineScript.signedIn(isShared: true)
+        var script = MachineScript.refreshing(isShared: true)
         script.recordsIntents = false
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
+        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
         // No timer has fired yet.
         script.uptime += .seconds(31)
         #expect(script.wrote() == ["1: refreshUnavailable", "release"])
@@ -53,31 +50,25 @@ import Testing
         #expect(script.respond(.unavailable) == ["1: refreshUnavailable", "release"])
         _ = script.pass(.seconds(60))
         #expect(script.refresh(2) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(own) == ["2: refreshUnavailable", "release"], "the first call may be under way")
+        #expect(script.leased(reading: own) == ["2: refreshUnavailable", "release"], "the first call may be under way")
         _ = script.pass(.seconds(60))
         #expect(script.refresh(3) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(own) == ["call g0"])
+        #expect(script.leased(reading: own) == ["call g0"])
     }
 
     @Test func `Rule 4: a call of this process with newer tokens does not wait for another process's earlier call`() {
         var script = MachineScript.signedIn(isShared: true)
         let stored = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent())
         _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(.stored("ada", 1)))
+        #expect(script.leased(reading: stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
+        _ = script.changed(to: .active(.stored("ada", 1)))
         #expect(script.refresh(2) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 1)) == ["call g1"])
+        #expect(script.leased(reading: .stored("ada", 1)) == ["call g1"])
         let own = script.lastContent?.bundle ?? .stored("ada", 1)
         #expect(script.respond(.unavailable) == ["2: refreshUnavailable", "release"])
         _ = script.pass(.seconds(2))
         #expect(script.refresh(3) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(own) == ["call g1"])
+        #expect(script.leased(reading: own) == ["call g1"])
     }
 
     @Test func `Rule 4: the intent of older tokens, as of a backup, says nothing about the tokens in use`() {

@@ -16,8 +16,7 @@ import Testing
 
     @Test(arguments: unavailable)
     func `G4: a failure that is not a rejection does not end the session`(error: TokenRefreshError) {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         #expect(script.respond(error) == ["1: refreshUnavailable"])
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
@@ -36,8 +35,7 @@ import Testing
     }
 
     @Test func `G9: a response after the sign-out is dropped, nothing is stored, and its tokens are revoked`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         #expect(
             script.signOut(2) == [
                 "delete", "1: sessionEnded", "signedOut byUser", "revoke ada g0",
@@ -49,8 +47,7 @@ import Testing
     }
 
     @Test func `G9: a sign-out while new tokens are being stored deletes them, and revokes the newest`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         #expect(script.respond() == ["save ada g1"])
         #expect(
             script.signOut(2) == ["1: sessionEnded", "signedOut byUser", "revoke ada g1"]
@@ -60,8 +57,7 @@ import Testing
     }
 
     @Test func `G9: the failure of the last user's refresh does not sign the next user out`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         #expect(script.signIn(2, as: "bob") == ["1: sessionEnded", "save bob g0", "revoke only ada g0"])
         #expect(script.respond(.rejected) == [])
         #expect(script.wrote() == ["signed in bob", "2: done"])
@@ -69,8 +65,7 @@ import Testing
     }
 
     @Test func `G9: the success of the last user's refresh does not bring the last user back`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.signIn(2, as: "bob")
         #expect(script.respond() == ["revoke only ada g1"])
         _ = script.wrote()
@@ -78,8 +73,7 @@ import Testing
     }
 
     @Test func `G12: a refresh whose response was lost is tried again with the same refresh token`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.respond(.unavailable)
         #expect(script.call?.base.refreshToken == "refresh-ada-0")
         _ = script.pass(.seconds(1))
@@ -116,10 +110,8 @@ import Testing
     @Test func `G22: a wrong local clock alone ends no session without a refresh token`() {
         var script = MachineScript()
         _ = script.ask(1)
-        let bundle = TokenBundle(
-            accessToken: "access-ada-0", refreshToken: nil, expiresAt: script.date - 60, clockSkew: 0.5,
-            session: SessionID(rawValue: "ada"), receivedAt: script.date - 3_660
-        )
+        let bundle = TokenBundle.stored(
+            "ada", 0, refreshToken: "", expiresAt: script.date - 60, clockSkew: 0.5, receivedAt: script.date - 3_660)
         #expect(script.loaded(.success(.active(bundle))) == ["signed in ada", "1: ada g0"])
         _ = script.send(.serverDateNoted(script.date))
         #expect(script.ask(2).contains("signedOut expired"), "the server's clock says so, too")
@@ -150,8 +142,7 @@ import Testing
 
     @Test func `An unusable access token is a failure, and a new refresh token that came with it is kept and stored`() {
         for bad in ["", "two words", "line\r\nbreak"] {
-            var script = MachineScript.signedIn()
-            _ = script.refused(1, generation: 0)
+            var script = MachineScript.refreshing()
             #expect(script.respond(accessToken: bad) == ["save ada g1"])
             #expect(script.wrote() == ["1: refreshUnavailable"])
             _ = script.pass(.seconds(2))
@@ -161,8 +152,7 @@ import Testing
     }
 
     @Test func `An unusable access token that comes with the same refresh token changes nothing`() throws {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         let call = try #require(script.call)
         let tokens = TokenRefreshResult(accessToken: "two words", refreshToken: "refresh-ada-0")
         #expect(script.send(.responded(call.id, base: call.base, .success(tokens))) == ["1: refreshUnavailable"])

@@ -7,25 +7,16 @@ import Testing
 /// G5, G9, G13: the end of a session in a shared store, the lease that it was refreshed under, and the content that
 /// other processes have stored.
 @Suite struct SharedEndingTests {
-    /// A session whose refresh has made its call under the lease.
-    private func calling() -> MachineScript {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
-        return script
-    }
-
     /// A session whose new tokens could not be stored: the lease stays, and the call has ended.
     private func unsaved() -> MachineScript {
-        var script = calling()
+        var script = MachineScript.calling()
         _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         return script
     }
 
     @Test func `Rule 2: a sign-out keeps the lease until its tombstone is stored`() {
-        var script = calling()
+        var script = MachineScript.calling()
         #expect(script.signOut(2) == ["delete", "1: sessionEnded", "signedOut byUser"])
         #expect(script.wrote() == ["revoke ada g0", "2: done", "release"])
     }
@@ -37,10 +28,7 @@ import Testing
     }
 
     @Test func `A sign-out whose tombstone cannot be stored waits for no call of a session whose end is stored`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0)) == ["call g0"])
+        var script = MachineScript.calling(for: .refresh)
         _ = script.signOut(2)
         #expect(script.wrote().contains("release"))
         _ = script.signIn(3, as: "bob")
@@ -69,10 +57,9 @@ import Testing
     @Test func `a session that was moved ends without a revocation`() {
         let moved = StoredSession.moved("ada")
         var script = MachineScript.signedIn(isShared: true)
-        #expect(script.send(.storeChanged) == ["check"])
-        #expect(script.checked(moved) == ["signedOut moved"])
+        #expect(script.changed(to: moved) == ["signedOut moved"])
 
-        script = calling()
+        script = MachineScript.calling()
         _ = script.respond()
         #expect(script.wrote(.superseded(by: moved)) == ["1: sessionEnded", "signedOut moved", "release"])
     }
@@ -85,16 +72,14 @@ import Testing
     }
 
     @Test func `a late response of a session that was moved is not revoked`() throws {
-        var script = calling()
+        var script = MachineScript.calling()
         let call = try #require(script.call)
-        _ = script.send(.storeChanged)
-        #expect(script.checked(.moved("ada")) == ["1: sessionEnded", "signedOut moved", "release"])
+        #expect(script.changed(to: .moved("ada")) == ["1: sessionEnded", "signedOut moved", "release"])
         #expect(script.respond(call: call) == [])
     }
 
     @Test func `G9: a refresh token that a late response leaves unchanged is not revoked a second time`() throws {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         let call = try #require(script.call)
         _ = script.signOut(2)
         let tokens = TokenRefreshResult(accessToken: "access-ada-1", refreshToken: "refresh-ada-0")
@@ -109,14 +94,13 @@ import Testing
     }
 
     @Test func `A lease for an attempt that has ended is released`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing(isShared: true)
         #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
         #expect(script.leased() == ["release"])
     }
 
     @Test func `A second lease is released`() {
-        var script = calling()
+        var script = MachineScript.calling()
         #expect(script.send(.leased(AttemptID(number: 2))) == ["release"])
     }
 

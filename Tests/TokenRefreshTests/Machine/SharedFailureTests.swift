@@ -33,12 +33,7 @@ import Testing
     func `G6: a failure with a whole response is stored with its pause, and the lease stays until then`(isShared: Bool)
         throws
     {
-        var script = MachineScript.signedIn(isShared: isShared)
-        _ = script.refused(1, generation: 0)
-        if isShared {
-            _ = script.leased()
-            _ = script.reread(.stored("ada", 0))
-        }
+        var script = MachineScript.calling(isShared: isShared)
         script.recordsIntents = false
         #expect(script.respond(busy) == ["1: refreshUnavailable", "failed ada g0"])
         let intent = try #require(script.lastContent?.bundle?.refreshIntent)
@@ -50,15 +45,13 @@ import Testing
     }
 
     @Test func `G12: a failure without a whole response is not stored, as the server may have rotated`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         script.recordsIntents = false
         #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
     }
 
     @Test func `G6: a pause that a late response requests is observed, and stored`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.pass(.seconds(31))
         script.recordsIntents = false
         #expect(script.respond(busy) == ["failed ada g0"])
@@ -75,17 +68,15 @@ import Testing
         _ = script.pass(.seconds(15))
         #expect(script.refresh(3) == [isShared ? "lease" : "call g0"])
         if isShared {
-            _ = script.leased()
-            #expect(script.reread(failed(.seconds(20), 20, at: script.date), ownerMayCall: true) == ["call g0"])
+            #expect(
+                script.leased(reading: failed(.seconds(20), 20, at: script.date), ownerMayCall: true) == ["call g0"])
         }
         #expect(script.lastRequest?.idempotencyKey == "key")
     }
 
     @Test func `G6: under the lease the pause of another process is observed, and no call is made`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(failed(.seconds(20), at: script.date)) == ["1: refreshUnavailable", "release"])
+        var script = MachineScript.refreshing(isShared: true)
+        #expect(script.leased(reading: failed(.seconds(20), at: script.date)) == ["1: refreshUnavailable", "release"])
         #expect(script.machine.status.lastFailure?.status == 429)
         _ = script.pass(.seconds(17))
         #expect(script.refresh(2) == ["2: refreshUnavailable"])
@@ -96,14 +87,12 @@ import Testing
     @Test func `G6: a check shows the pause of another process, and requests that were sent before share it`() {
         var script = MachineScript.signedIn(isShared: true)
         let refusal = TokenRefusal(of: script.token(0))
-        _ = script.send(.storeChanged)
-        #expect(script.checked(.active(failed(.seconds(20), at: script.date))) == [])
+        #expect(script.changed(to: .active(failed(.seconds(20), at: script.date))) == [])
         #expect(script.refused(1, refusal) == ["1: refreshUnavailable"])
     }
 
     @Test func `Rule 7: a living owner whose call has failed is not waited for`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing(isShared: true)
         _ = script.leased()
         let bundle = failed(.seconds(1), 1, at: script.date)
         #expect(script.reread(bundle, ownerMayCall: true) == ["call g0"])
@@ -120,12 +109,10 @@ import Testing
 
     @Test(arguments: [-86_400, 86_400] as [TimeInterval])
     func `G4, G19: a clock that is set ends no pause after an ambiguous refusal, and repeats none`(by: TimeInterval) {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing(isShared: true)
         let stored = failed(.seconds(30), 1, at: script.date, isAmbiguous: true, status: 401)
         script.date += by
-        _ = script.leased()
-        #expect(script.reread(stored) == ["1: refreshUnavailable", "release"])
+        #expect(script.leased(reading: stored) == ["1: refreshUnavailable", "release"])
         #expect(script.refresh(2) == ["2: refreshUnavailable"])
         _ = script.pass(.seconds(30))
         #expect(script.refresh(3) == ["lease"])
@@ -136,8 +123,7 @@ import Testing
         script.date -= 86_400
         _ = script.ask(1)
         _ = script.pass(.seconds(10))
-        _ = script.send(.storeChanged)
-        #expect(script.checked(.active(failed(.seconds(20), 5, at: script.date))) == [])
+        #expect(script.changed(to: .active(failed(.seconds(20), 5, at: script.date))) == [])
         _ = script.pass(.seconds(15))
         #expect(script.refresh(2) == ["lease"])
     }
@@ -150,8 +136,7 @@ import Testing
 
     @Test func `G4: refusals are counted over several runs`() throws {
         let unknown = TokenRefreshError(.ambiguous, status: 400, serverCode: "AUTH_004")
-        var script = MachineScript.signedIn()
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh)
         for run in 2...3 {
             #expect(script.respond(unknown).contains("reread") == false)
             let stored = try #require(script.lastContent?.bundle)

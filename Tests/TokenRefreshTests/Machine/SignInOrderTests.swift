@@ -57,8 +57,7 @@ import Testing
             _ = script.loaded(.success(other))
             _ = script.storeFails()
             #expect(script.refused(2, generation: 0) == ["lease"])
-            _ = script.leased()
-            _ = script.reread(.success(other))
+            _ = script.leased(reading: .success(other))
             #expect(script.lastContent?.bundle?.refreshIntent != nil)
             #expect((script.lastContent?.replacement(for: .success(other), at: script.date) == nil) == isLater)
         }
@@ -84,8 +83,7 @@ import Testing
         _ = script.signIn(1, as: "ada", refreshToken: "refresh-ada-0")
         _ = script.storeFails()
         _ = script.refused(2, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.success(.empty))
+        _ = script.leased(reading: .success(.empty))
         #expect(script.lastContent?.bundle?.refreshIntent != nil)
         #expect(script.lastContent?.replacement(for: .success(bob(script, after: 1))) == nil)
     }
@@ -130,9 +128,7 @@ import Testing
 
     @Test func `G19: a session that the user has left does not come back, although the clock was set back since`() {
         var script = MachineScript.signedIn(isShared: true)
-        let left = TokenBundle(
-            accessToken: "access-ada-0", refreshToken: "refresh-ada-0", session: SessionID(rawValue: "ada"),
-            receivedAt: script.date)
+        let left = TokenBundle.stored("ada", 0, receivedAt: script.date)
         script.date -= 86_400
         _ = script.signIn(1, as: "bob")
         _ = script.storeFails()

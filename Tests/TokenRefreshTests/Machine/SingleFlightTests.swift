@@ -7,8 +7,7 @@ import Testing
 /// G1, G2, G6 to G8: one refresh for all requests, and its possible ends.
 @Suite struct SingleFlightTests {
     @Test func `G8: the limit of an earlier session's call is not that of the call under way`() {
-        var script = MachineScript.signedIn()
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh)
         _ = script.pass(.seconds(5))
         _ = script.signIn(2, as: "bob")
         _ = script.wrote()
@@ -20,24 +19,21 @@ import Testing
     }
 
     @Test func `G1: any number of requests refused together cause one call, and all continue with its result`() {
-        var script = MachineScript.signedIn()
-        #expect(script.refused(1, generation: 0) == ["call g0"])
+        var script = MachineScript.refreshing()
         for waiter in 2...10_000 { #expect(script.refused(waiter, generation: 0) == []) }
         #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == (1...10_000).map { "\($0): ada g1" })
     }
 
     @Test func `G1: requests that find the token expired join the refresh a refusal has started`() {
-        var script = MachineScript.signedIn(lifetime: .seconds(100))
-        #expect(script.refused(1, generation: 0) == ["call g0"])
+        var script = MachineScript.refreshing(lifetime: .seconds(100))
         _ = script.pass(.seconds(20))
         #expect(script.ask(2) == ["2: ada g0"])
         var expired = MachineScript.signedIn(lifetime: .seconds(100))
         _ = expired.pass(.seconds(100))
         #expect(expired.ask(1) == ["call g0"])
         #expect(expired.ask(2) == [])
-        _ = expired.respond()
-        #expect(expired.wrote() == ["1: ada g1", "2: ada g1"])
+        #expect(expired.finish() == ["1: ada g1", "2: ada g1"])
     }
 
     @Test func `G2: a refusal that arrives after the refresh gets the new token, without a refresh`() {
@@ -46,8 +42,7 @@ import Testing
     }
 
     @Test func `G2: a refusal that arrives while the new tokens are being stored waits for them`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         #expect(script.respond() == ["save ada g1"])
         #expect(script.refused(2, generation: 0) == [])
         #expect(script.wrote() == ["1: ada g1", "2: ada g1"])
@@ -64,14 +59,12 @@ import Testing
     }
 
     @Test func `G6: a request in a short pause waits for its end and is served by the next refresh`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
         #expect(script.refused(2, generation: 0) == [])
         #expect(script.refused(3, generation: 0) == [])
         #expect(script.pass(.seconds(1)) == ["call g0"])
-        _ = script.respond()
-        #expect(script.wrote() == ["2: ada g1", "3: ada g1"])
+        #expect(script.finish() == ["2: ada g1", "3: ada g1"])
     }
 
     @Test func `G6: pauses grow with each failure, are jittered, and never pass their limits`() {
@@ -87,8 +80,7 @@ import Testing
     }
 
     @Test func `G6: a Retry-After above the limit is bounded`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(86_400)))
         #expect(script.pass(.seconds(299)) == [])
         #expect(script.refused(2, generation: 0) == [])
@@ -96,8 +88,7 @@ import Testing
     }
 
     @Test func `G7: a cancelled waiter returns at once, and the others, or only the store, get the result`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.refused(2, generation: 0)
         #expect(script.cancel(1) == ["1: cancelled"])
         #expect(script.cancel(1) == [])
@@ -108,16 +99,14 @@ import Testing
     }
 
     @Test func `G8: a refresh that hangs fails its waiters at the deadline, and the session stays`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         #expect(script.pass(.milliseconds(29_999)) == [])
         #expect(script.pass(.milliseconds(1)) == ["1: refreshUnavailable"])
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
     @Test func `G8: a response after the deadline is kept if the tokens have not changed since`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.pass(.seconds(30))
         #expect(script.respond() == ["save ada g1"])
         _ = script.wrote()
@@ -125,8 +114,7 @@ import Testing
     }
 
     @Test func `G8: during a call that missed its deadline, valid tokens are returned and no second call is made`() {
-        var script = MachineScript.signedIn(lifetime: .seconds(3_600))
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing(lifetime: .seconds(3_600))
         #expect(script.pass(.seconds(31)) == ["1: refreshUnavailable"])
         #expect(script.ask(2) == ["2: ada g0"])
         #expect(script.refused(3, generation: 0) == ["3: refreshUnavailable"])
@@ -146,10 +134,7 @@ import Testing
     }
 
     @Test func `G8: at its second limit a call is cancelled, then abandoned; the next one uses the same key`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling()
         let (hung, key) = (script.call, script.lastRequest?.idempotencyKey)
         #expect(script.pass(.seconds(119)) == ["1: refreshUnavailable"])
         #expect(script.pass(.seconds(1)) == ["cancel call"])
@@ -168,8 +153,7 @@ import Testing
     }
 
     @Test func `G8: a call that a late response has made needless is abandoned when it does not end`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         let hung = script.call
         #expect(script.pass(.seconds(130)) == ["1: refreshUnavailable", "cancel call", "mark ada g0"])
         _ = script.wrote()
@@ -182,8 +166,7 @@ import Testing
     }
 
     @Test func `G8: a late rejection counts, once the store has been read again`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.pass(.seconds(30))
         #expect(script.respond(.rejected) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
@@ -197,11 +180,9 @@ extension MachineScript {
         var script = signedIn(isShared: isShared)
         _ = script.refused(901, generation: 0)
         if isShared {
-            _ = script.leased()
-            _ = script.reread(.stored("ada", 0))
+            _ = script.leased(reading: .stored("ada", 0))
         }
-        _ = script.respond(lifetime: lifetime)
-        _ = script.wrote()
+        _ = script.finish(lifetime: lifetime)
         return script
     }
 }

@@ -11,11 +11,9 @@ import Testing
     {
         var policy = TokenRefreshPolicy()
         change(&policy)
-        var script = MachineScript.signedIn(isShared: isShared, policy: policy)
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing(isShared: isShared, policy: policy)
         guard isShared else { return script }
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        _ = script.leased(reading: .stored("ada", 0))
         return script
     }
 

@@ -7,8 +7,7 @@ import Testing
 /// What the machine says of its work: the end of all work under way, and the status.
 @Suite struct StatusTests {
     @Test func `all work has ended when the call that missed its deadline has ended and its tokens are stored`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.pass(.seconds(31))
         #expect(script.settle(2) == [])
         #expect(script.respond() == ["save ada g1"])
@@ -17,8 +16,7 @@ import Testing
     }
 
     @Test func `G9: all work has ended when the call of a session that has ended is over, too`() {
-        var script = MachineScript.signedIn()
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh)
         _ = script.signOut(2)
         _ = script.wrote()
         #expect(script.settle(3) == [])
@@ -26,8 +24,7 @@ import Testing
     }
 
     @Test func `G8: it is waited for until it would be abandoned`() {
-        var script = MachineScript.signedIn()
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh)
         _ = script.signOut(2)
         _ = script.wrote()
         #expect(script.settle(3) == [])
@@ -57,18 +54,15 @@ import Testing
         _ = script.send(.storeChanged)
         _ = script.send(.read(.check, .failure(.locked), ownerMayCall: false))
         #expect(script.machine.status.storeFailure == .locked)
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(.stored("ada", 0)))
+        _ = script.changed(to: .active(.stored("ada", 0)))
         #expect(script.machine.status.storeFailure == nil)
 
         _ = script.refresh(1)
-        _ = script.leased()
-        _ = script.reread(.failure(.locked))
+        _ = script.leased(reading: .failure(.locked))
         #expect(script.machine.status.storeFailure == .locked)
         _ = script.pass(.seconds(2))
         _ = script.refresh(2)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        _ = script.leased(reading: .stored("ada", 0))
         #expect(script.machine.status.storeFailure == nil)
     }
 
@@ -100,19 +94,16 @@ import Testing
 
     @Test func `G24: so they do when the store says that the lease is busy, and when its tokens are adopted`() {
         let holder = LeaseHolder(process: ProcessIdentity(host: "host", process: "7-ab"), since: nil)
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh, isShared: true)
         _ = script.send(.leaseHeld(holder))
         #expect(script.leaseFailed() == ["1: refreshUnavailable"])
         #expect(script.machine.status.lastFailure?.reason?.contains("held by process 7-ab of host host") == true)
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(.stored("ada", 1)))
+        _ = script.changed(to: .active(.stored("ada", 1)))
         #expect(script.machine.status.leaseHolder == nil)
     }
 
     @Test func `G24, rule 4: the process whose call may be under way is named`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing(isShared: true)
         _ = script.leased()
         let intent = script.rivalIntent(age: 5)
         let stored = TokenBundle.stored("ada", 0).with(refreshIntent: intent)

@@ -16,8 +16,7 @@ import Testing
     }
 
     @Test func `G8: a sign-out behind a hung write fails when its own deadline passes, and so does the next one`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.respond()
         _ = script.pass(.seconds(10))
         _ = script.signOut(2)
@@ -76,8 +75,7 @@ import Testing
         let first = script.lastWrite
         _ = script.pass(.seconds(10))
         #expect(script.refused(2, generation: 0, of: "bob") == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(.success(.empty)) == [], "the intent waits for the write")
+        #expect(script.leased(reading: .success(.empty)) == [], "the intent waits for the write")
         #expect(script.send(.wrote(version: first, .written(replaced: nil))) == ["intent bob g0"])
         #expect(script.lastContent?.replacement(for: .success(.active(.stored("cleo", 0)))) == nil)
     }
@@ -109,8 +107,7 @@ import Testing
     func `G13: what a check finds during a write of this process is followed after it`(isSignOut: Bool) {
         var script = MachineScript.signedIn(isShared: true)
         _ = isSignOut ? script.signOut(1) : script.signIn(1, as: "bob")
-        #expect(script.send(.storeChanged) == ["check"])
-        #expect(script.checked(.active(.stored("cleo", 0))) == [], "the write is still under way")
+        #expect(script.changed(to: .active(.stored("cleo", 0))) == [], "the write is still under way")
         #expect(!script.storeFails().contains("check"), "and so it is until the next one")
         _ = script.pass(.seconds(2))
         #expect(script.wrote().contains("check"))
@@ -145,11 +142,9 @@ import Testing
 
     @Test func `G13: a check that started before another process's sign-in was found does not bring the old user back`()
     {
-        var script = MachineScript.signedIn(isShared: true)
-        #expect(script.refresh(1) == ["lease"])
+        var script = MachineScript.refreshing(for: .refresh, isShared: true)
         #expect(script.send(.storeChanged) == ["check"])
-        _ = script.leased()
-        #expect(script.reread(.stored("bob", 0)).contains("signed in bob"))
+        #expect(script.leased(reading: .stored("bob", 0)).contains("signed in bob"))
         #expect(script.checked(.active(.stored("ada", 0))) == ["check"])
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "bob")))
     }
@@ -174,10 +169,7 @@ import Testing
     @Test func `G9: a failed save is dropped after another process has signed another user in, or out`() {
         let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
         for found in [StoredSession.active(.stored("bob", 0)), .tombstone(tombstone)] {
-            var script = MachineScript.signedIn(isShared: true)
-            _ = script.refused(1, generation: 0)
-            _ = script.leased()
-            _ = script.reread(.stored("ada", 0))
+            var script = MachineScript.calling()
             _ = script.respond()
             #expect(script.storeFails() == ["1: ada g1"], "the lease stays until the tokens are stored")
             #expect(script.pass(.seconds(1)) == ["save ada g1"])
@@ -189,10 +181,7 @@ import Testing
     }
 
     @Test func `Rule 2: a failed save keeps the lease until it has succeeded`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling()
         _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         #expect(script.pass(.seconds(1)) == ["save ada g1"])
@@ -206,8 +195,7 @@ import Testing
         _ = script.signIn(1, as: "bob")
         _ = script.pass(.seconds(10))
         _ = script.refused(2, generation: 0, of: "bob")
-        _ = script.leased()
-        _ = script.reread(.success(.empty))
+        _ = script.leased(reading: .success(.empty))
         #expect(script.wrote() == ["call g0"], "the tokens may have been stored, so the intent is, too")
         #expect(script.respond() == ["save bob g1"])
         guard case .bundle(_, over: .older)? = script.lastContent else {
@@ -223,10 +211,7 @@ import Testing
             session: SessionID(rawValue: "ada"),
             generation: 1
         )
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling()
         _ = script.respond()
         _ = script.storeFails()
         _ = script.pass(.seconds(1))
@@ -239,8 +224,7 @@ import Testing
 
     @Test func `G14: a rejection ends nothing while the store cannot be read`() {
         for hangs in [false, true] {
-            var script = MachineScript.signedIn()
-            _ = script.refused(1, generation: 0)
+            var script = MachineScript.refreshing()
             #expect(script.respond(.rejected) == ["reread"])
             let actions = hangs ? script.pass(.seconds(30)) : script.reread(.failure(.locked))
             #expect(actions == ["1: storeUnavailable"])

@@ -23,28 +23,23 @@ import Testing
 
     @Test func `G5: the tombstone of another session does not end a session that was never stored`() {
         var script = unstored()
-        _ = script.leased()
-        #expect(script.reread(.success(tombstone(of: "ada"))).last == "call g0")
+        #expect(script.leased(reading: .success(tombstone(of: "ada"))).last == "call g0")
     }
 
     @Test func `G5: its own tombstone ends a session whose tokens could not be stored`() {
         var script = unstored()
-        _ = script.leased()
-        #expect(script.reread(.success(tombstone(of: "bob"))).contains("signedOut byUser"))
+        #expect(script.leased(reading: .success(tombstone(of: "bob"))).contains("signedOut byUser"))
     }
 
     // MARK: Under the lease
 
     @Test func `G14: a corrupt store does not prevent a refresh of the tokens in memory`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.failure(TokenStoreError(.corrupt, reason: "no session"))) == ["call g0"])
+        var script = MachineScript.refreshing(isShared: true)
+        #expect(script.leased(reading: .failure(TokenStoreError(.corrupt, reason: "no session"))) == ["call g0"])
     }
 
     @Test func `Rule 4: a process does not wait for a call of its own that it has abandoned`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing(isShared: true)
         _ = script.leased()
         let owner = ProcessIdentity(host: "host", process: "p1")
         let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: script.date, isAbandoned: true)
@@ -62,45 +57,31 @@ import Testing
         #expect(script.storeFails() == ["1: storeUnavailable", "release"])
         _ = script.pass(.seconds(60))
         #expect(script.refresh(2) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(.failure(.locked)) == ["2: storeUnavailable", "release"])
+        #expect(script.leased(reading: .failure(.locked)) == ["2: storeUnavailable", "release"])
     }
 
     // MARK: Tokens of another process
 
     @Test func `G13: a check during a call adopts nothing, so that its response is kept`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
-        _ = script.send(.storeChanged)
-        #expect(script.checked(.active(.stored("ada", 1))) == [])
+        var script = MachineScript.calling()
+        #expect(script.changed(to: .active(.stored("ada", 1))) == [])
         #expect(script.respond() == ["save ada g1"])
     }
 
     @Test func `G12: the key of a call is not used for the tokens of another process`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling()
         let key = script.lastRequest?.idempotencyKey
         _ = script.respond(.unavailable)
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(.stored("ada", 1)))
+        _ = script.changed(to: .active(.stored("ada", 1)))
         #expect(script.refresh(2) == ["lease"])
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 1)) == ["call g1"])
+        #expect(script.leased(reading: .stored("ada", 1)) == ["call g1"])
         #expect(script.lastRequest?.idempotencyKey != key)
     }
 
     @Test func `G10: tokens that another process made long ago are not fresh, although this one has just refreshed`() {
         var script = MachineScript.refreshedOnce(isShared: true)
-        let adopted = TokenBundle(
-            accessToken: "access-ada-2", refreshToken: "refresh-ada-2", session: SessionID(rawValue: "ada"),
-            generation: 2, receivedAt: script.date - 60
-        )
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(adopted))
+        let adopted = TokenBundle.stored("ada", 2, receivedAt: script.date - 60)
+        _ = script.changed(to: .active(adopted))
         #expect(script.refused(1, TokenRefusal(of: script.token(2), endpoint: "e1")) == ["lease"])
         _ = script.leaseFailed()
         _ = script.pass(.seconds(2))
@@ -110,8 +91,7 @@ import Testing
 
     @Test func `G19: the first server date corrects the expiry of an adopted token`() {
         var script = MachineScript.signedIn(isShared: true)
-        _ = script.send(.storeChanged)
-        _ = script.checked(.active(.stored("ada", 1, expiresAt: script.date + 3_600, clockSkew: 0.5)))
+        _ = script.changed(to: .active(.stored("ada", 1, expiresAt: script.date + 3_600, clockSkew: 0.5)))
         #expect(script.ask(1) == ["1: ada g1"])
         _ = script.send(.serverDateNoted(script.date + 2 * 86_400))
         #expect(script.ask(2) == ["lease"])
@@ -240,27 +220,20 @@ import Testing
         _ = next.wrote()
         _ = next.pass(.seconds(60))
         _ = next.refresh(2)
-        _ = next.leased()
-        _ = next.reread(.success(.active(try #require(next.machine.current?.bundle))))
+        _ = next.leased(reading: .success(.active(try #require(next.machine.current?.bundle))))
         _ = next.respond()
         #expect(next.lastContent?.bundle?.signedInAt == signedIn, "a refresh keeps it")
     }
 
     @Test func `G8: a sign-out that cannot be stored keeps the lease until the call has ended`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0)) == ["call g0"])
+        var script = MachineScript.calling(for: .refresh)
         _ = script.signOut(2)
         #expect(script.storeFails() == ["revoke ada g0", "2: storeUnavailable"])
         #expect(script.respond(.unavailable) == ["release"])
     }
 
     @Test func `G8: a sign-out that cannot be stored keeps the lease no longer than a call may take`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling(for: .refresh)
         _ = script.signOut(2)
         _ = script.storeFails()
         #expect(script.pass(.seconds(119)).allSatisfy { $0 == "delete" })
@@ -271,10 +244,7 @@ import Testing
     }
 
     @Test func `G8: a sign-out that is stored releases the lease at once`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling(for: .refresh)
         _ = script.signOut(2)
         #expect(script.wrote().contains("release"))
     }

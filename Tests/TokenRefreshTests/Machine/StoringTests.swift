@@ -18,8 +18,7 @@ import Testing
     }
 
     @Test func `G11: tokens that cannot be stored are used from memory, an event reports it, and storing is retried`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         #expect(script.events.contains { if case .storeFailed = $0 { true } else { false } })
@@ -31,8 +30,7 @@ import Testing
     }
 
     @Test func `G11: a store that hangs does not hang the waiters of the refresh`() {
-        var script = MachineScript.signedIn()
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing()
         _ = script.respond()
         #expect(script.pass(.seconds(9)) == [])
         #expect(script.pass(.seconds(1)) == ["1: ada g1"])
@@ -63,56 +61,42 @@ import Testing
     }
 
     @Test func `G13: under the lease the store is read again, and a newer bundle is adopted without a call`() {
-        var script = MachineScript.signedIn(isShared: true)
-        #expect(script.refused(1, generation: 0) == ["lease"])
+        var script = MachineScript.refreshing(isShared: true)
         #expect(script.leased() == ["reread"])
         #expect(script.reread(.stored("ada", 1)) == ["1: ada g1", "release"])
         #expect(script.ask(2) == ["2: ada g1"])
     }
 
     @Test func `G13: an adopted bundle whose token has expired meanwhile is refreshed under the same lease`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 3, expiresAt: script.date - 1)) == ["call g3"])
+        var script = MachineScript.refreshing(isShared: true)
+        #expect(script.leased(reading: .stored("ada", 3, expiresAt: script.date - 1)) == ["call g3"])
         #expect(script.respond() == ["save ada g4"])
         #expect(script.wrote() == ["1: ada g4", "release"])
     }
 
     @Test func `G13: when the store holds the same generation the call is made`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0)) == ["call g0"])
+        var script = MachineScript.calling()
         #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == ["1: ada g1", "release"])
     }
 
     @Test func `G13: on a rejection the store is read once more, and a newer bundle is adopted`() {
         for isShared in [false, true] {
-            var script = MachineScript.signedIn(isShared: isShared)
-            _ = script.refused(1, generation: 0)
-            if isShared {
-                _ = script.leased()
-                _ = script.reread(.stored("ada", 0))
-            }
+            var script = MachineScript.calling(isShared: isShared)
             #expect(script.respond(.rejected) == ["reread"])
             #expect(script.reread(.stored("ada", 1)).contains("1: ada g1"))
         }
     }
 
     @Test func `G13: a lease that is not available in time is unavailable, and ends nothing`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
+        var script = MachineScript.refreshing(isShared: true)
         #expect(script.leaseFailed() == ["1: refreshUnavailable"])
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
     @Test func `G13: when another process has signed in another user, this one follows and its requests fail`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.stored("bob", 0)) == ["1: sessionEnded", "signed in bob", "release"])
+        var script = MachineScript.refreshing(isShared: true)
+        #expect(script.leased(reading: .stored("bob", 0)) == ["1: sessionEnded", "signed in bob", "release"])
         #expect(script.ask(2) == ["2: bob g0"])
     }
 
@@ -121,8 +105,7 @@ import Testing
             .byUser, .expired(SessionEnding(status: 400)), .application("account disabled"),
         ]
         for reason in reasons {
-            var script = MachineScript.signedIn(isShared: true)
-            _ = script.refused(1, generation: 0)
+            var script = MachineScript.refreshing(isShared: true)
             _ = script.leased()
             let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: reason, date: script.date)
             let actions = script.reread(.success(.tombstone(tombstone)))
@@ -133,10 +116,8 @@ import Testing
     }
 
     @Test func `G13: an empty store gets the session back: only a tombstone ends a session`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.success(.empty)) == ["call g0"])
+        var script = MachineScript.refreshing(isShared: true)
+        #expect(script.leased(reading: .success(.empty)) == ["call g0"])
         #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == ["1: ada g1", "release"])
     }
@@ -146,15 +127,12 @@ import Testing
         _ = script.signIn(1, as: "bob")
         _ = script.storeFails()
         _ = script.refused(2, generation: 0, of: "bob")
-        _ = script.leased()
-        #expect(script.reread(.success(.empty)) == ["call g0"])
+        #expect(script.leased(reading: .success(.empty)) == ["call g0"])
     }
 
     @Test func `G14: a shared store that cannot be read under the lease is unavailable, and the token is not spent`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refused(1, generation: 0)
-        _ = script.leased()
-        #expect(script.reread(.failure(.locked)) == ["1: storeUnavailable", "release"])
+        var script = MachineScript.refreshing(isShared: true)
+        #expect(script.leased(reading: .failure(.locked)) == ["1: storeUnavailable", "release"])
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 

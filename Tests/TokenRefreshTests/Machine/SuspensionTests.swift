@@ -6,29 +6,24 @@ import Testing
 /// Rule 4: the lease is released before the system suspends the process, or is lost, and no call is made without it.
 @Suite struct SuspensionTests {
     @Test func `Rule 4: an attempt that reads the store when the process is about to be suspended makes no call`() {
-        var script = MachineScript.signedIn(isShared: true)
-        #expect(script.refresh(1) == ["lease"])
+        var script = MachineScript.refreshing(for: .refresh, isShared: true)
         #expect(script.leased() == ["reread"])
         #expect(script.send(.suspensionNear) == ["1: refreshUnavailable", "release"])
         #expect(script.reread(.stored("ada", 0)) == [])
     }
 
     @Test func `Rule 4: an intent that is being stored when the process is about to be suspended causes no call`() {
-        var script = MachineScript.signedIn(isShared: true)
+        var script = MachineScript.refreshing(for: .refresh, isShared: true)
         script.recordsIntents = false
-        _ = script.refresh(1)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
+        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
         #expect(script.send(.suspensionNear) == ["1: refreshUnavailable", "release"])
         #expect(script.wrote() == [], "the write replaces what was read, to the letter, so it harms no other process")
     }
 
     @Test func `Rule 4: an attempt after the suspension takes a lease of its own, which stays`() {
-        var script = MachineScript.signedIn(isShared: true)
+        var script = MachineScript.refreshing(for: .refresh, isShared: true)
         script.recordsIntents = false
-        _ = script.refresh(1)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        _ = script.leased(reading: .stored("ada", 0))
         _ = script.send(.suspensionNear)
         _ = script.pass(.seconds(1))
         #expect(script.refresh(2) == ["lease"])
@@ -37,37 +32,27 @@ import Testing
     }
 
     @Test func `Rule 4: the intent of a call under way is marked before the lease goes, and the response is kept`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
-        _ = script.leased()
-        #expect(script.reread(.stored("ada", 0)) == ["call g0"])
+        var script = MachineScript.calling(for: .refresh)
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
         #expect(script.wrote() == ["release"])
         #expect(script.respond() == ["save ada g1"])
     }
 
     @Test func `Rule 4: the intent of a needless call is not marked while new tokens are being stored`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling(for: .refresh)
         let hung = script.call
         #expect(script.pass(.seconds(130)) == ["1: refreshUnavailable", "cancel call", "mark ada g0"])
         let marked = script.lastContent?.bundle ?? .stored("ada", 0)
         #expect(script.wrote() == ["release"])
         _ = script.refresh(2)
-        _ = script.leased()
-        #expect(script.reread(marked) == ["call g0"])
+        #expect(script.leased(reading: marked) == ["call g0"])
         #expect(script.respond(call: hung) == ["cancel call", "save ada g1"])
         #expect(script.send(.suspensionNear) == [])
         #expect(script.wrote() == ["2: signed in ada", "release"], "the tokens are the last content")
     }
 
     @Test func `Rule 2: a response that is lost after a suspension took the lease is not asked for again at once`() {
-        var script = MachineScript.signedIn(isShared: true, tolerance: .sameKey)
-        _ = script.refresh(1)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling(for: .refresh, tolerance: .sameKey)
         _ = script.send(.suspensionNear)
         #expect(script.wrote() == ["release"])
         #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
@@ -77,8 +62,7 @@ import Testing
 
     @Test func `G8: a call that is abandoned near a suspension ends with the late response of an earlier call`() throws
     {
-        var script = MachineScript.signedIn()
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh)
         let abandoned = try #require(script.call)
         _ = script.pass(.seconds(130))
         _ = script.wrote()
@@ -94,14 +78,10 @@ import Testing
     }
 
     @Test func `G10: a check adopts the tokens of another process during a call that has no lease any more`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        var script = MachineScript.calling(for: .refresh)
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
         #expect(script.wrote() == ["release"])
-        _ = script.send(.storeChanged)
-        #expect(script.checked(.active(.stored("ada", 1))) == ["1: signed in ada"])
+        #expect(script.changed(to: .active(.stored("ada", 1))) == ["1: signed in ada"])
         #expect(script.respond() == [], "the response of an older generation is dropped")
         #expect(script.ask(2) == ["2: ada g1"])
     }
@@ -110,8 +90,7 @@ import Testing
 
     /// An attempt under a lease that reads the store.
     private func reading(tolerance: ReplayTolerance = .none) -> (script: MachineScript, lease: AttemptID) {
-        var script = MachineScript.signedIn(isShared: true, tolerance: tolerance)
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh, isShared: true, tolerance: tolerance)
         _ = script.leased()
         return (script, AttemptID(number: 1))
     }
@@ -182,8 +161,7 @@ import Testing
         #expect(script.respond(.rejected) == ["1: refreshUnavailable", "release"])
         _ = script.pass(.seconds(1))
         _ = script.refresh(2)
-        _ = script.leased()
-        _ = script.reread(.stored("ada", 0))
+        _ = script.leased(reading: .stored("ada", 0))
         #expect(script.respond(.rejected) == ["reread"], "under a lease of its own it counts")
     }
 

@@ -11,8 +11,7 @@ import Testing
     private func pausing() -> MachineScript {
         var policy = TokenRefreshPolicy()
         policy.backoff = Backoff(base: .seconds(1), limit: .seconds(60), floor: .seconds(60))
-        var script = MachineScript.signedIn(policy: policy)
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh, policy: policy)
         _ = script.respond(.unavailable)
         _ = script.refresh(2)
         return script
@@ -48,8 +47,7 @@ import Testing
         var script = pausing()
         #expect(script.pass(.seconds(1)) == ["call g0"])
         #expect(script.timers[.waiterDeadline] != nil)
-        _ = script.respond()
-        _ = script.wrote()
+        _ = script.finish()
         #expect(script.timers.isEmpty)
     }
 
@@ -66,8 +64,7 @@ import Testing
     @Test func `G25: a pause that ends after the deadline of a caller is not waited for`() {
         var policy = TokenRefreshPolicy()
         policy.maximumPauseWait = .seconds(60)
-        var script = MachineScript.signedIn(policy: policy)
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh, policy: policy)
         _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(31)))
         #expect(script.refresh(2) == ["2: refreshUnavailable"])
         _ = script.pass(.seconds(1))
@@ -98,8 +95,7 @@ import Testing
     }
 
     @Test func `G25: a late response leaves the deadline of the attempt under way to its callers`() {
-        var script = MachineScript.signedIn()
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh)
         let hung = script.call
         _ = script.pass(.seconds(130))
         _ = script.wrote()
@@ -121,16 +117,14 @@ import Testing
     // MARK: A store that hangs
 
     @Test func `G26: a request for the lease that hangs serves the next attempt`() {
-        var script = MachineScript.signedIn(isShared: true)
-        #expect(script.refresh(1) == ["lease"])
+        var script = MachineScript.refreshing(for: .refresh, isShared: true)
         #expect(script.pass(.seconds(32)) == ["1: refreshUnavailable"])
         #expect(script.refresh(2) == [])
         #expect(script.leased() == ["reread"])
     }
 
     @Test func `G26: the lease is requested again where the request of an earlier attempt has failed`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh, isShared: true)
         _ = script.pass(.seconds(32))
         _ = script.refresh(2)
         #expect(script.leaseFailed() == ["lease"])
@@ -138,8 +132,7 @@ import Testing
     }
 
     @Test func `G26: an attempt reads the store after a read that hangs, whose result is not used`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.refresh(1)
+        var script = MachineScript.refreshing(for: .refresh, isShared: true)
         #expect(script.leased() == ["reread"])
         #expect(script.pass(.seconds(32)) == ["1: storeUnavailable", "release"])
         #expect(script.refresh(2) == ["lease"])
