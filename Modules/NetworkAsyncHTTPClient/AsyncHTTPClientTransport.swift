@@ -83,7 +83,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         self.init(HTTPClientSet(configuration, limits: limits, pins: trust.pins), limits: limits, clock: clock)
     }
 
-    /// Creates a transport over an application's own client, whose connections, TLS options and timeouts then apply.
+    /// Creates a transport over an application's own client, whose connections, TLS options and timeouts then apply. Of
+    /// the limits, that of requests to one origin does.
     ///
     /// Such a transport sees no trailers, sends none and pins no keys, and all requests share the connections of the
     /// client. Of a redirect it delivers the head only, whatever the client is configured to do. The application shuts
@@ -92,11 +93,6 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// Set `httpVersion` to `.http1Only` in its configuration: over HTTP/2, a server that has sent its whole response
     /// before it has the whole request can end the process (AsyncHTTPClient 1.37). A transport's own clients are not
     /// affected.
-    ///
-    /// - Parameters:
-    ///   - client: The application's client.
-    ///   - limits: The limit of requests to one origin; the others are the client's.
-    ///   - clock: The clock of the time limits.
     public convenience init(
         sharing client: HTTPClient,
         limits: Limits = Limits(),
@@ -113,7 +109,6 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     /// Sends one request and returns when the head of the response has arrived.
     ///
-    /// - Parameter request: The request.
     /// - Returns: The response, with its trailers in the completion.
     /// - Throws: `HTTPTransportError`: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` for a certificate or a public key that is not accepted, `invalidResponse` for what is not HTTP,

@@ -11,11 +11,6 @@ import NetworkCore
 
 extension HTTPTransportError {
     /// Converts an error of AsyncHTTPClient, or of NIO below it. Its text is not kept: it may quote the request.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - progress: How far the exchange had come.
-    ///   - proxy: The host and port of the proxy that connections go through.
     init(reportedBy error: any Error, after progress: Exchange.Progress, through proxy: String?) {
         switch error {
         case let error as HTTPTransportError: self = error

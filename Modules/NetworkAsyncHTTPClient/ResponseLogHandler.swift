@@ -202,8 +202,6 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
 
     /// Says that a kept connection has closed before a byte of the response to its request: most likely before the
     /// server has seen the request (RFC 9110 §9.2.2).
-    ///
-    /// - Returns: Whether it has.
     @discardableResult
     private func reportClosedConnection(_ context: ChannelHandlerContext) -> Bool {
         guard phase == .head, !hasReceived, isConnectionReused(context) else { return false }

@@ -30,10 +30,6 @@ public struct CachingTransport: HTTPTransport {
     private let revalidations = Locked<Set<CachedResponse.Key>>([])
 
     /// Creates a transport.
-    ///
-    /// - Parameters:
-    ///   - next: The transport of requests that are not served from the cache.
-    ///   - cache: The responses.
     public init(_ next: any HTTPTransport, cache: ResponseCache = ResponseCache()) {
         self.next = next
         self.cache = cache
@@ -41,7 +37,6 @@ public struct CachingTransport: HTTPTransport {
 
     /// Serves a response from the cache, or performs the request.
     ///
-    /// - Parameter request: The request.
     /// - Returns: The response. With `only-if-cached` and nothing to serve, its status is 504.
     /// - Throws: As the transport underneath.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {

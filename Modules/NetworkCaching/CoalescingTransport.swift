@@ -85,20 +85,15 @@ public final class CoalescingTransport: HTTPTransport {
     private let limit: Int
     private let state = Locked(State())
 
-    /// Creates a transport.
-    ///
-    /// - Parameters:
-    ///   - next: The transport of the exchanges.
-    ///   - maximumSharedSize: The largest body that is shared, in bytes: by default 4 MiB.
+    /// Creates a transport. Bodies up to the maximum are shared, by default 4 MiB.
     public init(_ next: any HTTPTransport, maximumSharedSize: Int = 4 * 1_024 * 1_024) {
         self.next = next
         limit = maximumSharedSize
     }
 
-    /// Joins an equal request that is under way, or sends this one.
+    /// Joins an equal request that is under way, or sends this one. Of requests that are joined, the first one's events
+    /// are reported.
     ///
-    /// - Parameter request: The request. Of requests that are joined, the first one's events are reported.
-    /// - Returns: The response.
     /// - Throws: As the transport underneath; `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         guard request.head.method == .get, request.body.isEmpty, request.purpose == .call, !request.asksForStream else {

@@ -9,9 +9,7 @@ struct KeyedHash: Sendable {
     private let inner: [UInt8]
     private let outer: [UInt8]
 
-    /// Creates a hash.
-    ///
-    /// - Parameter key: The key, of at most 64 bytes.
+    /// Creates a hash with a key of at most 64 bytes.
     init(key: Data = randomKey()) {
         let block = [UInt8](key) + [UInt8](repeating: 0, count: max(0, SHA256.blockSize - key.count))
         inner = block.map { $0 ^ 0x36 }

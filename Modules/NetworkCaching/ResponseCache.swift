@@ -69,8 +69,6 @@ public final class ResponseCache: Sendable {
     public let limits: Limits
 
     /// Creates a cache in memory.
-    ///
-    /// - Parameter limits: The limits of the cache.
     public init(limits: Limits = Limits()) {
         files = nil
         hash = KeyedHash()
@@ -108,8 +106,6 @@ public final class ResponseCache: Sendable {
     public var count: Int { state.withLock { $0.count } }
 
     /// Deletes the responses of a session. What is under way is not stored.
-    ///
-    /// - Parameter session: The session.
     public func deleteResponses(of session: SessionID) {
         remove(refusesUnderWay: true) { $0.session == session.rawValue }
     }
@@ -129,9 +125,8 @@ public final class ResponseCache: Sendable {
     ///
     /// When the session ends, the responses of all sessions are deleted. When a sign-in replaces it, and at the first
     /// sign-in, those of all other sessions are. Responses to requests without a token stay. What is under way is not
-    /// stored, nor is any later response to a request that carries a token of a session that ended here.
-    ///
-    /// - Parameter session: The session to watch. It is the only one that uses the cache.
+    /// stored, nor is any later response to a request that carries a token of a session that ended here. No other
+    /// session object may use the cache.
     public func deleteResponses(atEndOf session: any AuthSession) async {
         var current: SessionID?
         for await state in session.states {

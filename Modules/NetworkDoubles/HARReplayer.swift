@@ -33,13 +33,7 @@ public final class HARReplayer: HTTPTransport {
     private let place: StubPlace
     private let onIssue: StubIssue.Handler
 
-    /// Creates a transport.
-    ///
-    /// - Parameters:
-    ///   - archive: The exchanges. Those without a response are errors of the transport.
-    ///   - file: The file of issues.
-    ///   - line: The line of issues.
-    ///   - onIssue: Fails the test.
+    /// Creates a transport. The exchanges without a response are errors of the transport.
     public init(
         _ archive: HTTPArchive,
         file: StaticString = #filePath,
@@ -54,11 +48,6 @@ public final class HARReplayer: HTTPTransport {
 
     /// Creates a transport from a HAR file.
     ///
-    /// - Parameters:
-    ///   - url: The URL of the file.
-    ///   - file: The file of issues.
-    ///   - line: The line of issues.
-    ///   - onIssue: Fails the test.
     /// - Throws: The error of reading or decoding the file.
     public convenience init(
         contentsOf url: URL,
@@ -77,8 +66,6 @@ public final class HARReplayer: HTTPTransport {
 
     /// Responds with the recorded response.
     ///
-    /// - Parameter request: The request.
-    /// - Returns: The response.
     /// - Throws: `HTTPTransportError` with code `unstubbed` when there is no entry, with code `connectionFailed` when
     ///   the entry has no response; `CancellationError` when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {

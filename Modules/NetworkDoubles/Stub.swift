@@ -19,8 +19,6 @@ public struct Stub: Sendable {
     }
 
     /// The stub for any number of requests: it is never used up and never left over.
-    ///
-    /// - Returns: The changed stub.
     public func repeated() -> Stub {
         var copy = self
         copy.isRepeated = true
@@ -29,11 +27,6 @@ public struct Stub: Sendable {
 }
 
 /// Creates a stub from a request and its response.
-///
-/// - Parameters:
-///   - request: The request to expect.
-///   - response: The response.
-/// - Returns: The stub.
 public func ~> (request: StubRequest, response: StubResponse) -> Stub {
     Stub(request, response)
 }

@@ -46,11 +46,6 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     private let onIssue: StubIssue.Handler
 
     /// Creates a service without stubs.
-    ///
-    /// - Parameters:
-    ///   - file: The file of issues that no stub comes close to.
-    ///   - line: The line of such issues.
-    ///   - onIssue: Fails the test.
     public init(file: StaticString = #filePath, line: UInt = #line, onIssue: @escaping StubIssue.Handler) {
         place = StubPlace(file: file, line: line)
         self.onIssue = onIssue
@@ -71,12 +66,6 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     }
 
     /// Adds a stub that returns a value.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The endpoint to expect.
-    ///   - value: The value.
-    ///   - file: The file of issues about the stub.
-    ///   - line: The line of such issues.
     public func on<Response>(
         _ endpoint: Endpoint<Response>,
         return value: Response,
@@ -87,12 +76,6 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     }
 
     /// Adds a stub that throws an error.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The endpoint to expect.
-    ///   - error: The error.
-    ///   - file: The file of issues about the stub.
-    ///   - line: The line of such issues.
     public func on<Response>(
         _ endpoint: Endpoint<Response>,
         throw error: any Error,
@@ -103,12 +86,6 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     }
 
     /// Adds a stub that runs a closure, which may wait at a gate, for instance.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The endpoint to expect.
-    ///   - file: The file of issues about the stub.
-    ///   - line: The line of such issues.
-    ///   - respond: Returns the value.
     public func on<Response>(
         _ endpoint: Endpoint<Response>,
         file: StaticString = #filePath,
@@ -123,12 +100,6 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     }
 
     /// Adds a stub for a call whose response is streamed.
-    ///
-    /// - Parameters:
-    ///   - endpoint: The endpoint.
-    ///   - response: The head and the body.
-    ///   - file: The file of issues about the stub.
-    ///   - line: The line of such issues.
     public func on<Response>(
         _ endpoint: Endpoint<Response>,
         stream response: HTTPTransportResponse,
@@ -142,9 +113,6 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     }
 
     /// The endpoints of one response type that were sent so far, in order.
-    ///
-    /// - Parameter type: The response type.
-    /// - Returns: The endpoints.
     public func sent<Response>(_ type: Response.Type = Response.self) -> [Endpoint<Response>] {
         state.withLock { $0.sent }.compactMap { $0 as? Endpoint<Response> }
     }
@@ -160,12 +128,8 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
         state.withLock { $0.entries = [] }
     }
 
-    /// Responds with the first stub that matches.
+    /// Responds with the first stub that matches. The progress handler is called once, with everything sent.
     ///
-    /// - Parameters:
-    ///   - endpoint: The endpoint.
-    ///   - options: The options; their progress handler is called once, with everything sent.
-    /// - Returns: The value of the stub.
     /// - Throws: The error of the stub; `NetworkError` with code `unstubbed` when no stub matches;
     ///   `CancellationError` when the task is cancelled.
     public func send<Response>(
@@ -175,12 +139,8 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
         try await respond(to: endpoint, as: Response.self, options)
     }
 
-    /// Responds with the first streamed stub that matches.
+    /// Responds with the first streamed stub that matches. The progress handler is called once, with everything sent.
     ///
-    /// - Parameters:
-    ///   - endpoint: The endpoint.
-    ///   - options: The options; their progress handler is called once, with everything sent.
-    /// - Returns: The response of the stub.
     /// - Throws: As ``send(_:options:)``.
     public func stream<Response>(
         _ endpoint: Endpoint<Response>,

@@ -12,13 +12,8 @@ public struct StubRequest: Sendable, CustomStringConvertible {
     /// Where the request was described. Equality ignores it.
     let place: StubPlace?
 
-    /// Creates a description of a request.
-    ///
-    /// - Parameters:
-    ///   - method: The method. `nil`: any.
-    ///   - path: The last segments of the path: `articles/7` matches `/api/v1/articles/7`. `nil`: any.
-    ///   - file: The file of the stub, for issues about it.
-    ///   - line: The line of the stub.
+    /// Creates a description of a request. `nil` stands for any method, or any path. A path is the last segments:
+    /// `articles/7` matches `/api/v1/articles/7`.
     public init(_ method: HTTPMethod?, _ path: String?, file: StaticString = #filePath, line: UInt = #line) {
         self.init(method: method, path: path, place: StubPlace(file: file, line: line))
     }
@@ -33,56 +28,26 @@ public struct StubRequest: Sendable, CustomStringConvertible {
     public static let any = StubRequest(method: nil, path: nil, place: nil)
 
     /// A `GET` request.
-    ///
-    /// - Parameters:
-    ///   - path: The last segments of the path.
-    ///   - file: The file of the stub, for issues about it.
-    ///   - line: The line of the stub.
-    /// - Returns: The description.
     public static func get(_ path: String, file: StaticString = #filePath, line: UInt = #line) -> StubRequest {
         StubRequest(.get, path, file: file, line: line)
     }
 
     /// A `POST` request.
-    ///
-    /// - Parameters:
-    ///   - path: The last segments of the path.
-    ///   - file: The file of the stub, for issues about it.
-    ///   - line: The line of the stub.
-    /// - Returns: The description.
     public static func post(_ path: String, file: StaticString = #filePath, line: UInt = #line) -> StubRequest {
         StubRequest(.post, path, file: file, line: line)
     }
 
     /// A `PUT` request.
-    ///
-    /// - Parameters:
-    ///   - path: The last segments of the path.
-    ///   - file: The file of the stub, for issues about it.
-    ///   - line: The line of the stub.
-    /// - Returns: The description.
     public static func put(_ path: String, file: StaticString = #filePath, line: UInt = #line) -> StubRequest {
         StubRequest(.put, path, file: file, line: line)
     }
 
     /// A `PATCH` request.
-    ///
-    /// - Parameters:
-    ///   - path: The last segments of the path.
-    ///   - file: The file of the stub, for issues about it.
-    ///   - line: The line of the stub.
-    /// - Returns: The description.
     public static func patch(_ path: String, file: StaticString = #filePath, line: UInt = #line) -> StubRequest {
         StubRequest(.patch, path, file: file, line: line)
     }
 
     /// A `DELETE` request.
-    ///
-    /// - Parameters:
-    ///   - path: The last segments of the path.
-    ///   - file: The file of the stub, for issues about it.
-    ///   - line: The line of the stub.
-    /// - Returns: The description.
     public static func delete(_ path: String, file: StaticString = #filePath, line: UInt = #line) -> StubRequest {
         StubRequest(.delete, path, file: file, line: line)
     }

@@ -6,19 +6,11 @@ public struct StubResponse: Sendable {
     let respond: @Sendable (SentRequest) async throws -> HTTPTransportResponse
 
     /// A response made from the request: one that waits at a gate, or echoes.
-    ///
-    /// - Parameter respond: Returns the response, or throws as a transport does.
     public init(_ respond: @escaping @Sendable (SentRequest) async throws -> HTTPTransportResponse) {
         self.respond = respond
     }
 
     /// A status and bytes.
-    ///
-    /// - Parameters:
-    ///   - status: The status.
-    ///   - headers: The header fields.
-    ///   - body: The body.
-    /// - Returns: The response.
     public static func status(
         _ status: Int,
         headers: HTTPHeaders = [:],
@@ -31,12 +23,6 @@ public struct StubResponse: Sendable {
     }
 
     /// A value as JSON.
-    ///
-    /// - Parameters:
-    ///   - value: The value. The standard coding encodes it for each request.
-    ///   - status: The status.
-    ///   - headers: The header fields.
-    /// - Returns: The response.
     public static func json(
         _ value: some Encodable & Sendable,
         status: Int = 200,
@@ -52,14 +38,6 @@ public struct StubResponse: Sendable {
     }
 
     /// An error object, `{"success": false, "code": …}`.
-    ///
-    /// - Parameters:
-    ///   - status: The status.
-    ///   - code: The code of the error.
-    ///   - message: What happened, in the server's words.
-    ///   - requestId: The server's identifier of the request.
-    ///   - headers: The header fields.
-    /// - Returns: The response.
     public static func error(
         _ status: Int,
         code: String,
@@ -78,9 +56,6 @@ public struct StubResponse: Sendable {
     }
 
     /// A failure of the transport, without a response.
-    ///
-    /// - Parameter code: The code of the error.
-    /// - Returns: The response.
     public static func failure(_ code: NetworkError.Code) -> StubResponse {
         StubResponse { _ in throw HTTPTransportError(code, reason: "a stub failed") }
     }

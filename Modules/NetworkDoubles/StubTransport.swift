@@ -25,12 +25,6 @@ public final class StubTransport: HTTPTransport {
     private let onIssue: StubIssue.Handler
 
     /// Creates a transport.
-    ///
-    /// - Parameters:
-    ///   - stubs: The stubs, in order.
-    ///   - file: The file of issues that no stub comes close to.
-    ///   - line: The line of such issues.
-    ///   - onIssue: Fails the test.
     public convenience init(
         _ stubs: Stub...,
         file: StaticString = #filePath,
@@ -41,12 +35,6 @@ public final class StubTransport: HTTPTransport {
     }
 
     /// Creates a transport.
-    ///
-    /// - Parameters:
-    ///   - stubs: The stubs, in order.
-    ///   - file: The file of issues that no stub comes close to.
-    ///   - line: The line of such issues.
-    ///   - onIssue: Fails the test.
     public init(
         _ stubs: [Stub],
         file: StaticString = #filePath,
@@ -61,8 +49,6 @@ public final class StubTransport: HTTPTransport {
     deinit { recordLeftovers() }
 
     /// Adds a stub after the others.
-    ///
-    /// - Parameter stub: The stub.
     public func add(_ stub: Stub) {
         state.withLock { $0.stubs.append(stub) }
     }
@@ -90,8 +76,6 @@ public final class StubTransport: HTTPTransport {
 
     /// Responds with the first stub that matches.
     ///
-    /// - Parameter request: The request.
-    /// - Returns: The response of the stub.
     /// - Throws: The error of the stub; `HTTPTransportError` with code `unstubbed` when no stub matches;
     ///   `CancellationError` when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {

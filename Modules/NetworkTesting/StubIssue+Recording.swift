@@ -22,21 +22,11 @@ extension StubTransport {
 
     /// Creates a transport whose issues fail the test. A stub that is left is an issue also when a test with the trait
     /// `.stubs(…)` ends, even if a task still holds the transport.
-    ///
-    /// - Parameters:
-    ///   - stubs: The stubs, in order.
-    ///   - file: The file of issues that no stub comes close to, and that no test makes.
-    ///   - line: The line of such issues.
     public convenience init(_ stubs: Stub..., file: StaticString = #filePath, line: UInt = #line) {
         self.init(stubs, file: file, line: line)
     }
 
     /// Creates a transport whose issues fail the test.
-    ///
-    /// - Parameters:
-    ///   - stubs: The stubs, in order.
-    ///   - file: The file of issues that no stub comes close to, and that no test makes.
-    ///   - line: The line of such issues.
     public convenience init(_ stubs: [Stub], file: StaticString = #filePath, line: UInt = #line) {
         self.init(stubs, file: file, line: line, onIssue: StubIssue.recordInTest)
         StubScope.current?.add(self)
@@ -46,11 +36,6 @@ extension StubTransport {
 extension StubNetworkService {
     /// Creates a service without stubs whose issues fail the test. A stub that is left is an issue also when a test
     /// with the trait `.stubs(…)` ends, even if a task still holds the service.
-    ///
-    /// - Parameters:
-    ///   - file: The file of issues that no stub comes close to, and that no test makes: a task that is detached
-    ///     belongs to none.
-    ///   - line: The line of such issues.
     public convenience init(file: StaticString = #filePath, line: UInt = #line) {
         self.init(file: file, line: line, onIssue: StubIssue.recordInTest)
         StubScope.current?.add(self)
@@ -59,21 +44,12 @@ extension StubNetworkService {
 
 extension HARReplayer {
     /// Creates a transport whose issues fail the test.
-    ///
-    /// - Parameters:
-    ///   - archive: The exchanges. Those without a response are errors of the transport.
-    ///   - file: The file of issues.
-    ///   - line: The line of issues.
     public convenience init(_ archive: HTTPArchive, file: StaticString = #filePath, line: UInt = #line) {
         self.init(archive, file: file, line: line, onIssue: StubIssue.recordInTest)
     }
 
     /// Creates a transport from a HAR file, whose issues fail the test.
     ///
-    /// - Parameters:
-    ///   - url: The URL of the file.
-    ///   - file: The file of issues.
-    ///   - line: The line of issues.
     /// - Throws: The error of reading or decoding the file.
     public convenience init(contentsOf url: URL, file: StaticString = #filePath, line: UInt = #line) throws {
         try self.init(contentsOf: url, file: file, line: line, onIssue: StubIssue.recordInTest)

@@ -23,10 +23,6 @@ public struct StubsTrait: TestTrait, TestScoping {
 
     /// Runs a test with its transport.
     ///
-    /// - Parameters:
-    ///   - test: The test.
-    ///   - testCase: The case of the test.
-    ///   - function: The body of the test.
     /// - Throws: The error of the test.
     public func provideScope(
         for test: Test,
@@ -78,12 +74,6 @@ final class StubScope: Sendable {
 extension Trait where Self == StubsTrait {
     /// Gives a test its own transport, `StubTransport.current`, and records an issue for each stub that is left and
     /// each unexpected request.
-    ///
-    /// - Parameters:
-    ///   - stubs: The stubs, in order.
-    ///   - file: The file of issues that no stub comes close to.
-    ///   - line: The line of such issues.
-    /// - Returns: The trait.
     public static func stubs(_ stubs: Stub..., file: StaticString = #filePath, line: UInt = #line) -> StubsTrait {
         StubsTrait(stubs: stubs, file: file, line: line)
     }

@@ -3,10 +3,6 @@ import NetworkCore
 
 extension HTTPTransportError {
     /// Converts an error of URLSession, which is not kept because it contains the whole URL, query included.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - hasHead: Whether the head of the response had arrived.
     init(reportedBy error: any Error, hasHead: Bool) {
         guard let error = error as? URLError else {
             self.init(.transportFailed, reason: "\(type(of: error))")

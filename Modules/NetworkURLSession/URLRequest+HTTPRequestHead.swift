@@ -2,9 +2,8 @@ import Foundation
 public import NetworkCore
 
 extension HTTPRequestHead {
-    /// Takes method, URL and header fields of a `URLRequest`; its body and its timeout are left out.
-    ///
-    /// - Parameter request: The request. Fails when it has no URL.
+    /// Takes method, URL and header fields of a `URLRequest`; its body and its timeout are left out. Fails when
+    /// it has no URL.
     public init?(_ request: URLRequest) {
         guard let url = request.url else { return nil }
         let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
@@ -18,8 +17,6 @@ extension HTTPRequestHead {
 
 extension URLRequest {
     /// Creates a request without a body. `URLRequest` joins the values of a repeated field with a comma.
-    ///
-    /// - Parameter head: Method, URL and header fields.
     public init(_ head: HTTPRequestHead) {
         self.init(url: head.url)
         httpMethod = head.method.rawValue
@@ -30,8 +27,6 @@ extension URLRequest {
 extension HTTPResponseHead {
     /// Takes status, header fields and URL of an `HTTPURLResponse`, which has joined the values of repeated fields with
     /// a comma and forgotten the order of the fields. The values of `Set-Cookie` are separated again.
-    ///
-    /// - Parameter response: The response.
     public init(_ response: HTTPURLResponse) {
         let fields = response.allHeaderFields.flatMap { name, value -> [(String, String)] in
             guard let name = name as? String else { return [] }

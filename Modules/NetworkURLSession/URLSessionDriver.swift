@@ -14,14 +14,10 @@ final class URLSessionDriver: ExchangeDriver {
     let exchange: Exchange
     let upload: URLSessionUpload
     private let unreadLimit: Int
+    /// Makes the task, and routes its reports to the driver. It may never be called.
     private let makeTask: @Sendable (URLSessionDriver) throws -> URLSessionTask
     private let state = Locked(State())
 
-    /// - Parameters:
-    ///   - exchange: The exchange.
-    ///   - upload: The body of its request.
-    ///   - unreadLimit: How many bytes of the response may wait to be read.
-    ///   - makeTask: Makes the task, and routes its reports to the driver. It may never be called.
     init(
         _ exchange: Exchange,
         upload: URLSessionUpload,

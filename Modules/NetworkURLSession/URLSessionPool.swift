@@ -19,11 +19,6 @@ final class URLSessionPool: Sendable {
     private let router: URLSessionRouter
     private let warm = Locked(Warm())
 
-    /// - Parameters:
-    ///   - connectionsPerHost: The most warm connections to one host at a time.
-    ///   - coldConnections: The most cold connections to one origin at a time.
-    ///   - trust: The servers to trust.
-    ///   - configure: Changes the configuration of each session.
     init(
         connectionsPerHost: Int,
         coldConnections: Int,

@@ -79,11 +79,8 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Creates a transport with connections of its own.
     ///
-    /// - Parameters:
-    ///   - limits: The limits of connections and of bodies.
-    ///   - clock: The clock of the time limits.
-    ///   - configure: Changes the configuration of each session before it is used: a proxy, a minimal TLS version.
-    ///     The transport then sets caches, cookies, credentials, connections and timeouts itself.
+    /// The closure changes the configuration of each session before it is used: a proxy, a minimal TLS version. The
+    /// transport then sets caches, cookies, credentials, connections and timeouts itself.
     public convenience init(
         limits: Limits = Limits(),
         clock: any TimeSource = SystemTimeSource(),
@@ -94,10 +91,6 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Creates a transport that trusts an application's own authorities, or requires public keys of hosts.
     ///
-    /// - Parameters:
-    ///   - limits: The limits of connections and of bodies.
-    ///   - trust: The servers to trust.
-    ///   - configure: Changes the configuration of each session before it is used.
     /// - Throws: `HTTPTransportError` with code `tlsFailed` on Linux, unless `trust` is that of the system:
     ///   `URLSession` there has no way to check a server.
     public convenience init(
@@ -132,7 +125,6 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Sends one request and returns when the head of the response has arrived.
     ///
-    /// - Parameter request: The request.
     /// - Returns: The response. Its completion has no trailers: URLSession does not show them.
     /// - Throws: `HTTPTransportError`: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be

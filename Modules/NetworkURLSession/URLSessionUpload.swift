@@ -12,12 +12,8 @@ enum URLSessionUpload: Sendable {
     case file(URL, FileState?, size: Int64, isTemporary: Bool)
     case stream(HTTPBody)
 
-    /// Prepares a body.
+    /// Prepares a body. Without a time limit, a sequence is read as long as it takes.
     ///
-    /// - Parameters:
-    ///   - body: The body.
-    ///   - timeLimit: The longest time to read a sequence. `nil`: no limit.
-    ///   - deadlines: The deadlines of the transport.
     /// - Throws: `HTTPTransportError` with code `encodingFailed` or `timedOut`; `CancellationError`.
     init(_ body: HTTPBody, within timeLimit: Duration?, _ deadlines: DeadlineQueue) async throws {
         if body.isEmpty {

@@ -17,8 +17,6 @@ public final class SessionContinuity: Sendable {
     public var session: SessionID? { state.withLock { $0 } }
 
     /// Takes the session of the first call.
-    ///
-    /// - Returns: The session of the calls.
     func join(_ session: SessionID) -> SessionID {
         state.withLock { current in
             let joined = current ?? session

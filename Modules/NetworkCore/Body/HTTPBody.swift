@@ -45,9 +45,9 @@ public struct HTTPBody: Sendable {
         self.init(.data(data), length: Int64(data.count))
     }
 
-    /// Creates a body of a file, which is read in pieces of 64 KB.
+    /// Creates a body of a file, which is read in pieces of 64 KB. The file is regular, or a symbolic link to such a
+    /// file. A change of its size while it is read is an error.
     ///
-    /// - Parameter file: A regular file, or a symbolic link to one. A change of its size while it is read is an error.
     /// - Throws: ``HTTPBodyError`` with code `unreadable` when the file cannot be read, or is no regular file.
     public init(file: URL) throws(HTTPBodyError) {
         let size = try FileReader.size(of: file)

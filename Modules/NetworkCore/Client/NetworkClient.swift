@@ -18,13 +18,6 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     let loop: RequestLoop
 
     /// Creates a client.
-    ///
-    /// - Parameters:
-    ///   - configuration: The base URL and the limits.
-    ///   - transport: The transport of all requests.
-    ///   - interceptors: The interceptors, in order.
-    ///   - observers: They receive the events of every call.
-    ///   - clock: The clock for pauses and times.
     public init(
         configuration: NetworkConfiguration,
         transport: any HTTPTransport,
@@ -50,14 +43,6 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     /// ```swift
     /// let client = NetworkClient(baseURL: url, transport: transport, interceptors: [RetryPolicy.standard])
     /// ```
-    ///
-    /// - Parameters:
-    ///   - baseURL: The URL that paths of endpoints are appended to.
-    ///   - transport: The transport of all requests.
-    ///   - format: How responses contain their value or error.
-    ///   - coding: The JSON coders of bodies, and of a format that has none of its own.
-    ///   - interceptors: The interceptors, in order.
-    ///   - observers: They receive the events of every call.
     public init(
         baseURL: URL,
         transport: any HTTPTransport,
@@ -77,10 +62,6 @@ public struct NetworkClient: UnauthenticatedNetworkService {
 
     /// Sends a request without a token, even if the endpoint requires authentication.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call.
-    ///   - options: The options of this call.
-    /// - Returns: The value of the response.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     public func send<Response>(
         _ endpoint: Endpoint<Response>,
@@ -92,10 +73,6 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     /// Sends a request without a token, even if the endpoint requires authentication, and returns when the head of an
     /// accepted response has arrived.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call.
-    ///   - options: The options of this call.
-    /// - Returns: The head, and the body for one reader.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     public func stream<Response>(
         _ endpoint: Endpoint<Response>,
@@ -106,9 +83,6 @@ public struct NetworkClient: UnauthenticatedNetworkService {
 
     /// Creates a client with the same configuration whose requests carry tokens.
     ///
-    /// - Parameters:
-    ///   - provider: The source of tokens.
-    ///   - policy: Where tokens are placed, which origins may receive them, and which responses refuse them.
     /// - Returns: The client. It is no ``UnauthenticatedNetworkService``, so a refresh handler cannot use it (G20).
     public func authenticated(
         by provider: any TokenProvider,
@@ -141,10 +115,6 @@ public struct AuthenticatedNetworkClient: NetworkService {
 
     /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call.
-    ///   - options: The options of this call.
-    /// - Returns: The value of the response.
     /// - Throws: ``NetworkError``, whose `authentication` says why there was no token; `CancellationError` at once when
     ///   the task is cancelled.
     public func send<Response>(
@@ -157,10 +127,6 @@ public struct AuthenticatedNetworkClient: NetworkService {
     /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens, and
     /// returns when the head of an accepted response has arrived.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call.
-    ///   - options: The options of this call.
-    /// - Returns: The head, and the body for one reader.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     public func stream<Response>(
         _ endpoint: Endpoint<Response>,

@@ -8,18 +8,11 @@
 public protocol NetworkService: Sendable {
     /// Sends a request, with retries, and reads the response.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call.
-    ///   - options: What this caller wants of it.
-    /// - Returns: The value of the response.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     func send<Response>(_ endpoint: Endpoint<Response>, options: RequestOptions) async throws -> Response
 
     /// Sends a request, with retries, and returns as soon as the head of an accepted response is there.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call. Its response is not decoded.
-    ///   - options: What this caller wants of it.
     /// - Returns: The head, and the body as it arrives: one reader reads it, once, and releasing it ends the exchange.
     ///   The body throws ``NetworkError`` when it breaks off; it is not sent again.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
@@ -30,13 +23,9 @@ public protocol NetworkService: Sendable {
 }
 
 extension NetworkService {
-    /// Sends a request, with retries, and reads the response.
+    /// Sends a request, with retries, and reads the response. Without a deadline, the time limit is the endpoint's, or
+    /// else the client's. The progress is that of the body sent.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call.
-    ///   - deadline: The time limit of the whole call. `nil`: the endpoint's, or else the client's.
-    ///   - progress: Is called as the body is sent.
-    /// - Returns: The value of the response.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     @discardableResult
     public func send<Response>(
@@ -51,7 +40,6 @@ extension NetworkService {
 
     /// Sends a request, with retries, and returns as soon as the head of an accepted response is there.
     ///
-    /// - Parameter endpoint: The call. Its response is not decoded.
     /// - Returns: The head, and the body as it arrives, for one reader.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     public func stream<Response>(_ endpoint: Endpoint<Response>) async throws -> HTTPTransportResponse {

@@ -112,15 +112,10 @@ struct RequestLoop: Sendable {
         }
     }
 
-    /// Performs a step of a call that other code takes part in, which may ignore its cancellation.
+    /// Performs a step of a call that other code takes part in, which may ignore its cancellation. The step is left
+    /// behind when the grace after the deadline of the call has passed; without a deadline, only when the call is
+    /// cancelled.
     ///
-    /// - Parameters:
-    ///   - call: The call.
-    ///   - wait: What the call waits for in this step.
-    ///   - grace: How long after the deadline of the call the step is left behind. Without a deadline, it is only when
-    ///     the call is cancelled.
-    ///   - step: The step.
-    /// - Returns: What the step returns.
     /// - Throws: What the step throws; ``NetworkError`` with code `timedOut`; `CancellationError`.
     func limited<Value: Sendable>(
         _ call: CallState,

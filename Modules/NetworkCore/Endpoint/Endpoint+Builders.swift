@@ -5,11 +5,6 @@ extension Endpoint {
         let reading: ResponseReading<Response>
 
         /// Creates an endpoint.
-        ///
-        /// - Parameters:
-        ///   - path: The path below the base URL, or a URL of its own.
-        ///   - query: The query items.
-        /// - Returns: The endpoint.
         public func callAsFunction(_ path: EndpointPath, query: QueryItems = [:]) -> Endpoint {
             Endpoint(method, path, query: query, body: .none, reading: reading)
         }
@@ -21,12 +16,6 @@ extension Endpoint {
         let reading: ResponseReading<Response>
 
         /// Creates an endpoint.
-        ///
-        /// - Parameters:
-        ///   - path: The path below the base URL, or a URL of its own.
-        ///   - query: The query items.
-        ///   - body: The body.
-        /// - Returns: The endpoint.
         public func callAsFunction(
             _ path: EndpointPath,
             query: QueryItems = [:],
@@ -36,12 +25,6 @@ extension Endpoint {
         }
 
         /// Creates an endpoint with a JSON body.
-        ///
-        /// - Parameters:
-        ///   - path: The path below the base URL, or a URL of its own.
-        ///   - query: The query items.
-        ///   - json: The value to send. It is encoded when the request is sent.
-        /// - Returns: The endpoint.
         public func callAsFunction(
             _ path: EndpointPath,
             query: QueryItems = [:],
@@ -101,13 +84,6 @@ extension Endpoint where Response == HTTPResponse {
     /// An endpoint of any method that returns the whole response: status, header fields and body.
     ///
     /// A status that is not accepted is an error, as for every endpoint.
-    ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - path: The path below the base URL, or a URL of its own.
-    ///   - query: The query items.
-    ///   - body: The body.
-    /// - Returns: The endpoint.
     public static func request(
         _ method: HTTPMethod,
         _ path: EndpointPath,

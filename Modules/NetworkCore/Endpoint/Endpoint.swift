@@ -59,8 +59,6 @@ public struct Endpoint<Response: Sendable>: Sendable {
 
 extension Endpoint {
     /// The same call without tokens, from an authenticated client too.
-    ///
-    /// - Returns: The changed endpoint.
     public func withoutAuthentication() -> Self {
         with { $0.requiresAuthentication = false }
     }
@@ -69,74 +67,47 @@ extension Endpoint {
     ///
     /// The key belongs to the endpoint value: sending that value twice sends the same key twice, which asks the server
     /// to do the work once. A server that does not know the field may do the work twice.
-    ///
-    /// - Parameter key: The key. The default is random.
-    /// - Returns: The changed endpoint.
     public func idempotent(key: String = UUID().uuidString) -> Self {
         with { $0.idempotencyKey = key }
     }
 
     /// The same call, which no interceptor has sent again.
-    ///
-    /// - Returns: The changed endpoint.
     public func withoutRetries() -> Self {
         with { $0.retries = false }
     }
 
     /// The same call with a header field, in place of the field of that name.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the field.
-    ///   - value: The value of the field.
-    /// - Returns: The changed endpoint.
     public func header(_ name: String, _ value: String) -> Self {
         with { $0.headers[name] = value }
     }
 
-    /// The same call with an idle timeout of its own.
-    ///
-    /// - Parameter duration: How long nothing may be sent or received.
-    /// - Returns: The changed endpoint.
+    /// The same call with an idle timeout of its own: see ``CallSettings/timeout``.
     public func timeout(_ duration: Duration) -> Self {
         with { $0.timeout = duration }
     }
 
     /// The same call with a response format of its own: `.json` for an OAuth 2 server beside an API of another format.
-    ///
-    /// - Parameter format: The format.
-    /// - Returns: The changed endpoint.
     public func format(_ format: any ResponseFormat) -> Self {
         with { $0.format = format }
     }
 
-    /// The same call with a deadline of its own.
-    ///
-    /// - Parameter duration: The time limit of the whole call. It ends with the body; for a stream, with the head.
-    /// - Returns: The changed endpoint.
+    /// The same call with a deadline of its own: see ``CallSettings/deadline``.
     public func deadline(_ duration: Duration) -> Self {
         with { $0.deadline = duration }
     }
 
     /// The same call with accepted statuses of its own: `.accepting(.success, .notFound)`.
-    ///
-    /// - Parameter statuses: The statuses that count as success.
-    /// - Returns: The changed endpoint.
     public func accepting(_ statuses: HTTPStatusSet...) -> Self {
         with { $0.acceptedStatuses = .any(of: statuses) }
     }
 
     /// The same call with a rule of its own for redirects: `.redirects(.refuse)`.
-    ///
-    /// - Parameter rule: Which redirects are followed.
-    /// - Returns: The changed endpoint.
     public func redirects(_ rule: RedirectRule) -> Self {
         with { $0.redirects = rule }
     }
 
-    /// The same call, whose value is made of the decoded one and the head of the response.
-    ///
-    /// - Parameter transform: Makes the value. An error it throws fails the call with code `decodingFailed`.
-    /// - Returns: The endpoint.
+    /// The same call, whose value is made of the decoded one and the head of the response. An error that the transform
+    /// throws fails the call with code `decodingFailed`.
     public func map<New: Sendable>(
         _ transform: @escaping @Sendable (Response, HTTPResponseHead) throws -> New
     ) -> Endpoint<New> {

@@ -33,18 +33,14 @@ public struct EndpointPath: Sendable, Hashable {
 
     /// Creates a path that is known only at run time, read as a literal is: `/` separates segments, and every other
     /// character that is not allowed in a path is percent-encoded.
-    ///
-    /// - Parameter path: The path, not yet percent-encoded.
     public init(_ path: String) {
         self.init(stringLiteral: path)
     }
 
     /// A path that is percent-encoded already, as from a server. It is sent as it is.
     ///
-    /// A path that is not valid (RFC 3986 §3.3), or has a segment `.` or `..`, encoded or not, is never sent.
-    ///
-    /// - Parameter path: The path, percent-encoded, with or without a leading slash, and without a query.
-    /// - Returns: The path.
+    /// A path that is not valid (RFC 3986 §3.3), or has a segment `.` or `..`, encoded or not, is never sent. It has no
+    /// query, and may have a leading slash.
     public static func encoded(_ path: String) -> EndpointPath {
         let path = path.hasPrefix("/") ? String(path.dropFirst()) : path
         var problem: String?
@@ -57,12 +53,9 @@ public struct EndpointPath: Sendable, Hashable {
         return EndpointPath(target: .relative(path), problem: problem)
     }
 
-    /// A URL in place of a path below the base URL: a token endpoint, or a link from a server.
+    /// An `https` or `http` URL in place of a path below the base URL: a token endpoint, or a link from a server.
     ///
     /// Tokens are sent only if its origin is allowed to receive them (G15).
-    ///
-    /// - Parameter url: The URL, with scheme `https` or `http`.
-    /// - Returns: The path.
     public static func url(_ url: URL) -> EndpointPath {
         EndpointPath(target: .absolute(url), problem: nil)
     }
@@ -86,8 +79,6 @@ extension EndpointPath: RedactedDescription {
 
 extension EndpointPath: ExpressibleByStringInterpolation {
     /// Creates a path from a literal.
-    ///
-    /// - Parameter value: The path, not percent-encoded, with or without a leading slash.
     public init(stringLiteral value: String) {
         var pieces = StringInterpolation(literalCapacity: value.utf8.count, interpolationCount: 0)
         pieces.appendLiteral(value)
@@ -95,8 +86,6 @@ extension EndpointPath: ExpressibleByStringInterpolation {
     }
 
     /// Creates a path from an interpolated literal.
-    ///
-    /// - Parameter stringInterpolation: The literal text and the values.
     public init(stringInterpolation: StringInterpolation) {
         let target = Target.relative(stringInterpolation.path)
         self.init(target: target, problem: stringInterpolation.problem, secrets: stringInterpolation.secrets)
@@ -110,17 +99,11 @@ extension EndpointPath: ExpressibleByStringInterpolation {
         private var segmentsWithValues: Set<Int> = []
 
         /// Reserves capacity for a path.
-        ///
-        /// - Parameters:
-        ///   - literalCapacity: The length of all literal text.
-        ///   - interpolationCount: The number of values.
         public init(literalCapacity: Int, interpolationCount: Int) {
             path.reserveCapacity(literalCapacity + interpolationCount * 8)
         }
 
-        /// Appends literal text, in which `/` separates segments.
-        ///
-        /// - Parameter literal: The text. It must not contain a query or a fragment.
+        /// Appends literal text, in which `/` separates segments. The text must not contain a query or a fragment.
         public mutating func appendLiteral(_ literal: String) {
             if literal.contains(where: { $0 == "?" || $0 == "#" }) {
                 literalProblem = "a path must not contain a query or a fragment; use the query parameter"
@@ -132,8 +115,6 @@ extension EndpointPath: ExpressibleByStringInterpolation {
         /// Appends a value as one segment, or as a part of one.
         ///
         /// An optional does not compile here, so `Optional(7)` is never part of a path.
-        ///
-        /// - Parameter value: The value. Its whole description is percent-encoded.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             segmentsWithValues.insert(path.utf8.count { $0 == UInt8(ascii: "/") })
             path += value.description.percentEncodedComponent
@@ -141,8 +122,6 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         /// Appends a secret as one segment, or as a part of one: `"reset/\(secret: code)"`. It is sent, and no
         /// description, error or log shows it (G17).
-        ///
-        /// - Parameter secret: The secret. All of it is percent-encoded.
         public mutating func appendInterpolation(secret: String) {
             secrets.append(secret)
             appendInterpolation(secret)

@@ -23,8 +23,6 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     public init() {}
 
     /// Creates a query from names and values.
-    ///
-    /// - Parameter elements: Names and values. A name may occur more than once.
     public init(dictionaryLiteral elements: (String, (any CustomStringConvertible)?)...) {
         for (name, value) in elements {
             append(name, value)
@@ -32,21 +30,13 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     /// Appends an item, unless its value is `nil`.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - value: The value.
     public mutating func append(_ name: String, _ value: (any CustomStringConvertible)?) {
         guard let value else { return }
         for text in Self.texts(of: value) { items.append(Item(name: name, value: text)) }
     }
 
-    /// Appends the elements of a list as one item: `?id=7,8`.
-    ///
-    /// - Parameters:
-    ///   - name: The name.
-    ///   - values: The values. Without any, nothing is appended.
-    ///   - separator: The text between two values. It is percent-encoded too.
+    /// Appends the elements of a list as one item: `?id=7,8`. The separator is percent-encoded too. Without values,
+    /// nothing is appended.
     public mutating func append(_ name: String, _ values: [any CustomStringConvertible], separatedBy separator: String)
     {
         let texts = values.flatMap(Self.texts)

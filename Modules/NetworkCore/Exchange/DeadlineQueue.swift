@@ -38,11 +38,8 @@ package final class DeadlineQueue: Sendable {
     private let grace: Duration
     private let state = Locked(State())
 
-    /// Creates an empty queue.
-    ///
-    /// - Parameters:
-    ///   - clock: The clock of the deadlines.
-    ///   - grace: How long a process that has slept runs before a deadline counts that has passed meanwhile.
+    /// Creates an empty queue. The grace is the time for which a process that has slept runs before a deadline counts
+    /// that has passed meanwhile.
     package init(clock: any TimeSource, grace: Duration = NetworkConfiguration.defaultWakeGrace) {
         self.clock = clock
         self.grace = max(grace, .zero)
@@ -52,12 +49,7 @@ package final class DeadlineQueue: Sendable {
         state.withLock { $0.sleeper }?.cancel()
     }
 
-    /// Adds a closure.
-    ///
-    /// - Parameters:
-    ///   - deadline: When to call it, on the uptime of the clock.
-    ///   - action: Is called once, outside the lock, on any thread. It must not block.
-    /// - Returns: The number by which to remove it.
+    /// Adds a closure. It is called once, outside the lock, on any thread, and must not block.
     package func add(at deadline: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {
         state.withLock { state in
             state.lastID += 1
@@ -117,10 +109,6 @@ package final class DeadlineQueue: Sendable {
     }
 
     /// Makes the task sleep no longer than to the earliest deadline, and look before.
-    ///
-    /// - Parameters:
-    ///   - state: The state.
-    ///   - now: The uptime, where it is known.
     private func arm(_ state: inout State, at now: Duration? = nil) {
         guard let first = state.heap.first?.deadline else { return }
         if let wakesAt = state.wakesAt, wakesAt <= first - grace { return }

@@ -58,7 +58,6 @@ package final class Exchange: Sendable {
 
     /// Waits for a place in a lane, lets the driver send the request, and waits for the head of the response.
     ///
-    /// - Returns: The response. Its body has one reader.
     /// - Throws: ``HTTPTransportError``; `CancellationError`.
     package func response(
         from driver: any ExchangeDriver, through lane: ExchangeLane
@@ -245,8 +244,6 @@ extension Exchange {
     }
 
     /// The response has arrived in full, or the driver cannot go on. What has arrived is still read.
-    ///
-    /// - Parameter result: The trailers, or the error.
     package func end(_ result: Result<HTTPHeaders, any Error> = .success([:])) { finish(result, keepsUnread: true) }
 
     /// Ends the exchange from this side. What has arrived and was not read is dropped.

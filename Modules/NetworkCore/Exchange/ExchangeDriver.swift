@@ -11,14 +11,12 @@ package protocol ExchangeDriver: AnyObject, Sendable {
     /// one call, or with the end. The call can come before that method has returned.
     func demand()
 
-    /// Ends the request and releases what it uses. It is called once, before the end is reported.
-    ///
-    /// - Parameter error: Why the exchange breaks off. `nil`: the response is whole.
+    /// Ends the request and releases what it uses. It is called once, before the end is reported. Without an error, the
+    /// response is whole.
     func end(_ error: (any Error)?)
 
     /// What lies behind an end, as the driver sees it.
     ///
-    /// - Parameter error: The error. `nil`: the response is whole.
     /// - Returns: The error to report.
     func cause(of error: (any Error)?) -> (any Error)?
 }

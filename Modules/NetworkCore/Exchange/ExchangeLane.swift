@@ -12,8 +12,6 @@ package final class ExchangeLane: Sendable {
     private let state: Locked<State>
 
     /// Creates a lane.
-    ///
-    /// - Parameter limit: How many exchanges may run at a time.
     package init(limit: Int) {
         state = Locked(State(free: limit))
     }
@@ -21,9 +19,6 @@ package final class ExchangeLane: Sendable {
     /// Calls a closure when there is room: at once, or when another exchange ends. After it, ``release()`` must be
     /// called once.
     ///
-    /// - Parameters:
-    ///   - exchange: Who asks.
-    ///   - granted: Is called outside the lock, by this call or by ``release()``.
     /// - Returns: Whether there was room.
     package func acquire(for exchange: AnyObject, granted: @escaping @Sendable () -> Void) -> Bool {
         let hasRoom = state.withLock { state in

@@ -41,8 +41,6 @@ package struct ExchangeState<HeadWaiter: Sendable, PieceWaiter: Sendable, EndWai
     package private(set) var hasHead = false
 
     /// Creates the state of an exchange that waits for nothing.
-    ///
-    /// - Parameter startedAt: When its time limits begin to count.
     package init(startedAt: Duration) {
         self.startedAt = startedAt
         lastActivity = startedAt

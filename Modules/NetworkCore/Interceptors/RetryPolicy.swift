@@ -58,11 +58,6 @@ public struct RetryPolicy: RequestInterceptor {
     }
 
     /// Counts the call towards the budget.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - context: The state of the call.
-    /// - Returns: The request, unchanged.
     public func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead {
         if context.attempt == 1 { budget.deposit(at: context.clock.uptime) }
         return request
@@ -70,10 +65,6 @@ public struct RetryPolicy: RequestInterceptor {
 
     /// Decides whether a failed request is sent again.
     ///
-    /// - Parameters:
-    ///   - failure: Why the attempt failed.
-    ///   - context: The state of the call.
-    /// - Returns: Whether and when to send the request again.
     /// - Throws: `CancellationError` when the task is cancelled; what `waitUntilReady` throws.
     public func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
         guard context.attempt < attempts, context.isIdempotent, context.isReplayable, helps(against: failure) else {
@@ -140,8 +131,6 @@ public final class RetryBudget: Sendable {
     }
 
     /// Takes a retry.
-    ///
-    /// - Returns: Whether there was one.
     func withdraw(at uptime: Duration) -> Bool {
         state.withLock { state in
             earn(0, at: uptime, &state)

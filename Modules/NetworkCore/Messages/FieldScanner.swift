@@ -14,8 +14,6 @@ package struct FieldScanner {
     package var isAtEnd: Bool { rest.isEmpty }
 
     /// Skips white space and one separator.
-    ///
-    /// - Returns: Whether it was there.
     package mutating func skip(_ separator: UInt8) -> Bool {
         skipWhiteSpace()
         guard rest.first == separator else { return false }

@@ -42,9 +42,9 @@ extension HTTPResponseHead {
 
     /// The pause that the server asked for (`Retry-After`, RFC 9110 §10.2.3), in seconds or as a date.
     ///
-    /// A date counts from the `Date` of the response, so that a wrong clock of the device does no harm (G19).
+    /// A date counts from the `Date` of the response, so that a wrong clock of the device does no harm (G19). Without a
+    /// `Date` in the response, it counts from the date on the device's clock.
     ///
-    /// - Parameter now: The date on the device's clock, for a response without a `Date`.
     /// - Returns: The pause, at least zero. `nil`: the field is missing or invalid.
     func retryAfter(now: Date) -> Duration? {
         guard let text = headers.values(of: "Retry-After").first?.trimmingCharacters(in: .whitespaces) else {

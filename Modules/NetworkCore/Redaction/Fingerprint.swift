@@ -10,10 +10,6 @@ struct Fingerprint: Sendable, Hashable, CustomStringConvertible {
     private let digest: Int
 
     /// Creates a fingerprint.
-    ///
-    /// - Parameters:
-    ///   - content: The content, or its start.
-    ///   - length: The length of the whole content in bytes.
     init(_ content: Data, length: Int) {
         // `Hasher` is keyed too, but an environment variable can switch that off.
         var hasher = Hasher()

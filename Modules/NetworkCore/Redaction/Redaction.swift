@@ -35,9 +35,7 @@ package struct Redaction: Sendable {
     /// Whether the call carried nothing that could be a credential.
     var isOfPublicCall: Bool { secrets.isEmpty && isComplete }
 
-    /// Creates a redaction.
-    ///
-    /// - Parameter secrets: The secrets of a call. `nil` and empty ones are skipped.
+    /// Creates a redaction with the secrets of a call. `nil` and empty ones are skipped.
     package init(secrets: [String?]) {
         self.init(CarriedSecrets(secrets))
     }

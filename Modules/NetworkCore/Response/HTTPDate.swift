@@ -11,17 +11,11 @@ package struct HTTPDate {
     package let date: Date
 
     /// Reads a date.
-    ///
-    /// - Parameter text: The value of the field.
     package init?(_ text: String) {
         self.init(text, now: Date())
     }
 
-    /// Reads a date.
-    ///
-    /// - Parameters:
-    ///   - text: The value of the field.
-    ///   - now: The date now, for a year of two digits: it is at most 50 years ahead.
+    /// Reads a date. A year of two digits is at most 50 years ahead of now.
     init?(_ text: String, now: Date) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let (weekday, dayText, monthText, yearText, timeText) = Self.fields(parts),

@@ -26,27 +26,15 @@ public struct HTTPStatusSet: Sendable, Hashable {
     public static let gone = status(410)
 
     /// One status.
-    ///
-    /// - Parameter status: The status code.
-    /// - Returns: The set.
     public static func status(_ status: Int) -> HTTPStatusSet { HTTPStatusSet([status..<status + 1]) }
 
     /// A range of statuses.
-    ///
-    /// - Parameter range: The status codes.
-    /// - Returns: The set.
     public static func range(_ range: Range<Int>) -> HTTPStatusSet { HTTPStatusSet([range]) }
 
     /// The statuses of several sets.
-    ///
-    /// - Parameter sets: The sets.
-    /// - Returns: The set.
     public static func any(of sets: [HTTPStatusSet]) -> HTTPStatusSet { HTTPStatusSet(sets.flatMap(\.ranges)) }
 
     /// Whether a status is in the set.
-    ///
-    /// - Parameter status: The status code.
-    /// - Returns: Whether it is.
     public func contains(_ status: Int) -> Bool {
         ranges.contains { $0.contains(status) }
     }

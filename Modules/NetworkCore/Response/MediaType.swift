@@ -23,11 +23,9 @@ extension HTTPResponse {
         body.isEmpty ? nil : headers.values(of: "Content-Type").first.flatMap { MediaType($0) }
     }
 
-    /// Refuses a page that was not asked for.
+    /// Refuses a page that was not asked for. The reading accepts some media types, and the endpoint may ask for
+    /// others.
     ///
-    /// - Parameters:
-    ///   - accepted: The media types that the reading accepts.
-    ///   - requested: The `Accept` field of the endpoint, where it has one.
     /// - Throws: ``NetworkError`` with code `decodingFailed`.
     func refusePage(unless accepted: [String], _ requested: String?) throws {
         guard let mediaType, mediaType.isHTML else { return }

@@ -12,10 +12,6 @@ public protocol ResponseFormat: Sendable {
 
     /// Reads the value of a response whose status was accepted.
     ///
-    /// - Parameters:
-    ///   - type: The type of the value.
-    ///   - response: The response.
-    /// - Returns: The value.
     /// - Throws: `DecodingError` when the body is not of the expected form; ``ServerError`` when the body says that
     ///   the call failed.
     func value<Value: Decodable>(
@@ -25,22 +21,16 @@ public protocol ResponseFormat: Sendable {
 
     /// Checks a response whose status was accepted and from which no value is read.
     ///
-    /// - Parameter response: The response. Its body may be empty.
     /// - Throws: ``ServerError`` when the body says that the call failed.
     func check(_ response: HTTPResponse) throws
 
     /// Reads the error of a response whose status was not accepted.
     ///
-    /// - Parameter response: The response. Its body may be anything, such as the HTML of a proxy.
     /// - Returns: The error. `nil`: it cannot be read.
     func failure(from response: HTTPResponse) -> ServerError?
 
     /// Reads the server's own type of error, for ``NetworkError/decode(_:)``. The default decodes JSON.
     ///
-    /// - Parameters:
-    ///   - type: The type.
-    ///   - response: The response.
-    /// - Returns: The error.
     /// - Throws: `DecodingError` when the body is not of the expected form.
     func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure
 }
@@ -48,10 +38,6 @@ public protocol ResponseFormat: Sendable {
 extension ResponseFormat {
     /// Decodes the body as JSON.
     ///
-    /// - Parameters:
-    ///   - type: The type.
-    ///   - response: The response.
-    /// - Returns: The error.
     /// - Throws: `DecodingError`.
     public func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure {
         try JSONCoding.standard.makeDecoder().decode(type, from: response.body)
@@ -80,10 +66,6 @@ public struct PlainJSONFormat: ResponseFormat {
 
     /// Decodes the body.
     ///
-    /// - Parameters:
-    ///   - type: The type of the value.
-    ///   - response: The response.
-    /// - Returns: The value.
     /// - Throws: `DecodingError`.
     public func value<Value: Decodable>(
         _ type: Value.Type,
@@ -93,16 +75,10 @@ public struct PlainJSONFormat: ResponseFormat {
     }
 
     /// Accepts every body.
-    ///
-    /// - Parameter response: The response.
     public func check(_ response: HTTPResponse) {}
 
     /// Decodes the body.
     ///
-    /// - Parameters:
-    ///   - type: The type.
-    ///   - response: The response.
-    /// - Returns: The error.
     /// - Throws: `DecodingError`.
     public func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure {
         try coding.makeDecoder().decode(type, from: response.body)
@@ -110,7 +86,6 @@ public struct PlainJSONFormat: ResponseFormat {
 
     /// Reads an error in a common form: `code` and `message`, OAuth 2 (RFC 6749 §5.2), problem details (RFC 9457).
     ///
-    /// - Parameter response: The response.
     /// - Returns: The error. `nil`: the body has none of these forms.
     public func failure(from response: HTTPResponse) -> ServerError? {
         try? coding.makeDecoder().decode(ServerError.self, from: response.body)
@@ -123,7 +98,6 @@ extension ResponseFormat where Self == PlainJSONFormat {
 
     /// Every response is the value itself, as JSON.
     ///
-    /// - Parameter coding: The decoders.
     /// - Returns: The format.
     public static func json(_ coding: JSONCoding) -> Self { PlainJSONFormat(coding: coding) }
 }

@@ -29,10 +29,6 @@ extension NetworkService {
     /// show(response.value, tag: response.headers["ETag"])
     /// ```
     ///
-    /// - Parameters:
-    ///   - endpoint: The call.
-    ///   - options: What this caller wants of it.
-    /// - Returns: The value and the head.
     /// - Throws: As ``send(_:options:)``.
     public func response<Value>(
         to endpoint: Endpoint<Value>,

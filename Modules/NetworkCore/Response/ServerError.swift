@@ -38,7 +38,6 @@ extension ServerError: Decodable {
 
     /// Decodes the description of an error.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when there is no object, or none of the known members.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: Key.self)

@@ -18,8 +18,6 @@ public struct ContentDisposition: Sendable, Hashable {
     /// Of a parameter that occurs twice, the first one counts. What comes after an invalid parameter is left out.
     ///
     /// - Complexity: O(*n*) in the length of the value.
-    ///
-    /// - Parameter field: The value of the field.
     public init?(_ field: String) {
         var scanner = FieldScanner(field)
         guard let type = scanner.token() else { return nil }
@@ -49,7 +47,6 @@ public struct ContentDisposition: Sendable, Hashable {
 
     /// Makes one component of a path of a name that a server wrote.
     ///
-    /// - Parameter name: The name.
     /// - Returns: The component. `nil`: nothing of it is safe.
     static func safeFileName(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []

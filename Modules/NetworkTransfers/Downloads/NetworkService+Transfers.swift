@@ -2,7 +2,7 @@ public import Foundation
 public import NetworkCore
 
 extension NetworkService {
-    /// Downloads a response to a file.
+    /// Downloads a response to a file. It is not decoded. Progress starts again when the file does.
     ///
     /// The target is replaced when the file is whole, and unchanged otherwise. One that is no regular file, such as a
     /// folder, a symbolic link, a device or a pipe, is refused before a request is sent, and again before it is
@@ -11,12 +11,6 @@ extension NetworkService {
     /// over a transport that cannot make the server wait; its rest is requested in smaller parts. Memory is constant.
     /// The file's mode is 0600.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call. Its response is not decoded.
-    ///   - target: The file.
-    ///   - options: The limits, and what becomes of a partial file.
-    ///   - progress: Is called with the bytes received. It starts again when the file does.
-    /// - Returns: The file.
     /// - Throws: `NetworkError`, with code `fileFailed` when the file cannot be written; `CancellationError` at once
     ///   when the task is cancelled.
     @discardableResult
@@ -31,13 +25,6 @@ extension NetworkService {
 
     /// Downloads what is at a path to a file: ``download(_:to:options:progress:)`` of a `GET`.
     ///
-    /// - Parameters:
-    ///   - path: The path below the base URL, or a URL of its own.
-    ///   - query: The query items.
-    ///   - target: The file.
-    ///   - options: The limits, and what becomes of a partial file.
-    ///   - progress: Is called with the bytes received. It starts again when the file does.
-    /// - Returns: The file.
     /// - Throws: As that method.
     @discardableResult
     public func download(
@@ -52,13 +39,6 @@ extension NetworkService {
 
     /// Downloads what is at a path into a folder: ``download(_:into:options:progress:)`` of a `GET`.
     ///
-    /// - Parameters:
-    ///   - path: The path below the base URL, or a URL of its own.
-    ///   - query: The query items.
-    ///   - folder: The folder. It must exist.
-    ///   - options: The limits.
-    ///   - progress: Is called with the bytes received. It starts again when the file does.
-    /// - Returns: The file.
     /// - Throws: As that method.
     public func download(
         _ path: EndpointPath,
@@ -73,15 +53,9 @@ extension NetworkService {
     /// Downloads a response into a folder, under the name that the server proposes in `Content-Disposition`, or else
     /// the last component of the URL.
     ///
-    /// A file of that name is not replaced: the new one is `report 2.pdf`. No name leads out of the folder. A partial
-    /// file is not kept.
+    /// A file of that name is not replaced: the new one is `report 2.pdf`. No name leads out of the folder, which
+    /// must exist. A partial file is not kept.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call. Its response is not decoded.
-    ///   - folder: The folder. It must exist.
-    ///   - options: The limits.
-    ///   - progress: Is called with the bytes received. It starts again when the file does.
-    /// - Returns: The file.
     /// - Throws: `NetworkError`, with code `fileFailed` when the file cannot be written; `CancellationError` at once
     ///   when the task is cancelled.
     public func download<Response>(
@@ -95,10 +69,6 @@ extension NetworkService {
 
     /// Downloads a response to a file, with its progress as a sequence.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call. Its response is not decoded.
-    ///   - target: The file.
-    ///   - options: The limits, and what becomes of a partial file.
     /// - Returns: The transfer. It starts when it is iterated.
     public func downloading<Response>(
         _ endpoint: Endpoint<Response>,
@@ -109,11 +79,8 @@ extension NetworkService {
     }
 
     /// Sends a request, with the progress of its body as a sequence. The upload has a minimum rate, by default
-    /// `MinimumRate.standard`, in place of a total deadline.
+    /// `MinimumRate.standard`, in place of a total deadline. The progress handler of the options is called too.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call.
-    ///   - options: The options of the call. Their progress handler is called too.
     /// - Returns: The transfer, whose value is that of the response. It starts when it is iterated.
     public func uploading<Response>(
         _ endpoint: Endpoint<Response>,

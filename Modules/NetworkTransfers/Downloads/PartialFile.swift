@@ -31,9 +31,6 @@ struct PartialFile {
 
     /// Opens what an earlier call left, or creates an empty file.
     ///
-    /// - Parameters:
-    ///   - target: Where the whole file goes.
-    ///   - keepsFile: Whether a later call may continue the file.
     /// - Throws: `NetworkError` with code `fileFailed`.
     init(of target: URL, keepsFile: Bool) throws {
         record = Record()
@@ -129,8 +126,6 @@ struct PartialFile {
     }
 
     /// Ends without the whole file.
-    ///
-    /// - Parameter keeps: Whether a later call may continue, if the rules allow it.
     mutating func abandon(keeping keeps: Bool) {
         if keeps, recordURL != nil, canResume {
             // On a full disk, the last record that could be written still describes the bytes before it.

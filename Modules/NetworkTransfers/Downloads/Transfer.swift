@@ -29,13 +29,10 @@ public struct Transfer<Value: Sendable>: AsyncSequence, Sendable {
     let start: @Sendable (@escaping ProgressHandler) async throws -> Value
 
     /// Starts a transfer.
-    ///
-    /// - Returns: The iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(start) }
 
     /// Waits for the value.
     ///
-    /// - Returns: The value.
     /// - Throws: As the transfer.
     public var value: Value {
         get async throws { try await start { _ in } }

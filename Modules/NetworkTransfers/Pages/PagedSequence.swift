@@ -26,11 +26,7 @@ public struct PagedSequence<Item: Sendable, Cursor: Hashable & Sendable>: AsyncS
     private let maximumPages: Int
     private let makeFetch: @Sendable () -> Fetch
 
-    /// Creates a list.
-    ///
-    /// - Parameters:
-    ///   - maximumPages: The most pages of one iteration. One more is an error.
-    ///   - fetch: Fetches a page.
+    /// Creates a list. One page more than the maximum of an iteration is an error.
     public init(maximumPages: Int = Self.defaultMaximumPages, fetch: @escaping Fetch) {
         self.init(maximumPages: maximumPages) { fetch }
     }
@@ -42,8 +38,6 @@ public struct PagedSequence<Item: Sendable, Cursor: Hashable & Sendable>: AsyncS
     }
 
     /// Starts an iteration. It fetches no page.
-    ///
-    /// - Returns: The iterator.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(fetch: makeFetch(), maximumPages: maximumPages)
     }
@@ -107,12 +101,8 @@ extension NetworkService {
     /// Reads a list whose responses name the next page in a `Link` field of relation `next` (RFC 8288).
     ///
     /// All pages are of the origin that was requested first, also where a page is redirected to another one, and of the
-    /// session of the first page (G23).
+    /// session of the first page (G23). One page more than the maximum of an iteration is an error.
     ///
-    /// - Parameters:
-    ///   - endpoint: The call for the first page.
-    ///   - maximumPages: The most pages of one iteration. One more is an error.
-    ///   - options: The options of each request.
     /// - Returns: The items. Reading them throws `NetworkError`, with code `redirectRefused` when the next page is of
     ///   another origin.
     public func pages<Item>(
@@ -140,7 +130,6 @@ extension HTTPResponseHead {
     ///
     /// The origin of the response does not count: a redirect may have led to it without the fields of the endpoint.
     ///
-    /// - Parameter requested: The URL to which this page's request was sent.
     /// - Returns: The URL. `nil`: this is the last page.
     /// - Throws: `NetworkError` with code `redirectRefused`: fields of the endpoint must not reach another origin.
     fileprivate func nextPage(after requested: URL?) throws -> URL? {

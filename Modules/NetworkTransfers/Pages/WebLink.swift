@@ -19,9 +19,6 @@ public struct WebLink: Sendable, Hashable {
     /// Reads the value of a field, which may hold several links. An invalid link is left out.
     ///
     /// - Complexity: O(*n*) in the length of the value.
-    ///
-    /// - Parameter field: The value.
-    /// - Returns: The links in order.
     public static func links(in field: String) -> [WebLink] {
         var links: [WebLink] = []
         var scanner = FieldScanner(field)
@@ -73,7 +70,6 @@ extension HTTPResponseHead {
     ///
     /// A link with another context (`anchor`) does not count.
     ///
-    /// - Parameter relation: The relation type: `next`.
     /// - Returns: The URL. `nil`: there is no such link, or it is no URL.
     public func link(_ relation: String) -> URL? {
         let link = links.first { link in

@@ -33,11 +33,6 @@ public struct EventStreamOptions: Sendable {
     public init() {}
 
     /// The pause before a reconnection.
-    ///
-    /// - Parameters:
-    ///   - failures: The failures in a row.
-    ///   - asked: The pauses that the server asked for: `retry`, `Retry-After`.
-    /// - Returns: The pause.
     func pause(afterFailures failures: Int, asked: [Duration?]) -> Duration {
         let asked = asked.compactMap(\.self).max().map { min($0, maximumPause) }
         // A connection that delivered something and ended: the server's pause counts alone.

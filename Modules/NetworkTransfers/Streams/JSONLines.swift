@@ -3,17 +3,13 @@ import Foundation
 public import NetworkCore
 
 extension NetworkService {
-    /// Reads a response of JSON lines (NDJSON): each line is a value, decoded as soon as it is there.
+    /// Reads a response of JSON lines (NDJSON): each line is a value, decoded as soon as it is there. A line of
+    /// more bytes than the maximum fails with code `responseTooLarge`.
     ///
     /// ```swift
     /// for try await article in network.lines("export", of: Article.self) { … }
     /// ```
     ///
-    /// - Parameters:
-    ///   - endpoint: The call. Its response type is that of one line.
-    ///   - coding: The decoders.
-    ///   - maximumLineLength: The most bytes of a line. A longer one fails with code `responseTooLarge`.
-    ///   - options: The options of the request.
     /// - Returns: The values. Each iteration sends the request.
     public func lines<Value: Decodable>(
         _ endpoint: Endpoint<Value>,
@@ -33,13 +29,6 @@ extension NetworkService {
 extension NetworkService {
     /// Reads the JSON lines at a path: ``lines(_:coding:maximumLineLength:options:)`` of a `GET`.
     ///
-    /// - Parameters:
-    ///   - path: The path below the base URL, or a URL of its own.
-    ///   - type: The type of one line.
-    ///   - query: The query items.
-    ///   - coding: The decoders.
-    ///   - maximumLineLength: The most bytes of a line. A longer one fails with code `responseTooLarge`.
-    ///   - options: The options of the request.
     /// - Returns: The values. Each iteration sends the request.
     public func lines<Value: Decodable & Sendable>(
         _ path: EndpointPath,
@@ -70,8 +59,6 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let open: @Sendable () async throws -> HTTPTransportResponse
 
     /// Starts an iteration. It sends nothing.
-    ///
-    /// - Returns: The iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
     /// Reads the values. Releasing it ends the exchange.

@@ -21,10 +21,6 @@ public struct ServerSentEvent: Sendable, Hashable {
 
     /// Decodes the data as JSON.
     ///
-    /// - Parameters:
-    ///   - type: The type of the value.
-    ///   - coding: The decoders.
-    /// - Returns: The value.
     /// - Throws: `NetworkError` with code `decodingFailed`.
     public func decode<Value: Decodable>(
         _ type: Value.Type = Value.self,
@@ -61,9 +57,6 @@ struct ServerSentEventParser {
     private var endedWithCR = false
     private var isFirstLine = true
 
-    /// - Parameters:
-    ///   - lastEventID: The id to start with, after a reconnection.
-    ///   - limit: The most bytes of an event.
     init(lastEventID: String = "", limit: Int) {
         self.lastEventID = lastEventID
         id = lastEventID

@@ -10,9 +10,6 @@ extension NetworkService {
     /// for try await event in network.events("feed") { show(event.data) }
     /// ```
     ///
-    /// - Parameters:
-    ///   - endpoint: The call. Its response is not decoded.
-    ///   - options: The limits, and how the stream reconnects.
     /// - Returns: The events. Each iteration opens a stream of its own.
     public func events<Response>(
         _ endpoint: Endpoint<Response>,
@@ -37,10 +34,6 @@ extension NetworkService {
 extension NetworkService {
     /// Reads the event stream at a path: ``events(_:options:)`` of a `GET`.
     ///
-    /// - Parameters:
-    ///   - path: The path below the base URL, or a URL of its own.
-    ///   - query: The query items.
-    ///   - options: The limits, and how the stream reconnects.
     /// - Returns: The events. Each iteration opens a stream of its own.
     public func events(
         _ path: EndpointPath,
@@ -73,8 +66,6 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     let connect: Connect
 
     /// Starts an iteration. It sends nothing.
-    ///
-    /// - Returns: The iterator.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
     /// Reads the events. Releasing it closes the connection.
