@@ -25,13 +25,15 @@ let modules: [Target] = [
 
     module("TokenRefresh", ["AuthInterface", "ConcurrencyPrimitives"]),
     module("NetworkCore", ["AuthInterface", "ConcurrencyPrimitives"]),
-    module("NetworkURLSession", ["NetworkCore", "ConcurrencyPrimitives"]),
+    // What the transports share.
+    module("NetworkExchange", ["NetworkCore", "ConcurrencyPrimitives"]),
+    module("NetworkURLSession", ["NetworkExchange", "NetworkCore", "ConcurrencyPrimitives"]),
     module("NetworkCaching", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"]),
     module("NetworkTransfers", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"]),
     module("NetworkRecording", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"]),
     // Empty unless the trait is on.
     module(
-        "NetworkAsyncHTTPClient", ["NetworkCore", "ConcurrencyPrimitives"],
+        "NetworkAsyncHTTPClient", ["NetworkExchange", "NetworkCore", "ConcurrencyPrimitives"],
         trait: [
             product("AsyncHTTPClient", "async-http-client", trait: "AsyncHTTPClient"),
             product("NIOCore", "swift-nio", trait: "AsyncHTTPClient"),
@@ -132,12 +134,13 @@ let tests: [Target] = [
     tests(of: "AuthInterface", ["ConcurrencyPrimitives"]),
     tests(of: "TokenRefresh", authKits + ["Storage", "TestSupport", "Peer"]),
     tests(of: "NetworkCore", networkKits + ["NetworkRecording"]),
+    tests(of: "NetworkExchange", networkKits),
     tests(of: "NetworkURLSession", networkKits),
     tests(of: "NetworkCaching", networkKits),
     tests(of: "NetworkTransfers", networkKits),
     tests(of: "NetworkRecording", networkKits),
     tests(
-        of: "NetworkAsyncHTTPClient", networkKits + ["NetworkTransfers", "Peer"],
+        of: "NetworkAsyncHTTPClient", networkKits + ["NetworkExchange", "NetworkTransfers", "Peer"],
         trait: [
             product("AsyncHTTPClient", "async-http-client", trait: "AsyncHTTPClient"),
             product("NIOCore", "swift-nio", trait: "AsyncHTTPClient"),

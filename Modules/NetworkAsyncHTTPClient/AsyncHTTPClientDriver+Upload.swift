@@ -5,6 +5,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NetworkCore
+import NetworkExchange
 
 // What is sent.
 extension AsyncHTTPClientDriver {

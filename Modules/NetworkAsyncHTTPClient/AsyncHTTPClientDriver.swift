@@ -5,6 +5,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NetworkCore
+import NetworkExchange
 
 /// Performs an exchange with a task of AsyncHTTPClient, whose delegate it is.
 final class AsyncHTTPClientDriver: ExchangeDriver {

@@ -4,6 +4,7 @@ public import ConcurrencyPrimitives
 import NIOCore
 import NIOHTTP1
 public import NetworkCore
+public import NetworkExchange
 
 /// Performs exchanges with AsyncHTTPClient: the transport for servers and for Linux.
 ///
@@ -163,7 +164,7 @@ enum ConnectionUse: Hashable {
 
     init(_ request: HTTPTransportRequest) {
         switch request.purpose {
-        case .call: self = !request.isIdempotent && request.context.session == nil ? .singleCalls : .calls
+        case .call: self = !request.context.isIdempotent && request.context.session == nil ? .singleCalls : .calls
         case .stream: self = .streams
         case .refresh: self = .refreshes
         }

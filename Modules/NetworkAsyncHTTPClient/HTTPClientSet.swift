@@ -7,6 +7,7 @@ import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 import NetworkCore
+import NetworkExchange
 
 /// The HTTP clients of a transport: one for each use and each host with pins, made when it is first needed.
 ///

@@ -8,6 +8,7 @@ import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 import NetworkCore
+import NetworkExchange
 
 extension HTTPTransportError {
     /// Converts an error of AsyncHTTPClient, or of NIO below it. Its text is not kept: it may quote the request.

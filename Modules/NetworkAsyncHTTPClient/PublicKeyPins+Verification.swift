@@ -4,6 +4,7 @@ import Foundation
 import NIOCore
 import NIOSSL
 import NetworkCore
+import NetworkExchange
 
 extension PublicKeyPins {
     /// Compares the key of a new connection with the pins of its host, then calls a closure. A connection with another

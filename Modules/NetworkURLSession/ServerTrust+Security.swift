@@ -2,6 +2,7 @@
 import CryptoKit
 import Foundation
 import NetworkCore
+import NetworkExchange
 import Security
 
 extension ServerTrust {

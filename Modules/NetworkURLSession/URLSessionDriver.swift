@@ -1,6 +1,7 @@
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkExchange
 
 /// Performs an exchange with a task of URLSession, whose reports come through a ``URLSessionRouter``.
 final class URLSessionDriver: ExchangeDriver {

@@ -1,6 +1,7 @@
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkExchange
 
 /// The connections of URLSession for requests of one purpose, so that those of another never use them up.
 ///

@@ -1,6 +1,7 @@
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkExchange
 
 /// The delegate of a session: passes the events of a task to its driver.
 final class URLSessionRouter: NSObject, Sendable {

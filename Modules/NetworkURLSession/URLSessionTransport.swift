@@ -1,6 +1,7 @@
 public import ConcurrencyPrimitives
 import Foundation
 public import NetworkCore
+public import NetworkExchange
 
 /// Performs exchanges with URLSession: the transport for Apple platforms. On Linux `AsyncHTTPClientTransport` is the
 /// one to use, because nothing can keep FoundationNetworking (Swift 6.3.1) there from what follows.
@@ -143,7 +144,7 @@ public final class URLSessionTransport: HTTPTransport {
             // More may wait than the limit says, by no byte.
             unreadLimit: limits.unreadBytes == .max ? .max : limits.unreadBytes + 1)
         let pool = pool(for: request.purpose)
-        let isCold = Self.needsColdConnections && (!request.isIdempotent || !request.body.isEmpty)
+        let isCold = Self.needsColdConnections && (!request.context.isIdempotent || !request.body.isEmpty)
         let driver = URLSessionDriver(exchange, upload: upload, unreadLimit: limits.unreadBytes) { driver in
             isCold ? pool.coldTask(for: driver) : pool.warmTask(for: driver)
         }

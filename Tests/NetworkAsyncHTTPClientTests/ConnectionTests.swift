@@ -68,8 +68,7 @@ import Testing
                     return content.piece
                 })
             let request = HTTPTransportRequest(
-                head: HTTPRequestHead(method: .put, url: peer.url), body: body, idleTimeout: .seconds(300),
-                isIdempotent: true)
+                head: HTTPRequestHead(method: .put, url: peer.url), body: body, idleTimeout: .seconds(300))
             let call = Task { try await transport.perform(request) }
             await stalled.pass()
             // The sender is held back when it asks for no more.
@@ -198,7 +197,7 @@ import Testing
         let transport = AsyncHTTPClientTransport()
         let request = HTTPTransportRequest(
             head: HTTPRequestHead(method: .put, url: peer.url), body: HTTPBody { AsyncStream<Data> { $0.finish() } },
-            idleTimeout: .seconds(600), isIdempotent: true)
+            idleTimeout: .seconds(600))
         for _ in 0..<500 { _ = try await transport.perform(request).body.collect(upTo: 10) }
         #expect(peer.requests.count == 500)
     }
@@ -249,7 +248,7 @@ private struct HoldingPeer {
     ) -> HTTPTransportRequest {
         HTTPTransportRequest(
             head: HTTPRequestHead(method: method, url: peer.url.appendingPathComponent(path)),
-            idleTimeout: .seconds(600), isIdempotent: method.isIdempotent, purpose: purpose)
+            idleTimeout: .seconds(600), purpose: purpose)
     }
 }
 #endif

@@ -20,7 +20,7 @@ import Testing
     ) async -> Result<HTTPResponse, any Error> {
         let head = HTTPRequestHead(method: body.isEmpty ? .get : .put, url: server.url)
         do {
-            let request = HTTPTransportRequest(head: head, body: body, idleTimeout: idleTimeout, isIdempotent: true)
+            let request = HTTPTransportRequest(head: head, body: body, idleTimeout: idleTimeout)
             let response = try await transport.perform(request)
             return .success(HTTPResponse(head: response.head, body: try await response.body.collect(upTo: 1_000_000)))
         } catch {

@@ -169,7 +169,7 @@ private struct WarmTransport: HTTPTransport {
     let url: URL
 
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        let warm = try await next.perform(HTTPTransportRequest(head: HTTPRequestHead(url: url), isIdempotent: true))
+        let warm = try await next.perform(HTTPTransportRequest(head: HTTPRequestHead(url: url)))
         _ = try await warm.body.collect(upTo: 10)
         return try await next.perform(request)
     }

@@ -69,7 +69,7 @@ struct NetworkMemoryTests {
         _ method: HTTPMethod, _ url: URL, _ body: HTTPBody, over transport: some HTTPTransport
     ) async throws -> Int {
         let request = HTTPTransportRequest(
-            head: HTTPRequestHead(method: method, url: url), body: body, idleTimeout: .seconds(600), isIdempotent: true)
+            head: HTTPRequestHead(method: method, url: url), body: body, idleTimeout: .seconds(600))
         var count = 0
         for try await piece in try await transport.perform(request).body { count += piece.count }
         return count

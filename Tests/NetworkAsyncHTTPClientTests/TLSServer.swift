@@ -77,7 +77,7 @@ struct TLSServer {
     ) -> HTTPTransportRequest {
         HTTPTransportRequest(
             head: HTTPRequestHead(method: body.isEmpty ? .get : .put, url: url), body: body,
-            idleTimeout: .seconds(300), isIdempotent: true, purpose: purpose, onEvent: onEvent)
+            idleTimeout: .seconds(300), purpose: purpose, onEvent: onEvent)
     }
 
     /// A transport that trusts the server's certificate.

@@ -48,7 +48,7 @@ struct CachingTransportTests {
                 head.headers["Authorization"] = "Bearer \(token)"
                 context.tokens = [token]
             }
-            let request = HTTPTransportRequest(head: head, isIdempotent: true, context: context)
+            let request = HTTPTransportRequest(head: head, context: context)
             let response = try await transport.perform(request)
             return HTTPResponse(head: response.head, body: try await response.body.collect(upTo: 1_000_000))
         }

@@ -17,7 +17,7 @@ struct CoalescingRulesTests {
     ) -> HTTPTransportRequest {
         HTTPTransportRequest(
             head: HTTPRequestHead(method: method, url: url("https://a.example/x"), headers: headers),
-            timeToHead: .seconds(60), isIdempotent: true, purpose: purpose, context: RequestContext(clock: clock))
+            timeToHead: .seconds(60), purpose: purpose, context: RequestContext(clock: clock))
     }
 
     /// Sends requests while each exchange waits at the gate.

@@ -62,7 +62,6 @@ struct CoalescingTransportTests {
         HTTPTransportRequest(
             head: HTTPRequestHead(url: server.url.appendingPathComponent(path), headers: headers),
             timeToHead: within,
-            isIdempotent: true,
             context: RequestContext(session: session.map { SessionID(rawValue: $0) })
         )
     }
@@ -137,7 +136,7 @@ struct CoalescingTransportTests {
         let clock = ManualTimeSource()
         let transport = CoalescingTransport(SlowBody(gate: gate))
         let slow = HTTPTransportRequest(
-            head: HTTPRequestHead(url: server.url), timeToHead: .seconds(60), isIdempotent: true,
+            head: HTTPRequestHead(url: server.url), timeToHead: .seconds(60),
             context: RequestContext(clock: clock))
         let callers = (0..<3).map { _ in
             Task { try await transport.perform(slow).body.collect(upTo: 10) }

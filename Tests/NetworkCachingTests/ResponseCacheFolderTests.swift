@@ -28,7 +28,7 @@ struct ResponseCacheFolderTests {
 
     func get(_ url: URL, _ cache: ResponseCache) async throws -> Data {
         let transport = CachingTransport(URLSessionTransport(), cache: cache)
-        let request = HTTPTransportRequest(head: HTTPRequestHead(url: url), isIdempotent: true)
+        let request = HTTPTransportRequest(head: HTTPRequestHead(url: url))
         return try await transport.perform(request).body.collect(upTo: 1_000)
     }
 

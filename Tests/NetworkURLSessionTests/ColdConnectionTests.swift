@@ -15,8 +15,7 @@ struct ColdConnectionTests {
         let request = HTTPTransportRequest(
             head: head,
             body: body.map { HTTPBody(Data($0.utf8)) } ?? .none,
-            idleTimeout: .seconds(30),
-            isIdempotent: HTTPMethod(rawValue: method).isIdempotent
+            idleTimeout: .seconds(30)
         )
         let response = try await transport.perform(request)
         for try await _ in response.body {}
@@ -67,7 +66,7 @@ struct ColdConnectionTests {
                     let head = HTTPRequestHead(
                         method: HTTPMethod(rawValue: method), url: server.url.appendingPathComponent("\(number)"))
                     let body: HTTPBody = method == "POST" ? HTTPBody(Data("x".utf8)) : .none
-                    let request = HTTPTransportRequest(head: head, body: body, isIdempotent: method == "GET")
+                    let request = HTTPTransportRequest(head: head, body: body)
                     var content = Data()
                     guard let response = try? await transport.perform(request) else { return false }
                     do { for try await piece in response.body { content += piece } } catch { return false }

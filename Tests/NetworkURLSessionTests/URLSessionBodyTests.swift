@@ -12,7 +12,7 @@ struct URLSessionBodyTests {
 
     func request(_ url: URL, body: HTTPBody = .none, timeout: Duration = .seconds(30)) -> HTTPTransportRequest {
         let head = HTTPRequestHead(method: body.isEmpty ? .get : .post, url: url)
-        return HTTPTransportRequest(head: head, body: body, idleTimeout: timeout, isIdempotent: body.isEmpty)
+        return HTTPTransportRequest(head: head, body: body, idleTimeout: timeout)
     }
 
     @Test func `a second reader of a response gets a clear error, one that reads on gets the rest`() async throws {

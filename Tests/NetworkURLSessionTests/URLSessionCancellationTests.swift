@@ -12,7 +12,7 @@ struct URLSessionCancellationTests {
 
     func request(_ url: URL, method: String = "GET") -> HTTPTransportRequest {
         let head = HTTPRequestHead(method: HTTPMethod(rawValue: method), url: url)
-        return HTTPTransportRequest(head: head, isIdempotent: method == "GET")
+        return HTTPTransportRequest(head: head)
     }
 
     @Test(arguments: ["GET", "POST"])

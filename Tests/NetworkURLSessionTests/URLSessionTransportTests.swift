@@ -17,7 +17,6 @@ struct URLSessionTransportTests {
         body: HTTPBody = .none,
         headers: HTTPHeaders = [:],
         timeout: Duration = .seconds(20),
-        isIdempotent: Bool? = nil,
         progress: ProgressHandler? = nil
     ) async throws -> HTTPResponse {
         let head = HTTPRequestHead(method: HTTPMethod(rawValue: method), url: url, headers: headers)
@@ -25,7 +24,6 @@ struct URLSessionTransportTests {
             head: head,
             body: body,
             idleTimeout: timeout,
-            isIdempotent: isIdempotent ?? HTTPMethod(rawValue: method).isIdempotent,
             onEvent: { event in if event.kind == .sent, let sent = event.progress { progress?(sent) } }
         )
         let response = try await transport.perform(request)
@@ -118,7 +116,7 @@ struct URLSessionTransportTests {
         }
         defer { server.stop() }
         let head = HTTPRequestHead(url: server.url)
-        let request = HTTPTransportRequest(head: head, idleTimeout: .milliseconds(500), isIdempotent: true)
+        let request = HTTPTransportRequest(head: head, idleTimeout: .milliseconds(500))
         let call = Task { try await transport.perform(request).head.status }
         await clock.sleepers(atLeast: 1)
         clock.advance(by: .milliseconds(499))
@@ -174,8 +172,7 @@ struct URLSessionTransportTests {
         defer { server.stop() }
         let request = HTTPTransportRequest(
             head: HTTPRequestHead(url: server.url),
-            idleTimeout: .seconds(30),
-            isIdempotent: true
+            idleTimeout: .seconds(30)
         )
         let mayRespond = Gate(isOpen: true)
         let calls = (0...limit).map { _ in

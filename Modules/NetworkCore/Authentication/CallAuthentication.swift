@@ -117,7 +117,7 @@ struct CallAuthentication: Sendable {
 
     /// Passes the date on the server's clock to the provider, for responses to requests with a token only: another
     /// origin must not decide how long a session's tokens are valid.
-    func note(_ head: HTTPResponseHead) {
+    func passOnServerDate(of head: HTTPResponseHead) {
         if carried != nil, let date = head.serverDate { provider.noteServerDate(date) }
     }
 }

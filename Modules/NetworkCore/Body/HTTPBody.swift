@@ -85,6 +85,18 @@ public struct HTTPBody: Sendable {
         self.init(.once(OneReader { pull }), length: length)
     }
 
+    /// The same pieces for one reader, with other errors.
+    func mapErrors(_ change: @escaping @Sendable (any Error) throws -> any Error) -> HTTPBody {
+        let next = SequenceReader(self).next
+        return HTTPBody {
+            do {
+                return try await next()
+            } catch {
+                throw try change(error)
+            }
+        }
+    }
+
     /// Whether the body can be read more than once.
     public var isReplayable: Bool {
         if case .once = content { false } else { true }

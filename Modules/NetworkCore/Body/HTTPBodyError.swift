@@ -11,7 +11,7 @@ public struct HTTPBodyError: Error, Sendable, Hashable {
     /// What is wrong and what to do.
     public let reason: String
 
-    static let alreadyRead = HTTPBodyError(
+    package static let alreadyRead = HTTPBodyError(
         code: .alreadyRead,
         reason: "the body can be read once and has been read; make it of a closure to read it again"
     )

@@ -15,7 +15,14 @@ public import struct Foundation.URL
 ///
 /// It is a small value: copies share the transport and the state of their interceptors.
 public struct NetworkClient: UnauthenticatedNetworkService {
-    let loop: RequestLoop
+    /// The base URL and the limits.
+    public let configuration: NetworkConfiguration
+
+    let transport: any HTTPTransport
+    let interceptors: [any RequestInterceptor]
+    let observers: [any NetworkObserver]
+    let clock: any TimeSource
+    let deadlines: DeadlineQueue
 
     /// Creates a client.
     public init(
@@ -28,14 +35,12 @@ public struct NetworkClient: UnauthenticatedNetworkService {
         var configuration = configuration
         let coded = (configuration.format as? any CodedFormat)?.coded(by: configuration.coding)
         configuration.format = coded ?? configuration.format
-        loop = RequestLoop(
-            configuration: configuration,
-            transport: transport,
-            interceptors: interceptors,
-            observers: observers,
-            clock: clock,
-            deadlines: DeadlineQueue(clock: clock)
-        )
+        self.configuration = configuration
+        self.transport = transport
+        self.interceptors = interceptors
+        self.observers = observers
+        self.clock = clock
+        deadlines = DeadlineQueue(clock: clock)
     }
 
     /// Creates a client with the default limits.
@@ -57,9 +62,6 @@ public struct NetworkClient: UnauthenticatedNetworkService {
             configuration: configuration, transport: transport, interceptors: interceptors, observers: observers)
     }
 
-    /// The base URL and the limits.
-    public var configuration: NetworkConfiguration { loop.configuration }
-
     /// Sends a request without a token, even if the endpoint requires authentication.
     ///
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
@@ -67,7 +69,7 @@ public struct NetworkClient: UnauthenticatedNetworkService {
         _ endpoint: Endpoint<Response>,
         options: RequestOptions
     ) async throws -> Response {
-        try await loop.send(endpoint, options: options)
+        try await value(of: endpoint, options, nil)
     }
 
     /// Sends a request without a token, even if the endpoint requires authentication, and returns when the head of an
@@ -78,7 +80,7 @@ public struct NetworkClient: UnauthenticatedNetworkService {
         _ endpoint: Endpoint<Response>,
         options: RequestOptions
     ) async throws -> HTTPTransportResponse {
-        try await loop.stream(endpoint, options: options)
+        try await stream(of: endpoint, options, nil)
     }
 
     /// Creates a client with the same configuration whose requests carry tokens.
@@ -88,7 +90,7 @@ public struct NetworkClient: UnauthenticatedNetworkService {
         by provider: any TokenProvider,
         policy: AuthenticationPolicy = AuthenticationPolicy()
     ) -> AuthenticatedNetworkClient {
-        AuthenticatedNetworkClient(loop: loop, provider: provider, policy: policy)
+        AuthenticatedNetworkClient(client: self, provider: provider, policy: policy)
     }
 }
 
@@ -97,16 +99,16 @@ public struct NetworkClient: UnauthenticatedNetworkService {
 /// A request whose endpoint requires authentication carries a token, if its origin may receive tokens. When the server
 /// refuses the token, the client asks the provider for another one and sends the request once more.
 public struct AuthenticatedNetworkClient: NetworkService {
-    private let loop: RequestLoop
+    private let client: NetworkClient
     private let provider: any TokenProvider
     private let policy: AuthenticationPolicy
     private let origins: OriginPolicy
 
-    init(loop: RequestLoop, provider: any TokenProvider, policy: AuthenticationPolicy) {
-        self.loop = loop
+    init(client: NetworkClient, provider: any TokenProvider, policy: AuthenticationPolicy) {
+        self.client = client
         self.provider = provider
         self.policy = policy
-        let configuration = loop.configuration
+        let configuration = client.configuration
         origins = OriginPolicy(
             allowed: policy.origins ?? Set([Origin(configuration.baseURL)].compactMap(\.self)),
             cleartextExceptions: configuration.cleartextExceptions
@@ -121,7 +123,7 @@ public struct AuthenticatedNetworkClient: NetworkService {
         _ endpoint: Endpoint<Response>,
         options: RequestOptions
     ) async throws -> Response {
-        try await loop.send(endpoint, options: options, authentication: authentication(of: options))
+        try await client.value(of: endpoint, options, authentication(of: options))
     }
 
     /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens, and
@@ -132,7 +134,7 @@ public struct AuthenticatedNetworkClient: NetworkService {
         _ endpoint: Endpoint<Response>,
         options: RequestOptions
     ) async throws -> HTTPTransportResponse {
-        try await loop.stream(endpoint, options: options, authentication: authentication(of: options))
+        try await client.stream(of: endpoint, options, authentication(of: options))
     }
 
     private func authentication(of options: RequestOptions) -> CallAuthentication {

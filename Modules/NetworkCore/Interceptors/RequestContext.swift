@@ -45,13 +45,13 @@ public struct RequestContext: Sendable {
     /// What the call has to send, whose secrets no recording of a request shows. `nil`: not known beside the request.
     package var message: CallMessage?
 
-    /// Creates a context, for tests of interceptors.
+    /// Creates a context, for tests of interceptors. Without a word on it, the method says whether the call is idempotent.
     public init(
         id: UUID = UUID(),
         attempt: Int = 1,
         method: HTTPMethod = .get,
         requiresAuthentication: Bool = true,
-        isIdempotent: Bool = true,
+        isIdempotent: Bool? = nil,
         isReplayable: Bool = true,
         session: SessionID? = nil,
         tags: [String: String] = [:],
@@ -62,7 +62,7 @@ public struct RequestContext: Sendable {
         self.attempt = attempt
         self.method = method
         self.requiresAuthentication = requiresAuthentication
-        self.isIdempotent = isIdempotent
+        self.isIdempotent = isIdempotent ?? method.isIdempotent
         self.isReplayable = isReplayable
         self.session = session
         self.tags = tags

@@ -59,12 +59,12 @@ final class CallPhases: Sendable {
         state.withLock { $0 = State() }
     }
 
-    func noteToken(_ wait: Duration) {
+    func setTokenWait(_ wait: Duration) {
         state.withLock { $0.timings.token = wait }
     }
 
     /// A redirect is sent again: the last exchange counts.
-    func noteSent() {
+    func startExchange() {
         let now = clock.uptime
         state.withLock { state in
             state.sentAt = now
@@ -72,17 +72,17 @@ final class CallPhases: Sendable {
         }
     }
 
-    func noteConnection() {
+    func endConnectionWait() {
         let now = clock.uptime
         state.withLock { state in state.timings.connection = state.sentAt.map { now - $0 } }
     }
 
     /// A transport that does not see connections knows how long the request waited for its turn.
-    func noteConnection(after wait: Duration) {
+    func setConnectionWait(_ wait: Duration) {
         state.withLock { state in state.timings.connection = state.timings.connection ?? wait }
     }
 
-    func noteHead() {
+    func endHead() {
         let now = clock.uptime
         state.withLock { state in
             state.headAt = now
@@ -90,7 +90,7 @@ final class CallPhases: Sendable {
         }
     }
 
-    func noteEnd() {
+    func endBody() {
         let now = clock.uptime
         state.withLock { state in state.timings.body = state.headAt.map { now - $0 } }
     }

@@ -18,32 +18,28 @@ public struct HTTPTransportRequest: Sendable {
     /// arrives. A transport with ``HTTPTransport/endsInTime`` obeys it.
     public var timeToEnd: Duration?
 
-    /// Whether the exchange may happen twice without harm. If not, the transport must not use a connection on which
-    /// it could have to send the request again.
-    public var isIdempotent: Bool
-
     /// What the exchange is for. A transport has connections for each purpose: open streams do not hold up calls, and
     /// calls do not hold up the refresh that they wait for.
     public var purpose: Purpose
 
     /// The call this exchange is part of: its id, the number of the attempt, the session whose token it carries, and
-    /// the caller's tags.
+    /// the caller's tags. Unless ``RequestContext/isIdempotent``, the exchange must not happen twice, and the transport
+    /// must not use a connection on which it could have to send the request again.
     public var context: RequestContext
 
     /// Is called with what happens during the exchange, in order, on any thread. The transfer waits for it. `nil`: no
     /// event is made.
     public var onEvent: (@Sendable (HTTPTransportEvent) -> Void)?
 
-    /// Creates a request.
+    /// Creates a request. Without a context, it is a call of its own.
     public init(
         head: HTTPRequestHead,
         body: HTTPBody = .none,
         idleTimeout: Duration = .seconds(30),
         timeToHead: Duration? = nil,
         timeToEnd: Duration? = nil,
-        isIdempotent: Bool = false,
         purpose: Purpose = .call,
-        context: RequestContext = RequestContext(),
+        context: RequestContext? = nil,
         onEvent: (@Sendable (HTTPTransportEvent) -> Void)? = nil
     ) {
         self.head = head
@@ -51,9 +47,8 @@ public struct HTTPTransportRequest: Sendable {
         self.idleTimeout = idleTimeout
         self.timeToHead = timeToHead
         self.timeToEnd = timeToEnd
-        self.isIdempotent = isIdempotent
         self.purpose = purpose
-        self.context = context
+        self.context = context ?? RequestContext(method: head.method)
         self.onEvent = onEvent
     }
 }

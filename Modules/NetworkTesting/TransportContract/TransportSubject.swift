@@ -20,7 +20,7 @@ struct TransportSubject: Sendable {
     ) -> HTTPTransportRequest {
         HTTPTransportRequest(
             head: HTTPRequestHead(method: method, url: url, headers: headers), body: body, idleTimeout: idleTimeout,
-            timeToHead: timeToHead, isIdempotent: method.isIdempotent)
+            timeToHead: timeToHead)
     }
 
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {

@@ -101,7 +101,7 @@ struct Download {
         var meter = options.minimumRate.map { RateMeter($0) }
         var lastUptime = options.clock.uptime
         for try await piece in response.body {
-            let isFastEnough = meter?.note(piece.count, after: options.clock.uptime - lastUptime)
+            let isFastEnough = meter?.record(piece.count, after: options.clock.uptime - lastUptime)
             let length = file.length + Int64(piece.count)
             if let end, length > end {
                 throw NetworkError(

@@ -11,7 +11,7 @@ struct RateMeter {
     /// Counts bytes that have arrived after a wait.
     ///
     /// - Returns: Whether the transfer is fast enough so far.
-    mutating func note(_ count: Int, after wait: Duration) -> Bool {
+    mutating func record(_ count: Int, after wait: Duration) -> Bool {
         waited += min(wait, rate.window / 2)
         bytes += Int64(count)
         guard waited >= rate.window else { return true }

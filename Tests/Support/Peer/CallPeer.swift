@@ -32,8 +32,7 @@ struct CallPeer: Sendable {
         default: return nil
         }
         request = HTTPTransportRequest(
-            head: HTTPRequestHead(url: url), idleTimeout: Self.limit, timeToHead: Self.limit, timeToEnd: Self.limit,
-            isIdempotent: true)
+            head: HTTPRequestHead(url: url), idleTimeout: Self.limit, timeToHead: Self.limit, timeToEnd: Self.limit)
     }
 
     func run() async {

@@ -31,7 +31,7 @@ struct StalledPeer: Sendable {
         let transport = URLSessionTransport()
         let stalled = Task {
             var request = HTTPTransportRequest(
-                head: HTTPRequestHead(url: stalling), idleTimeout: .seconds(600), isIdempotent: true)
+                head: HTTPRequestHead(url: stalling), idleTimeout: .seconds(600))
             (request.timeToHead, request.timeToEnd) = (Self.timeLimit, Self.timeLimit)
             do {
                 let response = try await transport.perform(request)
@@ -46,13 +46,13 @@ struct StalledPeer: Sendable {
         for await _ in StandardIO.lines().prefix(1) {}
         for number in 0..<Self.requests {
             let head = HTTPRequestHead(method: number % 2 == 0 ? .get : .post, url: other)
-            Task { _ = try? await transport.perform(HTTPTransportRequest(head: head, isIdempotent: number % 2 == 0)) }
+            Task { _ = try? await transport.perform(HTTPTransportRequest(head: head)) }
         }
         await Task { for _ in 0..<1_000 { await Task.yield() } }.value
         StandardIO.write("task")
         #if AsyncHTTPClient
         let response = try? await AsyncHTTPClientTransport().perform(
-            HTTPTransportRequest(head: HTTPRequestHead(url: other), isIdempotent: true))
+            HTTPTransportRequest(head: HTTPRequestHead(url: other)))
         StandardIO.write("asyncHTTPClient", response.map { "\($0.head.status)" } ?? "failed")
         #endif
         StandardIO.write(await stalled.value)

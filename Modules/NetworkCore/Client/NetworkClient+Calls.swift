@@ -2,31 +2,21 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// Performs the calls of both clients. ``CallState`` holds the state of a call.
-///
-/// ```
-/// endpoint → request → adapt (interceptors in order, then authentication) → exchange → accept status → decode
-///                        ↑                                                     │ not accepted / failed
-///                        └──────────── retry? (authentication, then interceptors in order) ◄┘
-/// ```
-///
-/// Authentication adapts last, so that no interceptor sees or moves a token. It is asked about a retry first, because
-/// it knows whether the failure was a refusal of the token.
-struct RequestLoop: Sendable {
-    let configuration: NetworkConfiguration
-    let transport: any HTTPTransport
-    let interceptors: [any RequestInterceptor]
-    let observers: [any NetworkObserver]
-    let clock: any TimeSource
-
-    let deadlines: DeadlineQueue
-
+// The calls of both clients. ``CallState`` holds the state of a call.
+//
+// ```
+// endpoint → request → adapt (interceptors in order, then authentication) → exchange → accept status → decode
+//                        ↑                                                     │ not accepted / failed
+//                        └──────────── retry? (authentication, then interceptors in order) ◄┘
+// ```
+//
+// Authentication adapts last, so that no interceptor sees or moves a token. It is asked about a retry first, because
+// it knows whether the failure was a refusal of the token.
+extension NetworkClient {
     // Off the caller's actor: encoding, reading files and decoding must not run on the main actor.
     @concurrent
-    func send<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: RequestOptions,
-        authentication: CallAuthentication? = nil
+    func value<Response>(
+        of endpoint: Endpoint<Response>, _ options: RequestOptions, _ authentication: CallAuthentication?
     ) async throws -> Response {
         try await run(endpoint, options, authentication, purpose: .call) { response, call in
             let limit = configuration.maximumResponseSize
@@ -38,13 +28,16 @@ struct RequestLoop: Sendable {
 
     @concurrent
     func stream<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: RequestOptions,
-        authentication: CallAuthentication? = nil
+        of endpoint: Endpoint<Response>, _ options: RequestOptions, _ authentication: CallAuthentication?
     ) async throws -> HTTPTransportResponse {
         try await run(endpoint, options, authentication, purpose: .stream) { response, call in
+            let head = response.head
             var response = response
-            response.body = HTTPBody(once: StreamedBody(body: response.body, head: response.head, call: call))
+            response.body = response.body.mapErrors { error in
+                guard let error = error as? HTTPTransportError else { return error }
+                try Task.checkCancellation()
+                return try call.failure(NetworkError(error, reading: head))
+            }
             return (response, bytes: 0)
         }
     }
@@ -73,19 +66,13 @@ struct RequestLoop: Sendable {
         }
     }
 
-    private struct Success<Value: Sendable>: Sendable {
-        let value: Value
-        let status: Int
-        let bytes: Int
-    }
-
     /// Makes attempts until one succeeds, or none may follow.
     ///
     /// - Throws: ``NetworkError``; `CancellationError`.
     private func attempts<Value: Sendable>(
         of call: inout CallState,
         _ reading: (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
-    ) async throws -> Success<Value> {
+    ) async throws -> (value: Value, status: Int, bytes: Int) {
         while true {
             call.attempt += 1
             call.renewDeadline(at: clock.uptime)
@@ -97,8 +84,8 @@ struct RequestLoop: Sendable {
                     throw try await refusal(response, of: call)
                 }
                 let (value, bytes) = try await reading(response, call)
-                call.phases?.noteEnd()
-                return Success(value: value, status: response.head.status, bytes: bytes)
+                call.phases?.endBody()
+                return (value, response.head.status, bytes)
             } catch {
                 failure = try call.failure(error)
             }

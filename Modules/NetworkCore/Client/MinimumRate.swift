@@ -62,7 +62,7 @@ final class UploadWatch: Sendable {
         now + (timeLimit ?? .seconds(365 * 24 * 60 * 60))
     }
 
-    func note(_ progress: TransferProgress) {
+    func record(_ progress: TransferProgress) {
         let now = clock.uptime
         state.withLock { state in
             state.sent = progress.completed

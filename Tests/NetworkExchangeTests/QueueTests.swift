@@ -1,6 +1,6 @@
 import Testing
 
-@testable import NetworkCore
+@testable import NetworkExchange
 
 @Suite("Queue")
 struct QueueTests {

@@ -1,5 +1,6 @@
 import ConcurrencyPrimitives
 package import Foundation
+package import NetworkCore
 
 /// One exchange under way, for every transport: its place in a lane, its time limits, its one reader and those that
 /// wait for its end. An ``ExchangeDriver`` performs it.

@@ -1,4 +1,5 @@
 public import Foundation
+import NetworkCore
 
 /// Which servers a transport trusts: the system's authorities or an application's own, and the public keys that hosts
 /// must have.

@@ -1,4 +1,5 @@
 package import Foundation
+package import NetworkCore
 
 /// What an exchange waits for, what has arrived, and how it ended: events in, actions out. It has no lock, no clock and
 /// no driver.

@@ -1,4 +1,5 @@
 package import Foundation
+import NetworkCore
 
 /// The public keys that hosts must have, beside a valid certificate (RFC 7469 §2.4).
 ///

@@ -2,7 +2,7 @@ import ConcurrencyPrimitives
 import Foundation
 
 // What becomes of a response.
-extension RequestLoop {
+extension NetworkClient {
     /// Reads a body into memory.
     func collect(_ response: HTTPTransportResponse, of call: CallState, limit: Int) async throws -> Data {
         do {
@@ -73,34 +73,6 @@ extension RequestLoop {
                 .with(response, readBy: format)
         } catch {
             throw NetworkError(.decodingFailed, response: head, cause: error).with(response, readBy: format)
-        }
-    }
-}
-
-/// The body of a streamed response. Its errors are the call's own.
-struct StreamedBody: AsyncSequence, Sendable {
-    typealias Element = Data
-
-    let body: HTTPBody
-    let head: HTTPResponseHead
-    let call: CallState
-
-    func makeAsyncIterator() -> Iterator {
-        Iterator(pieces: body.makeAsyncIterator(), head: head, call: call)
-    }
-
-    struct Iterator: AsyncIteratorProtocol {
-        var pieces: HTTPBody.AsyncIterator
-        let head: HTTPResponseHead
-        let call: CallState
-
-        mutating func next() async throws -> Data? {
-            do {
-                return try await pieces.next()
-            } catch let error as HTTPTransportError {
-                try Task.checkCancellation()
-                throw try call.failure(NetworkError(error, reading: head))
-            }
         }
     }
 }

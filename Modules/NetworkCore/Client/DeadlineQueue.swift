@@ -86,7 +86,7 @@ package final class DeadlineQueue: Sendable {
             if let end = state.heldUntil, end < planned || (end == planned && !hasSlept) {
                 (state.heldUntil, state.sleeps) = (nil, 0)
             }
-            if hasSlept { noteSleep(&state, at: now) }
+            if hasSlept { recordSleep(&state, at: now) }
             var due: [@Sendable () -> Void] = []
             while let first = state.heap.first {
                 guard first.deadline <= now && state.heldUntil == nil || state.actions[first.id] == nil else { break }
@@ -99,7 +99,7 @@ package final class DeadlineQueue: Sendable {
         for action in due { action() }
     }
 
-    private func noteSleep(_ state: inout State, at now: Duration) {
+    private func recordSleep(_ state: inout State, at now: Duration) {
         state.sleeps += 1
         if state.sleeps >= Self.maximumSleeps {
             (state.heldUntil, state.sleeps) = (nil, 0)
@@ -114,7 +114,7 @@ package final class DeadlineQueue: Sendable {
         if let wakesAt = state.wakesAt, wakesAt <= first - grace { return }
         let now = now ?? clock.uptime
         // It has passed while no one waited for it.
-        if first + Self.look < now, state.heldUntil == nil, state.wakesAt == nil { noteSleep(&state, at: now) }
+        if first + Self.look < now, state.heldUntil == nil, state.wakesAt == nil { recordSleep(&state, at: now) }
         let end = max(first, state.heldUntil ?? first)
         let next = end - grace > now ? end - grace : min(end, now + Self.look)
         if let wakesAt = state.wakesAt, wakesAt <= next { return }

@@ -1,11 +1,12 @@
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import NetworkCore
 import NetworkTesting
 import TestSupport
 import Testing
 
-@testable import NetworkCore
+@testable import NetworkExchange
 
 /// The shell of an exchange, over a driver that does what the test says.
 @Suite("Exchange", .timeLimit(.minutes(10)))

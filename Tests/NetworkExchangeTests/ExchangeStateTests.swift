@@ -1,7 +1,8 @@
 import Foundation
+import NetworkCore
 import Testing
 
-@testable import NetworkCore
+@testable import NetworkExchange
 
 /// The events of an exchange and what becomes of its waiters, which are numbers here.
 @Suite("ExchangeState")

@@ -3,7 +3,7 @@ import ConcurrencyPrimitives
 import Foundation
 
 // One attempt: adapt, exchange, redirects; and whether another one follows.
-extension RequestLoop {
+extension NetworkClient {
     /// A redirect's body is read to its end if it is no longer than this, so that the connection can be used again.
     private static let longestDrainedBody = 16 * 1_024
 
@@ -17,7 +17,7 @@ extension RequestLoop {
         var visited: [HTTPRequestHead] = []
         while true {
             let response = try await perform(call)
-            call.authentication?.note(response.head)
+            call.authentication?.passOnServerDate(of: response.head)
             let decision = policy.decision(
                 for: response.head,
                 to: call.head,
@@ -65,7 +65,7 @@ extension RequestLoop {
         let head = try await withTokens(of: &call) { [head = call.head] in try await $0.placeToken(in: head) }
         guard let head else { return }
         call.head = head
-        call.phases?.noteToken(clock.uptime - startedAt)
+        call.phases?.setTokenWait(clock.uptime - startedAt)
     }
 
     /// Runs a step on a copy of the call's tokens, and keeps the copy if the step ends in time.
@@ -111,11 +111,11 @@ extension RequestLoop {
         if let timeToHead, timeToHead <= .zero {
             throw NetworkError(.timedOut, reason: "the deadline has passed", waitedFor: .responseHead)
         }
-        call.phases?.noteSent()
+        call.phases?.startExchange()
         notify(.sent, of: call)
         if let rate = call.minimumRate { return try await upload(call, atLeast: rate) }
-        let noted = Self.events(call.options.progress, call.phases)
-        let request = request(of: call, timeToHead: timeToHead, onEvent: noted)
+        let handler = Self.events(call.options.progress, call.phases)
+        let request = request(of: call, timeToHead: timeToHead, onEvent: handler)
         return try await responding(to: call) {
             guard !transport.endsInTime else { return try await transport.perform(request) }
             // The transport knows more of the reason, so it may notice first.
@@ -128,10 +128,10 @@ extension RequestLoop {
     /// Sends a body that has a minimum rate. The transport has no time limit then but that of silence.
     private func upload(_ call: CallState, atLeast rate: MinimumRate) async throws -> HTTPTransportResponse {
         let watch = UploadWatch(rate, timeLimit: call.settings.timeLimit, clock: clock)
-        let noted = Self.events(call.options.progress, call.phases)
+        let handler = Self.events(call.options.progress, call.phases)
         let request = request(of: call, timeToHead: nil) { event in
-            if event.kind == .sent, let sent = event.progress { watch.note(sent) }
-            noted?(event)
+            if event.kind == .sent, let sent = event.progress { watch.record(sent) }
+            handler?(event)
         }
         let end = call.settings.deadline == nil ? nil : call.deadline
         let first = watch.nextLook(at: clock.uptime)
@@ -158,7 +158,6 @@ extension RequestLoop {
             idleTimeout: call.settings.timeout,
             timeToHead: timeToHead,
             timeToEnd: call.endsWithBody ? timeToHead : nil,
-            isIdempotent: call.settings.isIdempotent,
             purpose: call.settings.purpose,
             context: call.exchangeContext,
             onEvent: onEvent
@@ -176,7 +175,7 @@ extension RequestLoop {
             try Task.checkCancellation()
             throw error
         }
-        call.phases?.noteHead()
+        call.phases?.endHead()
         notify(.responded(status: response.head.status), of: call)
         try response.head.validate()
         return response
@@ -188,8 +187,8 @@ extension RequestLoop {
     ) -> (@Sendable (HTTPTransportEvent) -> Void)? {
         guard progress != nil || phases != nil else { return nil }
         return { event in
-            if event.kind == .connected { phases?.noteConnection() }
-            if let queued = event.metrics?.queued { phases?.noteConnection(after: queued) }
+            if event.kind == .connected { phases?.endConnectionWait() }
+            if let queued = event.metrics?.queued { phases?.setConnectionWait(queued) }
             if event.kind == .sent, let sent = event.progress { progress?(sent) }
         }
     }
