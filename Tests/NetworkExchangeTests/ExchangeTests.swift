@@ -188,6 +188,12 @@ struct ExchangeTests {
         exchange.end(.failure(HTTPTransportError(.connectionFailed, reason: "cut")))
         await #expect(throws: HTTPTransportError.self) { try await other.value }
     }
+
+    @Test func `a sequence that fails is named by the type of its error only`() {
+        struct Mishap: Error, CustomStringConvertible { let description = "canary" }
+        let error = HTTPTransportError(sending: Mishap())
+        #expect(error.code == .encodingFailed && error.reason == "the body's sequence failed (Mishap)")
+    }
 }
 
 @Suite("ExchangeLane")

@@ -35,48 +35,6 @@ struct URLSessionBodyTests {
         await #expect(throws: HTTPTransportError.self) { try await response.completion() }
     }
 
-    @Test(arguments: [nil, 300_000] as [Int64?])
-    func `a sequence is sent in full, with one length`(length: Int64?) async throws {
-        let content = Data(repeating: 7, count: 300_000)
-        let server = try LoopbackServer { _ in .respond(204) }
-        defer { server.stop() }
-        let body = HTTPBody(length: length) { content.pieces }
-        #expect(try await transport.perform(request(server.url, body: body)).head.status == 204)
-        let sent = try #require(server.requests.first)
-        #expect(sent.body == content)
-        #expect(sent.values(of: "Content-Length").count + sent.values(of: "Transfer-Encoding").count == 1)
-        if let length { #expect(sent["Content-Length"] == "\(length)") }
-    }
-
-    @Test func `a sequence of another length than announced is not taken for a whole body`() async throws {
-        let server = try LoopbackServer { _ in .respond(204) }
-        defer { server.stop() }
-        let body = HTTPBody(length: 5) { Data("four".utf8).pieces }
-        let error = await #expect(throws: HTTPTransportError.self) {
-            try await transport.perform(request(server.url, body: body))
-        }
-        #expect(error?.code == .encodingFailed)
-        #expect(server.requests.isEmpty)
-    }
-
-    struct Mishap: Error {}
-
-    @Test func `a sequence that fails never looks complete to the server`() async throws {
-        let server = try LoopbackServer { _ in .respond(204) }
-        defer { server.stop() }
-        let body = HTTPBody {
-            AsyncThrowingStream<Data, any Error> { continuation in
-                continuation.yield(Data("half".utf8))
-                continuation.finish(throwing: Mishap())
-            }
-        }
-        let error = await #expect(throws: HTTPTransportError.self) {
-            try await transport.perform(request(server.url, body: body))
-        }
-        #expect(error?.code == .encodingFailed && error?.reason.contains("Mishap") == true)
-        #expect(server.requests.isEmpty)
-    }
-
     @Test func `a sequence that waits does not hold a cancelled request back`() async throws {
         let server = try LoopbackServer { _ in .respond(204) }
         defer { server.stop() }

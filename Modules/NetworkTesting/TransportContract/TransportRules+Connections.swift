@@ -131,6 +131,7 @@ extension TransportRules {
                 }
                 try expect(right == 1_000, otherwise: "\(method): \(right) did")
             }
+            try expect(peer.requests.count == 2_000, otherwise: "the server saw \(peer.requests.count) requests")
         },
     ]
 }

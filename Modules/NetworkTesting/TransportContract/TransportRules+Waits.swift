@@ -95,9 +95,11 @@ extension TransportRules {
             try expect(peer.requests.isEmpty, otherwise: "it was sent")
         },
         ContractRule("a request that is cancelled before its response ends at once") { subject in
-            try await expectCancelled(subject) { connection, arrived in
-                arrived.open()
-                connection.waitForClose()
+            for method: HTTPMethod in [.get, .post] {
+                try await expectCancelled(subject, method) { connection, arrived in
+                    arrived.open()
+                    connection.waitForClose()
+                }
             }
         },
         ContractRule("a request that is cancelled in a flood of 1xx responses ends at once") { subject in
@@ -160,6 +162,7 @@ extension TransportRules {
     /// Cancels a call once its server has opened the gate, and waits until the server has ended.
     private static func expectCancelled(
         _ subject: TransportSubject,
+        _ method: HTTPMethod = .get,
         _ serve: @escaping @Sendable (_ connection: PeerConnection, _ arrived: Gate) -> Void
     ) async throws {
         let arrived = Gate()
@@ -170,7 +173,7 @@ extension TransportRules {
             closed.open()
         }
         defer { peer.stop() }
-        let task = Task { try await subject.whole(subject.request(.get, peer.url)) }
+        let task = Task { try await subject.whole(subject.request(method, peer.url)) }
         await arrived.pass()
         task.cancel()
         try await subject.expectCancelled(task)

@@ -275,25 +275,31 @@ import Testing
         #expect(!StubTransport().endsInTime)
     }
 
-    @Test func `a drip over URLSession ends at the deadline of the call`() async throws {
-        let stop = DispatchSemaphore(value: 0)
+    @Test(arguments: [Duration.seconds(60), nil])
+    func `a drip over URLSession ends at the deadline of the call`(deadline: Duration?) async throws {
+        let (arrived, mayRespond) = (Gate(), DispatchSemaphore(value: 0))
         let server = try LoopbackServer { _ in
-            .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx".utf8))
+            arrived.open()
+            mayRespond.wait()
+            return .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nx".utf8))
         }
-        defer {
-            server.stop()
-            stop.signal()
-        }
-        let own = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        defer { server.stop() }
+        let (clock, observer) = (ManualTimeSource(), Recorder<NetworkEvent>())
         var configuration = NetworkConfiguration(baseURL: server.url)
-        configuration.timeout = .milliseconds(900)
-        configuration.deadline = .seconds(1)
-        let general = NetworkClient(configuration: configuration, transport: URLSessionTransport())
-        for (client, deadline) in [(own, Duration.seconds(1)), (general, nil)] {
-            let error = try await #require(throws: NetworkError.self) {
-                _ = try await client.send(Endpoint<Data>.get("x"), deadline: deadline)
-            }
-            #expect(error.code == .timedOut && error.waitedFor == .responseBody)
-        }
+        configuration.timeout = .seconds(50)
+        let client = NetworkClient(
+            configuration: configuration, transport: URLSessionTransport(clock: clock), observers: [observer],
+            clock: clock)
+        let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: deadline) }
+        await arrived.pass()
+        // The idle timeout of a response that comes now ends after the deadline.
+        clock.advance(by: .seconds(20))
+        mayRespond.signal()
+        try await until { observer.values.contains { $0.kind.name == .responded } }
+        let ticking = Self.tick(clock)
+        defer { ticking.cancel() }
+        let error = try await #require(throws: NetworkError.self) { try await call.value }
+        #expect(error.code == .timedOut && error.waitedFor == .responseBody)
+        #expect("\(error)".contains("1 min"), "\(error)")
     }
 }

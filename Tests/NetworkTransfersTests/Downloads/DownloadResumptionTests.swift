@@ -12,39 +12,13 @@ import Testing
 
 /// What a download requests after a response that is not the whole file, and what it keeps for a later call.
 @Suite("Resumed downloads", .timeLimit(.minutes(10)))
-struct DownloadResumptionTests {
-    typealias Action = LoopbackServer.Action
+struct DownloadResumptionTests: DownloadSuite {
+    let file: TemporaryFile
 
-    let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) })
-    let folder: TemporaryFile
-    let endpoint = Endpoint<Void>.get("file.bin")
-    let options = DownloadOptions.impatient
-
-    init() throws {
-        folder = try TemporaryFile(Data("old".utf8), named: "target.bin")
-    }
-
-    var target: URL { folder.url }
-    var neighbours: [String] {
-        get throws {
-            try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path).sorted()
-        }
-    }
-    var keeping: DownloadOptions {
-        var options = options
-        options.resumption = .acrossCalls
-        options.maximumResumptions = 0
-        return options
-    }
-
-    static let kept = [".target.bin.partial", ".target.bin.partial.json", "target.bin"]
-
-    func client(_ server: LoopbackServer) -> NetworkClient {
-        NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-    }
+    init() throws { file = try Self.oldFile() }
 
     /// A response whose length is not announced, cut in its second chunk.
-    static func cutChunks(_ first: Data, fields: String) -> Action {
+    static func cutChunks(_ first: Data, fields: String) -> LoopbackServer.Action {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\(fields)\r\n\r\n"
         let size = String(first.count, radix: 16) + "\r\n"
         return .raw(Data((head + size).utf8) + first + Data("\r\nff\r\n".utf8))
@@ -53,7 +27,7 @@ struct DownloadResumptionTests {
     /// Leaves the first 40,000 bytes beside the target.
     func leavePartialFile() async throws {
         let server = try LoopbackServer { [content] _ in
-            DownloadTests.part(content, cutAfter: 40_000, fields: ["ETag": "\"v1\""])
+            Self.part(content, cutAfter: 40_000, fields: ["ETag": "\"v1\""])
         }
         defer { server.stop() }
         await #expect(throws: NetworkError.self) {
@@ -95,7 +69,7 @@ struct DownloadResumptionTests {
             guard request["Range"] != nil else {
                 return Self.cutChunks(content.prefix(40_000), fields: "ETag: \"v1\"")
             }
-            let first = DownloadTests.first(of: request)
+            let first = Self.first(of: request)
             let last = min(first + 9_999, content.count - 1)
             return .respond(
                 206, headers: ["Content-Range": "bytes \(first)-\(last)/\(content.count)", "ETag": "\"v1\""],
@@ -134,7 +108,7 @@ struct DownloadResumptionTests {
     func `a request that is no GET is not sent again`(status: Int) async throws {
         let server = try LoopbackServer { [content] request in
             status == 416 && request["Range"] != nil
-                ? .respond(416) : DownloadTests.part(content, cutAfter: 40_000, fields: ["ETag": "\"v1\""])
+                ? .respond(416) : Self.part(content, cutAfter: 40_000, fields: ["ETag": "\"v1\""])
         }
         defer { server.stop() }
         let endpoint = Endpoint<Void>.post("file.bin", body: .data(Data("query".utf8)))
@@ -151,7 +125,7 @@ struct DownloadResumptionTests {
     @Test(arguments: [500, 502, 503, 504, 408, 425, 429])
     func `a file that is kept survives a failure that is no refusal`(status: Int) async throws {
         try await leavePartialFile()
-        let kept = folder.url.deletingLastPathComponent().appendingPathComponent(Self.kept[0])
+        let kept = folder.appendingPathComponent(Self.kept[0])
         let server = try LoopbackServer { _ in .respond(status) }
         defer { server.stop() }
         await #expect(throws: NetworkError.self) {
@@ -214,13 +188,13 @@ struct DownloadResumptionTests {
 
     @Test func `a file that is kept is continued by the same request only`() async throws {
         let server = try LoopbackServer { [content] request in
-            DownloadTests.part(
-                content, from: DownloadTests.first(of: request), cutAfter: request["X-Cut"] == "1" ? 40_000 : nil,
+            Self.part(
+                content, from: Self.first(of: request), cutAfter: request["X-Cut"] == "1" ? 40_000 : nil,
                 fields: ["ETag": "\"v1\""])
         }
         let other = try LoopbackServer { [content] request in
-            DownloadTests.part(
-                content, from: DownloadTests.first(of: request), fields: ["ETag": "\"v1\""])
+            Self.part(
+                content, from: Self.first(of: request), fields: ["ETag": "\"v1\""])
         }
         defer {
             server.stop()
@@ -259,8 +233,8 @@ struct DownloadResumptionTests {
 
     @Test func `a lost connection is resumed by a request whose URL is signed anew`() async throws {
         let server = try LoopbackServer { [content] request in
-            let first = DownloadTests.first(of: request)
-            return DownloadTests.part(
+            let first = Self.first(of: request)
+            return Self.part(
                 content, from: first, cutAfter: first > 0 ? nil : 40_000, fields: ["ETag": "\"v1\""])
         }
         defer { server.stop() }
@@ -274,12 +248,12 @@ struct DownloadResumptionTests {
 
     @Test func `a resource that was modified is not continued`() async throws {
         let server = try LoopbackServer { [content] request in
-            let first = DownloadTests.first(of: request)
+            let first = Self.first(of: request)
             let fields = [
                 "Last-Modified": "Sun, 06 Nov 1994 08:49:\(first > 0 ? 38 : 37) GMT",
                 "Date": "Mon, 07 Nov 1994 08:49:37 GMT",
             ]
-            return DownloadTests.part(content, from: first, cutAfter: first > 0 ? nil : 40_000, fields: fields)
+            return Self.part(content, from: first, cutAfter: first > 0 ? nil : 40_000, fields: fields)
         }
         defer { server.stop() }
         let error = try await #require(throws: NetworkError.self) {
@@ -335,8 +309,8 @@ struct DownloadResumptionTests {
 
     @Test func `a download that is redirected to another origin is resumed there`() async throws {
         let storage = try LoopbackServer { [content] request in
-            let first = DownloadTests.first(of: request)
-            return DownloadTests.part(
+            let first = Self.first(of: request)
+            return Self.part(
                 content, from: first, cutAfter: first > 0 ? nil : 40_000, fields: ["ETag": "\"v1\""])
         }
         let server = try LoopbackServer { _ in .respond(302, headers: ["Location": "\(storage.url)/stored"]) }
@@ -352,7 +326,7 @@ struct DownloadResumptionTests {
     @Test func `a folder that is no file URL is an error before anything is sent`() async throws {
         let server = try LoopbackServer { _ in .respond(200) }
         defer { server.stop() }
-        let folder = try #require(URL(string: "https://example.com\(target.deletingLastPathComponent().path)"))
+        let folder = try #require(URL(string: "https://example.com\(self.folder.path)"))
         let error = try await #require(throws: NetworkError.self) {
             try await client(server).download(endpoint, into: folder)
         }
@@ -360,7 +334,7 @@ struct DownloadResumptionTests {
     }
 
     @Test func `a partial file that takes its place before it is locked is not written`() throws {
-        let partial = target.deletingLastPathComponent().appendingPathComponent(".target.bin.partial")
+        let partial = folder.appendingPathComponent(".target.bin.partial")
         try Data("whole".utf8).write(to: partial)
         var locks = 0
         let file = try ReplacementFile(partial, keeping: true) { _ in

@@ -10,47 +10,10 @@ import Testing
 @testable import NetworkTransfers
 
 @Suite("Downloads", .timeLimit(.minutes(10)))
-struct DownloadTests {
-    typealias Request = LoopbackServer.Request
-    typealias Action = LoopbackServer.Action
+struct DownloadTests: DownloadSuite {
+    let file: TemporaryFile
 
-    let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) })
-    let folder: TemporaryFile
-    let endpoint = Endpoint<Void>.get("file.bin")
-    let options = DownloadOptions.impatient
-
-    init() throws {
-        folder = try TemporaryFile(Data("old".utf8), named: "target.bin")
-    }
-
-    var target: URL { folder.url }
-    var neighbours: [String] {
-        get throws {
-            try FileManager.default.contentsOfDirectory(atPath: target.deletingLastPathComponent().path).sorted()
-        }
-    }
-
-    /// A response whose connection closes after a number of bytes.
-    static func part(
-        _ content: Data, from first: Int = 0, cutAfter count: Int? = nil, status: Int? = nil, fields: [String: String]
-    ) -> Action {
-        let rest = content.dropFirst(first)
-        var head = "HTTP/1.1 \(status ?? (first > 0 ? 206 : 200)) OK\r\nContent-Length: \(rest.count)\r\n"
-        var fields = fields
-        if first > 0, fields["Content-Range"] == nil {
-            fields["Content-Range"] = "bytes \(first)-\(content.count - 1)/\(content.count)"
-        }
-        for (name, value) in fields where !value.isEmpty { head += "\(name): \(value)\r\n" }
-        return .raw(Data((head + "\r\n").utf8) + rest.prefix(count ?? .max))
-    }
-
-    static func first(of request: Request) -> Int {
-        request["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
-    }
-
-    func client(_ server: LoopbackServer) -> NetworkClient {
-        NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-    }
+    init() throws { file = try Self.oldFile() }
 
     @Test func `a file replaces its target when it is whole, with progress`() async throws {
         let server = try LoopbackServer { _ in .respond(200, body: content) }
@@ -166,23 +129,20 @@ struct DownloadTests {
                 content, from: Self.first(of: request), cutAfter: isCut ? 40_000 : nil, fields: ["ETag": "\"v1\""])
         }
         defer { server.stop() }
-        var options = options
-        options.resumption = .acrossCalls
-        options.maximumResumptions = 0
         let provider = ScriptedTokenProvider()
         let network = client(server).authenticated(by: provider)
         let cut = endpoint.header("X-Cut", "1")
-        await #expect(throws: NetworkError.self) { try await network.download(cut, to: target, options: options) }
-        #expect(try neighbours == [".target.bin.partial", ".target.bin.partial.json", "target.bin"])
-        let file = try await network.download(endpoint, to: target, options: options)
+        await #expect(throws: NetworkError.self) { try await network.download(cut, to: target, options: keeping) }
+        #expect(try neighbours == Self.kept)
+        let file = try await network.download(endpoint, to: target, options: keeping)
         #expect(file.resumptions == 1 && file.size == 100_000)
         #expect(try Data(contentsOf: target) == content)
         #expect(try neighbours == ["target.bin"])
         #expect(server.requests.map { $0["Range"] } == [nil, "bytes=40000-"])
 
-        await #expect(throws: NetworkError.self) { try await network.download(cut, to: target, options: options) }
+        await #expect(throws: NetworkError.self) { try await network.download(cut, to: target, options: keeping) }
         provider.set(.success(.ofAnotherSession))
-        try await network.download(endpoint, to: target, options: options)
+        try await network.download(endpoint, to: target, options: keeping)
         #expect(try Data(contentsOf: target) == content)
         #expect(server.requests.map { $0["Range"] }.suffix(3) == [nil, "bytes=40000-", nil])
     }
@@ -193,12 +153,9 @@ struct DownloadTests {
     func `a partial file that its record does not describe is not used`(record: Data) async throws {
         let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
         defer { server.stop() }
-        let folder = target.deletingLastPathComponent()
         try Data("junk".utf8).write(to: folder.appendingPathComponent(".target.bin.partial"))
         try record.write(to: folder.appendingPathComponent(".target.bin.partial.json"))
-        var options = options
-        options.resumption = .acrossCalls
-        try await client(server).download(endpoint, to: target, options: options)
+        try await client(server).download(endpoint, to: target, options: keeping)
         #expect(server.requests.map { $0["Range"] } == [nil])
         #expect(try Data(contentsOf: target) == content)
     }
@@ -206,13 +163,10 @@ struct DownloadTests {
     @Test func `a partial file that has another name too is not written`() async throws {
         let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
         defer { server.stop() }
-        let folder = target.deletingLastPathComponent()
         let other = folder.appendingPathComponent("other.bin")
         try Data("mine".utf8).write(to: other)
         try FileManager.default.linkItem(at: other, to: folder.appendingPathComponent(".target.bin.partial"))
-        var options = options
-        options.resumption = .acrossCalls
-        try await client(server).download(endpoint, to: target, options: options)
+        try await client(server).download(endpoint, to: target, options: keeping)
         #expect(try Data(contentsOf: target) == content)
         #expect(try Data(contentsOf: other) == Data("mine".utf8))
     }
@@ -247,7 +201,6 @@ struct DownloadTests {
     @Test func `a folder and a place that cannot be written are errors before anything is sent`() async throws {
         let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
         defer { server.stop() }
-        let folder = target.deletingLastPathComponent()
         for place in [folder, folder.appendingPathComponent("missing/file.bin")] {
             let error = try await #require(throws: NetworkError.self) {
                 try await client(server).download(endpoint, to: place)
@@ -264,7 +217,6 @@ struct DownloadTests {
                 200, headers: request.target == "/x" ? ["Content-Disposition": field] : [:], body: Data("new".utf8))
         }
         defer { server.stop() }
-        let folder = target.deletingLastPathComponent()
         let named = try await client(server).download(Endpoint<Void>.get("x"), into: folder)
         let unnamed = try await client(server).download(Endpoint<Void>.get("a/report.pdf"), into: folder)
         #expect(named.url.lastPathComponent == "target 2.bin" && unnamed.url.lastPathComponent == "report.pdf")
@@ -273,7 +225,6 @@ struct DownloadTests {
     }
 
     @Test func `a second file of the longest name fits into the folder too`() throws {
-        let folder = target.deletingLastPathComponent()
         for name in ["a." + String(repeating: "b", count: 253), "é." + String(repeating: "é", count: 126)] {
             for _ in 0..<2 {
                 let url = try ReplacementFile.reserve(name, in: folder)
@@ -284,7 +235,6 @@ struct DownloadTests {
     }
 
     @Test func `a file that cannot take its name leaves none in the folder`() throws {
-        let folder = target.deletingLastPathComponent()
         var file = try PartialFile(of: folder.appendingPathComponent("download"), keepsFile: false)
         try file.append(Data("new".utf8))
         // Its bytes are gone, as on a disk that was unmounted.
@@ -308,14 +258,5 @@ struct DownloadTests {
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try neighbours == ["target.bin"])
-    }
-}
-
-extension DownloadOptions {
-    /// A lost connection causes a short pause.
-    static var impatient: DownloadOptions {
-        var options = DownloadOptions()
-        options.backoff = Backoff(base: .zero, limit: .seconds(1), floor: .zero)
-        return options
     }
 }

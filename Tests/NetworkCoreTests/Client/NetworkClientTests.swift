@@ -7,8 +7,8 @@ import NetworkTesting
 import TestSupport
 import Testing
 
-@Suite("The request loop", .timeLimit(.minutes(10)))
-struct RequestLoopTests {
+@Suite("The calls of a client", .timeLimit(.minutes(10)))
+struct NetworkClientTests {
     func client(
         _ transport: any HTTPTransport,
         interceptors: [any RequestInterceptor] = [],
@@ -232,7 +232,7 @@ struct RequestLoopTests {
         #expect(onMainQueue.values == [false])
     }
 
-    /// Runs a closure in the loop.
+    /// Runs a closure in a call.
     struct Witness: RequestInterceptor {
         let look: @Sendable () -> Void
 

@@ -1,0 +1,67 @@
+import ConcurrencyPrimitives
+import ContractTesting
+import Foundation
+import NetworkCore
+import NetworkTransfers
+import NetworkURLSession
+import TestSupport
+
+/// Tests that download 100,000 bytes in place of an old file.
+protocol DownloadSuite {
+    /// The file at the target, in a folder of its own.
+    var file: TemporaryFile { get }
+}
+
+private let bytes = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) })
+
+extension DownloadSuite {
+    static func oldFile() throws -> TemporaryFile { try TemporaryFile(Data("old".utf8), named: "target.bin") }
+
+    var content: Data { bytes }
+    var endpoint: Endpoint<Void> { .get("file.bin") }
+    var target: URL { file.url }
+    var folder: URL { target.deletingLastPathComponent() }
+    var neighbours: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    }
+
+    /// The neighbours when a partial file is kept.
+    static var kept: [String] { [".target.bin.partial", ".target.bin.partial.json", "target.bin"] }
+
+    /// A lost connection causes a short pause.
+    var options: DownloadOptions {
+        var options = DownloadOptions()
+        options.backoff = Backoff(base: .zero, limit: .seconds(1), floor: .zero)
+        return options
+    }
+
+    /// A lost connection ends the call, and a later one continues.
+    var keeping: DownloadOptions {
+        var options = options
+        options.resumption = .acrossCalls
+        options.maximumResumptions = 0
+        return options
+    }
+
+    /// A response whose connection closes after a number of bytes.
+    static func part(
+        _ content: Data, from first: Int = 0, cutAfter count: Int? = nil, status: Int? = nil, fields: [String: String]
+    ) -> LoopbackServer.Action {
+        let rest = content.dropFirst(first)
+        var head = "HTTP/1.1 \(status ?? (first > 0 ? 206 : 200)) OK\r\nContent-Length: \(rest.count)\r\n"
+        var fields = fields
+        if first > 0, fields["Content-Range"] == nil {
+            fields["Content-Range"] = "bytes \(first)-\(content.count - 1)/\(content.count)"
+        }
+        for (name, value) in fields where !value.isEmpty { head += "\(name): \(value)\r\n" }
+        return .raw(Data((head + "\r\n").utf8) + rest.prefix(count ?? .max))
+    }
+
+    static func first(of request: LoopbackServer.Request) -> Int {
+        request["Range"].flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+    }
+
+    func client(_ server: LoopbackServer) -> NetworkClient {
+        NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+    }
+}
