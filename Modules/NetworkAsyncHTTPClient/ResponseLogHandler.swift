@@ -4,6 +4,7 @@ import ConcurrencyPrimitives
 import NIOCore
 import NIOHTTP1
 import NetworkCore
+import NetworkExchange
 
 /// Writes the responses of one connection to the log, and passes on nothing that AsyncHTTPClient does not expect: that
 /// library ends the process for a body without a head that it has accepted, and for a second head.

@@ -14,7 +14,7 @@ struct Freshness {
     init(of response: CachedResponse, now: Date, uptime: Duration) {
         let (headers, record) = (response.headers, response.record)
         control = CacheControl(headers)
-        let date = headers["Date"].flatMap(HTTPDate.init)?.date ?? record.receivedAt
+        let date = headers["Date"].flatMap { HTTPDate($0) }?.date ?? record.receivedAt
         let announced = Self.age(headers) ?? 0
         let delay = max(0, record.receivedAt.timeIntervalSince(record.requestedAt))
         let atReceipt = max(max(0, record.receivedAt.timeIntervalSince(date)), announced + delay)
@@ -45,9 +45,8 @@ struct Freshness {
         if let expires = headers["Expires"] {
             return HTTPDate(expires).map { max(0, $0.date.timeIntervalSince(date)) } ?? 0
         }
-        guard isCacheableByDefault(status), let modified = headers["Last-Modified"].flatMap(HTTPDate.init)?.date else {
-            return 0
-        }
+        guard isCacheableByDefault(status), let modified = headers["Last-Modified"].flatMap({ HTTPDate($0)?.date })
+        else { return 0 }
         return min(max(0, date.timeIntervalSince(modified) / 10), longestGuess)
     }
 

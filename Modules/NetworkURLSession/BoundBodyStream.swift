@@ -1,6 +1,7 @@
 #if !canImport(FoundationNetworking)
 import Foundation
 import NetworkCore
+import NetworkExchange
 
 /// Reads an `HTTPBody` as a stream, for URLSession on Apple platforms: through a bound pair whose other half a task
 /// writes on a queue, because a write blocks while the pair's buffer is full.

@@ -1,5 +1,6 @@
 import Foundation
 import NetworkCore
+import NetworkExchange
 
 extension HTTPTransportError {
     /// Converts an error of URLSession, which is not kept because it contains the whole URL, query included.

@@ -1,6 +1,7 @@
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkExchange
 
 /// A body in a form that URLSession sends.
 ///

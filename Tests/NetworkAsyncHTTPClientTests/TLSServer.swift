@@ -9,6 +9,7 @@ import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import NetworkCore
+import NetworkExchange
 import Testing
 
 @testable import NetworkAsyncHTTPClient

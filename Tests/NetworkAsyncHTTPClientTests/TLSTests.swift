@@ -3,6 +3,7 @@ import ConcurrencyPrimitives
 import Crypto
 import Foundation
 import Testing
+import NetworkExchange
 import NetworkURLSession
 
 @testable import NetworkAsyncHTTPClient

@@ -2,6 +2,7 @@
 import AsyncHTTPClient
 import Foundation
 import NetworkCore
+import NetworkExchange
 import NetworkTesting
 import Testing
 

@@ -54,8 +54,7 @@ struct LoggingObserverTests {
             func noteServerDate(_ date: Date) {}
         }
         let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL), transport: StubTransport(.any ~> response),
-            observers: [events], clock: clock)
+            baseURL: baseURL, transport: StubTransport(.any ~> response), observers: [events], clock: clock)
         _ = try await client.authenticated(by: SlowTokens(clock: clock)).send(.article(7))
         let timings = try #require(events.values.last?.timings)
         #expect(timings.token == .milliseconds(3) && timings.firstByte == .milliseconds(30))

@@ -1,8 +1,6 @@
 /// Where tokens are placed, which origins may receive them, and which responses refuse them.
 public struct AuthenticationPolicy: Sendable {
-    /// The default codes that mean that the access token itself is invalid: `TOKEN_EXPIRED`,
-    /// `TOKEN_INVALID`, `TOKEN_REVOKED`, `EXPIRED_TOKEN`, `INVALID_TOKEN`, `ACCESS_TOKEN_EXPIRED`,
-    /// `ACCESS_TOKEN_INVALID`, `SESSION_EXPIRED` and `SESSION_REVOKED`.
+    /// The default codes that mean that the access token itself is invalid.
     public static let defaultInvalidTokenCodes: Set<String> = [
         "TOKEN_EXPIRED", "TOKEN_INVALID", "TOKEN_REVOKED", "EXPIRED_TOKEN", "INVALID_TOKEN", "ACCESS_TOKEN_EXPIRED",
         "ACCESS_TOKEN_INVALID", "SESSION_EXPIRED", "SESSION_REVOKED",

@@ -42,19 +42,11 @@ struct CallAuthentication: Sendable {
         session = continuity?.session
     }
 
-    /// Forgets the token of the last attempt.
-    mutating func startAttempt() {
-        carried = nil
-    }
-
-    /// Forgets the token of the attempt: a redirect leads to another origin, and the token does not come back.
-    mutating func leaveOrigin() {
-        carried = nil
-    }
+    /// The request carries no token: an attempt starts, or a redirect leads to another origin, from which it does not
+    /// come back.
+    mutating func forgetToken() { carried = nil }
 
     /// Places a token, if the origin may see tokens.
-    ///
-    /// - Returns: The request, with the token if there is one.
     mutating func placeToken(in head: HTTPRequestHead) async throws -> HTTPRequestHead {
         switch origins.decision(for: head.url) {
         case .foreign:
@@ -123,7 +115,6 @@ struct CallAuthentication: Sendable {
 }
 
 extension TokenRefusal {
-    /// Creates a refusal from the failure of a request.
     init(of token: SessionToken, in failure: NetworkError, policy: AuthenticationPolicy) {
         let secrets = [token.value, token.refreshToken]
         let code = failure.serverError?.code

@@ -6,12 +6,10 @@ import ConcurrencyPrimitives
 /// The first call that carries a token decides. A later one fails with code `sessionEnded` when another session is the
 /// current one, as an attempt of one call does (G23).
 public final class SessionContinuity: Sendable {
-    private let state: Locked<SessionID?>
+    private let state = Locked<SessionID?>(nil)
 
     /// Creates a continuity that no call has used yet.
-    public init() {
-        state = Locked(nil)
-    }
+    public init() {}
 
     /// The session of the calls. `nil`: none has carried a token.
     public var session: SessionID? { state.withLock { $0 } }

@@ -34,25 +34,18 @@ public struct TokenPlacement: Sendable, Hashable {
                 .invalidRequest,
                 reason: "the access token of the session is empty; correct what the sign-in or the refresh returns")
         }
+        var request = request
         do {
-            return try placed(token, in: request)
+            switch kind {
+            case .authorization(let scheme):
+                try request.set("Authorization", to: "\(scheme) \(token.value)")
+            case .fields(let accessToken, let refreshToken):
+                try request.set(accessToken, to: token.value)
+                let value = token.refreshToken?.isEmpty == true ? nil : token.refreshToken
+                if let refreshToken { try request.set(refreshToken, to: value) }
+            }
         } catch {
             throw NetworkError(error)
-        }
-    }
-
-    private func placed(
-        _ token: SessionToken,
-        in request: HTTPRequestHead
-    ) throws(HTTPFieldError) -> HTTPRequestHead {
-        var request = request
-        switch kind {
-        case .authorization(let scheme):
-            try request.set("Authorization", to: "\(scheme) \(token.value)")
-        case .fields(let accessToken, let refreshToken):
-            try request.set(accessToken, to: token.value)
-            let value = token.refreshToken?.isEmpty == true ? nil : token.refreshToken
-            if let refreshToken { try request.set(refreshToken, to: value) }
         }
         return request
     }

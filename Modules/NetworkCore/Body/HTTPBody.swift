@@ -145,9 +145,7 @@ extension HTTPBody: AsyncSequence {
     /// Starts reading.
     ///
     /// - Returns: The iterator. Of a body that is read once, a second iterator throws when it is used.
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(self)
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
     /// Reads the pieces of a body.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -228,9 +226,7 @@ extension HTTPBody: RedactedDescription {
 final class OneReader: Sendable {
     private let make: Locked<(@Sendable () throws -> HTTPBody.Pull)?>
 
-    init(_ make: @escaping @Sendable () throws -> HTTPBody.Pull) {
-        self.make = Locked(make)
-    }
+    init(_ make: @escaping @Sendable () throws -> HTTPBody.Pull) { self.make = Locked(make) }
 
     /// Hands out the pieces.
     ///
@@ -250,11 +246,7 @@ final class SequenceReader<Pieces: AsyncSequence>: @unchecked Sendable  // used 
 where Pieces.Element == Data {
     private var iterator: Pieces.AsyncIterator
 
-    init(_ pieces: Pieces) {
-        iterator = pieces.makeAsyncIterator()
-    }
+    init(_ pieces: Pieces) { iterator = pieces.makeAsyncIterator() }
 
-    @Sendable func next() async throws -> Data? {
-        try await iterator.next()
-    }
+    @Sendable func next() async throws -> Data? { try await iterator.next() }
 }

@@ -24,6 +24,9 @@ public struct MultipartForm: Sendable {
         let content: Content
     }
 
+    /// The largest form that is encoded in memory.
+    static let memoryLimit: Int64 = 1_024 * 1_024
+
     private(set) var parts: [Part] = []
 
     /// The boundary between the parts. It is random, so that content does not contain it by accident.
@@ -62,11 +65,6 @@ public struct MultipartForm: Sendable {
 extension MultipartForm: RedactedDescription {
     /// The number of parts; never their content (G17).
     public var description: String { "MultipartForm(parts: \(parts.count))" }
-}
-
-extension MultipartForm {
-    /// The largest form encoded in memory: 1 MiB. A larger one is read in pieces while it is sent.
-    static let memoryLimit: Int64 = 1_024 * 1_024
 }
 
 /// Encodes a form as `multipart/form-data` (RFC 7578 §4, quoted as WHATWG HTML defines it).

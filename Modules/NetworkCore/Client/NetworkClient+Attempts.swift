@@ -36,7 +36,7 @@ extension NetworkClient {
                 notify(.redirected(status: response.head.status, to: redirected.summary), of: call)
                 visited.append(call.head)
                 (call.head, call.keepsBody, call.isRedirected) = (next.request, next.keepsBody, true)
-                if next.leavesOrigin { call.authentication?.leaveOrigin() }
+                if next.leavesOrigin { call.authentication?.forgetToken() }
                 guard !visited.contains(where: { $0.method == call.head.method && $0.url == call.head.url }) else {
                     throw NetworkError(.tooManyRedirects, reason: "the redirects form a loop")
                 }
@@ -52,7 +52,7 @@ extension NetworkClient {
         call.phases?.startAttempt()
         (call.head, call.keepsBody, call.isRedirected) = (call.endpoint, true, false)
         // No token travels in what interceptors see, so none is named to them.
-        call.authentication?.startAttempt()
+        call.authentication?.forgetToken()
         for interceptor in call.interceptors {
             call.head = try await asking(call) { [head = call.head, context = call.context] in
                 try await interceptor.adapt(head, context: context)
@@ -68,9 +68,8 @@ extension NetworkClient {
         call.phases?.setTokenWait(clock.uptime - startedAt)
     }
 
-    /// Runs a step on a copy of the call's tokens, and keeps the copy if the step ends in time.
-    ///
-    /// - Returns: What the step returns; `nil` in a client without authentication.
+    /// Runs a step on a copy of the call's tokens, and keeps the copy if the step ends in time. `nil`: the client has
+    /// no authentication.
     private func withTokens<Value: Sendable>(
         of call: inout CallState,
         _ step: @escaping @Sendable (inout CallAuthentication) async throws -> Value
@@ -202,9 +201,8 @@ extension NetworkClient {
         }
     }
 
-    /// Asks whether a failed request is sent again.
+    /// Asks whether a failed request is sent again, and after which pause.
     ///
-    /// - Returns: The pause before the next attempt.
     /// - Throws: The failure, when it is not sent again, its body cannot be, or the pause would outlast the deadline.
     func pauseBeforeRetry(after failure: NetworkError, of call: inout CallState) async throws -> Duration {
         if let left = call.timeLeft(at: clock.uptime), left <= .zero { throw failure }

@@ -44,27 +44,23 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     }
 
     /// Creates a client with the default limits.
-    ///
-    /// ```swift
-    /// let client = NetworkClient(baseURL: url, transport: transport, interceptors: [RetryPolicy.standard])
-    /// ```
     public init(
         baseURL: URL,
         transport: any HTTPTransport,
         format: any ResponseFormat = .json,
         coding: JSONCoding = .standard,
         interceptors: [any RequestInterceptor] = [],
-        observers: [any NetworkObserver] = []
+        observers: [any NetworkObserver] = [],
+        clock: any TimeSource = SystemTimeSource()
     ) {
         var configuration = NetworkConfiguration(baseURL: baseURL)
         (configuration.format, configuration.coding) = (format, coding)
         self.init(
-            configuration: configuration, transport: transport, interceptors: interceptors, observers: observers)
+            configuration: configuration, transport: transport, interceptors: interceptors, observers: observers,
+            clock: clock)
     }
 
     /// Sends a request without a token, even if the endpoint requires authentication.
-    ///
-    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     public func send<Response>(
         _ endpoint: Endpoint<Response>,
         options: RequestOptions
@@ -74,8 +70,6 @@ public struct NetworkClient: UnauthenticatedNetworkService {
 
     /// Sends a request without a token, even if the endpoint requires authentication, and returns when the head of an
     /// accepted response has arrived.
-    ///
-    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     public func stream<Response>(
         _ endpoint: Endpoint<Response>,
         options: RequestOptions
@@ -128,8 +122,6 @@ public struct AuthenticatedNetworkClient: NetworkService {
 
     /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens, and
     /// returns when the head of an accepted response has arrived.
-    ///
-    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     public func stream<Response>(
         _ endpoint: Endpoint<Response>,
         options: RequestOptions

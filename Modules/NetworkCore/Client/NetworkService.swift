@@ -23,10 +23,8 @@ public protocol NetworkService: Sendable {
 }
 
 extension NetworkService {
-    /// Sends a request, with retries, and reads the response. Without a deadline, the time limit is the endpoint's, or
+    /// ``send(_:options:)`` with the most frequent options. Without a deadline, the time limit is the endpoint's, or
     /// else the client's. The progress is that of the body sent.
-    ///
-    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
     @discardableResult
     public func send<Response>(
         _ endpoint: Endpoint<Response>,
@@ -38,10 +36,7 @@ extension NetworkService {
         return try await send(endpoint, options: options)
     }
 
-    /// Sends a request, with retries, and returns as soon as the head of an accepted response is there.
-    ///
-    /// - Returns: The head, and the body as it arrives, for one reader.
-    /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
+    /// ``stream(_:options:)`` without options.
     public func stream<Response>(_ endpoint: Endpoint<Response>) async throws -> HTTPTransportResponse {
         try await stream(endpoint, options: RequestOptions())
     }

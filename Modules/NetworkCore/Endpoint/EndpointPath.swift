@@ -146,14 +146,10 @@ extension String {
     ///
     /// It is safe as one path segment, one query name or one query value, except for `.` and `..`, which no encoding
     /// makes safe.
-    var percentEncodedComponent: String {
-        percentEncoded { $0.isUnreserved }
-    }
+    var percentEncodedComponent: String { percentEncoded { $0.isUnreserved } }
 
     /// The text, percent-encoded except for the characters that are allowed in a path (RFC 3986 §3.3), such as `/`.
-    var percentEncodedPath: String {
-        percentEncoded { $0.isUnreserved || $0.isPathPunctuation }
-    }
+    var percentEncodedPath: String { percentEncoded { $0.isUnreserved || $0.isPathPunctuation } }
 
     /// The text without its escapes, `%2F`. `nil`: one is not valid, or is no UTF-8.
     fileprivate var withoutEscapes: String? {
@@ -168,7 +164,7 @@ extension String {
             if isAllowed(byte) {
                 bytes.append(byte)
             } else {
-                bytes += [UInt8(ascii: "%"), byte.highHexDigit, byte.lowHexDigit]
+                bytes += [UInt8(ascii: "%"), UInt8.hexDigits[Int(byte >> 4)], UInt8.hexDigits[Int(byte & 15)]]
             }
         }
         return String(decoding: bytes, as: UTF8.self)
@@ -176,21 +172,9 @@ extension String {
 }
 
 extension UInt8 {
-    fileprivate var isUnreserved: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default:
-            "-._~".utf8.contains(self)
-        }
-    }
+    fileprivate var isUnreserved: Bool { isLetter || isDigit || "-._~".utf8.contains(self) }
 
     fileprivate var isPathPunctuation: Bool { "/!$&'()*+,;=:@".utf8.contains(self) }
 
-    fileprivate var highHexDigit: UInt8 { Self.hexDigits[Int(self >> 4)] }
-
-    fileprivate var lowHexDigit: UInt8 { Self.hexDigits[Int(self & 15)] }
-
-    private static let hexDigits = Array("0123456789ABCDEF".utf8)
+    fileprivate static let hexDigits = Array("0123456789ABCDEF".utf8)
 }

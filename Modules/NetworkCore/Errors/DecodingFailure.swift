@@ -33,18 +33,15 @@ public struct DecodingFailure: Error, Sendable, Hashable {
     private let parts: [Part]
 
     init(_ error: DecodingError) {
-        switch error {
-        case .keyNotFound(let key, let context):
-            self.init(.keyNotFound, parts: (context.codingPath + [key]).map(Self.part), expected: nil)
-        case .valueNotFound(let type, let context):
-            self.init(.valueNotFound, parts: context.codingPath.map(Self.part), expected: "\(type)")
-        case .typeMismatch(let type, let context):
-            self.init(.typeMismatch, parts: context.codingPath.map(Self.part), expected: "\(type)")
-        case .dataCorrupted(let context):
-            self.init(.dataCorrupted, parts: context.codingPath.map(Self.part), expected: nil)
-        @unknown default:
-            self.init(.dataCorrupted, parts: [], expected: nil)
-        }
+        let (kind, path, expected): (Kind, [any CodingKey], Any.Type?) =
+            switch error {
+            case .keyNotFound(let key, let context): (.keyNotFound, context.codingPath + [key], nil)
+            case .valueNotFound(let type, let context): (.valueNotFound, context.codingPath, type)
+            case .typeMismatch(let type, let context): (.typeMismatch, context.codingPath, type)
+            case .dataCorrupted(let context): (.dataCorrupted, context.codingPath, nil)
+            @unknown default: (.dataCorrupted, [], nil)
+            }
+        self.init(kind, parts: path.map(Self.part), expected: expected.map { "\($0)" })
     }
 
     /// The failure without secrets in its path: the keys of a dictionary are the server's, and are of a response as any

@@ -8,9 +8,7 @@ extension NetworkError {
         public let rawValue: String
 
         /// Creates a code.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The code as text.
         public var description: String { rawValue }
@@ -24,9 +22,7 @@ extension NetworkError {
         public let rawValue: String
 
         /// Creates a wait.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         /// An interceptor.
         public static let interceptor = Wait(rawValue: "an interceptor")

@@ -45,7 +45,8 @@ public struct RequestContext: Sendable {
     /// What the call has to send, whose secrets no recording of a request shows. `nil`: not known beside the request.
     package var message: CallMessage?
 
-    /// Creates a context, for tests of interceptors. Without a word on it, the method says whether the call is idempotent.
+    /// Creates a context, for tests of interceptors. Without a word on it, the method says whether the call is
+    /// idempotent.
     public init(
         id: UUID = UUID(),
         attempt: Int = 1,

@@ -130,7 +130,7 @@ public final class RetryBudget: Sendable {
         state.withLock { earn(earnedPerCall, at: uptime, &$0) }
     }
 
-    /// Takes a retry.
+    /// Takes a retry, where there is one.
     func withdraw(at uptime: Duration) -> Bool {
         state.withLock { state in
             earn(0, at: uptime, &state)

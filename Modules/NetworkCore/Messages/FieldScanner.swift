@@ -13,7 +13,7 @@ package struct FieldScanner {
     /// Whether everything has been read.
     package var isAtEnd: Bool { rest.isEmpty }
 
-    /// Skips white space and one separator.
+    /// Skips white space and one separator, and says whether it was there.
     package mutating func skip(_ separator: UInt8) -> Bool {
         skipWhiteSpace()
         guard rest.first == separator else { return false }
@@ -21,9 +21,7 @@ package struct FieldScanner {
         return true
     }
 
-    /// Reads a token.
-    ///
-    /// - Returns: The token. `nil`: there is none here.
+    /// Reads a token; `nil` where there is none.
     package mutating func token() -> String? {
         skipWhiteSpace()
         let token = rest.prefix { $0.isTokenByte }
@@ -32,11 +30,8 @@ package struct FieldScanner {
         return String(Substring(token))
     }
 
-    /// Reads a quoted string, or what comes before the next separator.
-    ///
-    /// Servers write file names without quotation marks, so that more than a token is read.
-    ///
-    /// - Returns: The value, without quotation marks. `nil`: a quoted string does not end.
+    /// Reads a quoted string without its marks, or what comes before the next separator: servers write file names
+    /// without quotation marks, so that more than a token is read. `nil`: a quoted string does not end.
     package mutating func tokenOrQuotedString() -> String? {
         if let (text, isClosed) = quotedString() { return isClosed ? text : nil }
         let value = rest.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
@@ -44,9 +39,7 @@ package struct FieldScanner {
         return String(Substring(value)).withoutSurroundingWhiteSpace
     }
 
-    /// Reads a quoted string.
-    ///
-    /// - Returns: Its text, without quotation marks and escapes, and whether it ends. `nil`: there is none here.
+    /// Reads a quoted string: its text, without marks and escapes, and whether it ends; `nil` where there is none.
     package mutating func quotedString() -> (text: String, isClosed: Bool)? {
         guard skip(UInt8(ascii: "\"")) else { return nil }
         var text: [UInt8] = []
@@ -61,9 +54,7 @@ package struct FieldScanner {
         return (String(decoding: text, as: UTF8.self), isClosed)
     }
 
-    /// Reads up to a byte, and skips it.
-    ///
-    /// - Returns: What is before it. `nil`: the byte does not occur; everything has been read then.
+    /// Reads what is before a byte, and skips it. `nil`: the byte does not occur; everything has been read then.
     package mutating func text(before end: UInt8) -> String? {
         let text = rest.prefix { $0 != end }
         rest = rest[text.endIndex...]

@@ -153,8 +153,8 @@ public struct HTTPField: Sendable, Hashable {
     /// The value, without white space around it.
     public let value: String
 
-    /// Creates a field. Its name is a token (RFC 9110 §5.6.2), and its value has no control character but the tab (§5.5).
-    /// White space around the value is left out.
+    /// Creates a field. Its name is a token (RFC 9110 §5.6.2), and its value has no control character but the tab
+    /// (§5.5). White space around the value is left out.
     ///
     /// - Throws: ``HTTPFieldError`` with code `invalidName` or `invalidValue`.
     public init(_ name: String, _ value: String) throws(HTTPFieldError) {

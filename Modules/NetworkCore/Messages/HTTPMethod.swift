@@ -4,9 +4,7 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConv
     public let rawValue: String
 
     /// Creates a method.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Reads a resource (RFC 9110 §9.3.1).
     public static let get = HTTPMethod(rawValue: "GET")

@@ -52,9 +52,7 @@ extension NetworkEvent {
             public let rawValue: String
 
             /// Creates a name.
-            public init(rawValue: String) {
-                self.rawValue = rawValue
-            }
+            public init(rawValue: String) { self.rawValue = rawValue }
 
             /// The call started.
             public static let started = Name(rawValue: "started")

@@ -3,29 +3,19 @@ import ConcurrencyPrimitives
 /// What the phases of an attempt took. `nil`: the phase has not ended, or the transport cannot see it.
 public struct NetworkTimings: Sendable, Hashable {
     /// The wait for a token, a refresh included. `nil` also where the call needs none.
-    public internal(set) var token: Duration?
+    public var token: Duration?
 
     /// The wait for a connection: in the queue, and until a new one is made.
-    public internal(set) var connection: Duration?
+    public var connection: Duration?
 
     /// From the request to the head of its response, the wait for a connection included.
-    public internal(set) var firstByte: Duration?
+    public var firstByte: Duration?
 
     /// From the head to the end of the body and of its decoding. `nil` also for a stream.
-    public internal(set) var body: Duration?
+    public var body: Duration?
 
-    /// Creates timings.
-    public init(
-        token: Duration? = nil,
-        connection: Duration? = nil,
-        firstByte: Duration? = nil,
-        body: Duration? = nil
-    ) {
-        self.token = token
-        self.connection = connection
-        self.firstByte = firstByte
-        self.body = body
-    }
+    /// Creates timings of which nothing is known.
+    public init() {}
 }
 
 extension NetworkTimings: CustomStringConvertible {

@@ -6,9 +6,6 @@ import Foundation
 /// marks as a secret, the values of fields, query items and members of the body whose names denote a secret; and a body
 /// that is too large or of another format, which may hold any.
 struct CarriedSecrets: Sendable {
-    /// The largest body that is searched: 1 MiB.
-    static let maximumBodySize = 1_024 * 1_024
-
     /// The most secrets of one call that are searched for.
     static let maximumCount = 64
 
@@ -128,14 +125,14 @@ extension CarriedSecrets {
 
     private mutating func addText(_ data: Data, named name: String) {
         guard Redaction.isSensitive(name) else { return }
-        guard data.count <= Self.maximumBodySize else { return areComplete = false }
+        guard data.count <= Redaction.maximumBodySize else { return areComplete = false }
         add(String(decoding: data, as: UTF8.self), named: name)
     }
 
     private mutating func add(_ data: Data, contentType: String?) {
         let type = contentType.flatMap { MediaType($0) }
         guard !data.isEmpty, type?.holdsNoCredential != true else { return }
-        guard data.count <= Self.maximumBodySize else { return areComplete = false }
+        guard data.count <= Redaction.maximumBodySize else { return areComplete = false }
         if type?.isForm == true {
             addItems(String(decoding: data, as: UTF8.self))
         } else if type?.isFormOfParts == true {
@@ -170,7 +167,7 @@ extension CarriedSecrets {
         let boundary = contentType[start...].prefix { $0 != ";" }.filter { $0 != "\"" && $0 != " " }
         guard !boundary.isEmpty else { return areComplete = false }
         let end = Data("\r\n\r\n".utf8)
-        for part in data.parts(separatedBy: Data("--\(boundary)".utf8)) {
+        for part in data.split(separator: Data("--\(boundary)".utf8)) {
             guard let headEnd = part.range(of: end) else { continue }
             let head = String(decoding: part[..<headEnd.lowerBound], as: UTF8.self)
             var content = Data(part[headEnd.upperBound...])
@@ -188,22 +185,10 @@ extension String {
     var isUnmistakable: Bool { utf8.count >= Redaction.unmistakableLength }
 }
 
-extension Data {
-    fileprivate func parts(separatedBy separator: Data) -> [Data] {
-        var parts: [Data] = []
-        var rest = self[...]
-        while let range = rest.range(of: separator) {
-            parts.append(rest[..<range.lowerBound])
-            rest = rest[range.upperBound...]
-        }
-        return parts + [rest]
-    }
-}
-
 extension MediaType {
-    var isForm: Bool { text == "application/x-www-form-urlencoded" }
+    package var isForm: Bool { text == "application/x-www-form-urlencoded" }
     var isFormOfParts: Bool { text == "multipart/form-data" }
-    var isJSON: Bool { text.hasSuffix("/json") || text.hasSuffix("+json") }
+    package var isJSON: Bool { text.hasSuffix("/json") || text.hasSuffix("+json") }
 
     /// Whether the content is a picture, a recording or a document, which no server takes for a credential.
     var holdsNoCredential: Bool {

@@ -9,7 +9,7 @@ struct Fingerprint: Sendable, Hashable, CustomStringConvertible {
     private let length: Int
     private let digest: Int
 
-    /// Creates a fingerprint.
+    /// The content may be the start of what has this length.
     init(_ content: Data, length: Int) {
         // `Hasher` is keyed too, but an environment variable can switch that off.
         var hasher = Hasher()

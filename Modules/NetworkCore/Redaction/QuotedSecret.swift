@@ -219,7 +219,7 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    var hexDigit: Int? {
+    package var hexDigit: Int? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(self) - 0x30
         case UInt8(ascii: "a")...UInt8(ascii: "f"): Int(self) - 0x57

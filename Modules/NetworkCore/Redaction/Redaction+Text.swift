@@ -23,22 +23,18 @@ extension Redaction {
         isComplete ? self.text(text, limit: limit) : withheld(text)
     }
 
-    /// What may be shown of a server's identifier of a request or of a trace. Where secrets of the call are not known,
-    /// it must look as one.
-    ///
-    /// - Returns: The identifier without secrets, on one line and of bounded length, or its fingerprint.
+    /// What may be shown of a server's identifier of a request or of a trace, on one line and of bounded length. Where
+    /// secrets of the call are not known and it does not look as one, its fingerprint is.
     package func identifier(_ text: String) -> String {
         guard let shown = search(text, limit: String.maximumTextLength, byShape: false) else { return withheld(text) }
         guard isComplete || shown.looksLikeCode || shown.looksLikeTrace else { return withheld(text) }
         return shown.boundedLine(Self.maximumIdentifierLength)
     }
 
-    /// What may be shown of a server's code, or of the name of a field. What does not look as one is a text of the
-    /// response.
+    /// What may be shown of a server's code, or of the name of a field, on one line and of bounded length. What does
+    /// not look as one is a text of the response.
     ///
     /// A short secret stays where it is one of the words of the code: programs decide by it.
-    ///
-    /// - Returns: The code without secrets, on one line and of bounded length, or its fingerprint.
     package func code(_ text: String) -> String {
         let shown =
             text.looksLikeCode ? search(text, ofCode: true) : responseText(text, limit: String.maximumTextLength)
@@ -97,7 +93,7 @@ extension Redaction {
     }
 
     /// A text of bytes with the placeholder in place of ranges, which are in order.
-    static func replacing(_ secrets: [Range<Int>], in text: String, of bytes: [UInt8]) -> String {
+    package static func replacing(_ secrets: [Range<Int>], in text: String, of bytes: [UInt8]) -> String {
         guard let last = secrets.last else { return text }
         var result: [UInt8] = []
         var copied = 0

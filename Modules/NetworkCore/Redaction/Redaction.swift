@@ -10,6 +10,9 @@ package struct Redaction: Sendable {
     /// The text in place of a secret.
     package static let placeholder = "redacted"
 
+    /// The largest body that is searched: 1 MiB.
+    package static let maximumBodySize = 1_024 * 1_024
+
     /// The shortest secret that is searched for, in bytes. A shorter one is part of nearly every text, and protects
     /// nothing.
     static let minimumSecretLength = 3
@@ -27,17 +30,31 @@ package struct Redaction: Sendable {
     let firstBytes: [Bool]
 
     /// Whether all secrets of the call are known. If not, no text of its response is shown.
-    let isComplete: Bool
+    package let isComplete: Bool
 
     /// Secrets that are too short to be searched for in a text. Those of a path are not shown in it.
     private let shortest: Set<String>
 
     /// Whether the call carried nothing that could be a credential.
-    var isOfPublicCall: Bool { secrets.isEmpty && isComplete }
+    package var isOfPublicCall: Bool { secrets.isEmpty && isComplete }
 
     /// Creates a redaction with the secrets of a call. `nil` and empty ones are skipped.
     package init(secrets: [String?]) {
         self.init(CarriedSecrets(secrets))
+    }
+
+    /// Creates a redaction with the secrets of one request and of the call that it is part of: its token wherever it
+    /// was placed, what the endpoint marks as a secret in its path, and what its header fields, its URL and its body
+    /// have.
+    package init(of request: HTTPTransportRequest) {
+        var carried = CarriedSecrets(request.context.secrets + request.context.tokens)
+        carried.add(request.head)
+        if let message = request.context.message {
+            carried.add(message)
+        } else {
+            carried.add(request.body, contentType: request.head.headers["Content-Type"])
+        }
+        self.init(carried)
     }
 
     init(_ carried: CarriedSecrets) {
@@ -54,16 +71,21 @@ package struct Redaction: Sendable {
         self.firstBytes = firstBytes
     }
 
-    /// What may be shown of the value of a query item, a form field or a member of an object.
-    ///
-    /// - Returns: The value, or the placeholder where the name denotes a secret; without secrets of the call.
+    /// What is shown in place of a body or of its start: the media type, the length of the whole body in bytes, and the
+    /// fingerprint: `text/html, 512 bytes, #5f0c1234abcd9876`.
+    package func fingerprint(of data: Data, length: Int, contentType: String?) -> String {
+        let type = contentType.flatMap { MediaType($0) }.map { identifier($0.text) + ", " } ?? ""
+        return "\(type)\(Fingerprint(data, length: length))"
+    }
+
+    /// What may be shown of the value of a query item, a form field or a member of an object: the placeholder where the
+    /// name denotes a secret, and else the value without secrets of the call.
     package func value(_ value: String, named name: String) -> String {
         Self.isSensitive(name) ? Self.placeholder : text(value)
     }
 
-    /// What may be shown of the value of a header field. Entity tags and identifiers of requests and traces are shown.
-    ///
-    /// - Returns: The value, or the placeholder where the name denotes a secret; without secrets of the call.
+    /// What may be shown of the value of a header field: as of a query item; entity tags and identifiers of requests
+    /// and traces are shown.
     package func fieldValue(_ value: String, named name: String) -> String {
         let lowercased = name.lowercased()
         if Self.legibleFields.contains(lowercased) { return search(value, byShape: false) ?? Self.placeholder }
@@ -181,7 +203,7 @@ extension Redaction {
 
     /// Whether a value under a name that can denote a secret is a word of another kind: `NOT_FOUND` under `code`,
     /// `done` under `state`, `title` under `key`, `Bearer` under `token_type`.
-    static func isWord(_ value: String, under name: String) -> Bool {
+    package static func isWord(_ value: String, under name: String) -> Bool {
         let letters = name.lowercased().filter(\.isLetter)
         guard ["code", "state", "key"].contains(letters) || describingEnds.contains(where: letters.hasSuffix) else {
             return false

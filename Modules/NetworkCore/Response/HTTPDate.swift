@@ -10,13 +10,8 @@ package import Foundation
 package struct HTTPDate {
     package let date: Date
 
-    /// Reads a date.
-    package init?(_ text: String) {
-        self.init(text, now: Date())
-    }
-
-    /// Reads a date. A year of two digits is at most 50 years ahead of now.
-    init?(_ text: String, now: Date) {
+    /// Reads the value of a field. A year of two digits is at most 50 years ahead of now.
+    package init?(_ text: String, now: Date = Date()) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let (weekday, dayText, monthText, yearText, timeText) = Self.fields(parts),
             Self.weekdays.contains(weekday), let month = Self.months.firstIndex(of: String(monthText)),

@@ -4,11 +4,9 @@
 /// .delete("articles/\(id)").accepting(.success, .notFound)
 /// ```
 public struct HTTPStatusSet: Sendable, Hashable {
-    private var ranges: [Range<Int>]
+    private let ranges: [Range<Int>]
 
-    private init(_ ranges: [Range<Int>]) {
-        self.ranges = ranges
-    }
+    private init(_ ranges: [Range<Int>]) { self.ranges = ranges }
 
     /// 200 to 299 (RFC 9110 §15.3).
     public static let success = HTTPStatusSet([200..<300])
@@ -35,7 +33,5 @@ public struct HTTPStatusSet: Sendable, Hashable {
     public static func any(of sets: [HTTPStatusSet]) -> HTTPStatusSet { HTTPStatusSet(sets.flatMap(\.ranges)) }
 
     /// Whether a status is in the set.
-    public func contains(_ status: Int) -> Bool {
-        ranges.contains { $0.contains(status) }
-    }
+    public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 }

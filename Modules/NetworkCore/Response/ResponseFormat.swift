@@ -37,8 +37,6 @@ public protocol ResponseFormat: Sendable {
 
 extension ResponseFormat {
     /// Decodes the body as JSON.
-    ///
-    /// - Throws: `DecodingError`.
     public func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure {
         try JSONCoding.standard.makeDecoder().decode(type, from: response.body)
     }
@@ -65,8 +63,6 @@ public struct PlainJSONFormat: ResponseFormat {
     }
 
     /// Decodes the body.
-    ///
-    /// - Throws: `DecodingError`.
     public func value<Value: Decodable>(
         _ type: Value.Type,
         from response: HTTPResponse
@@ -78,8 +74,6 @@ public struct PlainJSONFormat: ResponseFormat {
     public func check(_ response: HTTPResponse) {}
 
     /// Decodes the body.
-    ///
-    /// - Throws: `DecodingError`.
     public func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure {
         try coding.makeDecoder().decode(type, from: response.body)
     }

@@ -64,11 +64,7 @@ extension ServerError: Decodable {
 
         init(from decoder: any Decoder) throws {
             let value = try decoder.singleValueContainer()
-            if let number = try? value.decode(Int.self) {
-                text = String(number)
-            } else {
-                text = try value.decode(String.self)
-            }
+            text = try (try? value.decode(Int.self)).map(String.init) ?? value.decode(String.self)
         }
     }
 
@@ -76,11 +72,8 @@ extension ServerError: Decodable {
         let detail: ErrorDetail
 
         init(from decoder: any Decoder) throws {
-            if let text = try? decoder.singleValueContainer().decode(String.self) {
-                detail = ErrorDetail(message: text)
-            } else {
-                detail = try ErrorDetail(from: decoder)
-            }
+            let text = try? decoder.singleValueContainer().decode(String.self)
+            detail = try text.map { ErrorDetail(message: $0) } ?? ErrorDetail(from: decoder)
         }
     }
 }

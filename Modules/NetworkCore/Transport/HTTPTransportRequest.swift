@@ -54,12 +54,6 @@ public struct HTTPTransportRequest: Sendable {
 }
 
 extension HTTPTransportRequest {
-    /// The longest time of the exchange to its end; before its head, the longest time to that.
-    package func longestTime(hasHead: Bool) -> Duration? {
-        guard !hasHead, let timeToHead else { return timeToEnd }
-        return min(timeToHead, timeToEnd ?? timeToHead)
-    }
-
     /// What an exchange is for.
     public enum Purpose: Sendable, Hashable, CaseIterable {
         /// A request whose response is read at once.
@@ -88,9 +82,7 @@ public struct HTTPTransportEvent: Sendable, Hashable {
         public let rawValue: String
 
         /// Creates a kind.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         /// The request waits for a connection.
         public static let queued = Kind(rawValue: "queued")

@@ -78,5 +78,28 @@ public enum TransportContract {
 
 /// All rules of ``TransportContract``.
 enum TransportRules {
+    /// A response without a body.
+    static let emptyResponse = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+    /// A rule with a server, which serves each connection by a closure.
+    static func rule(
+        _ name: String, serving serve: @escaping @Sendable (PeerConnection) -> Void,
+        check: @escaping @Sendable (TransportSubject, TransportPeer) async throws -> Void
+    ) -> ContractRule<TransportSubject> {
+        ContractRule(name) { subject in
+            let peer = try TransportPeer(serve)
+            defer { peer.stop() }
+            try await check(subject, peer)
+        }
+    }
+
+    /// A rule with a server that responds to every request with the same bytes.
+    static func rule(
+        _ name: String, responding text: String,
+        check: @escaping @Sendable (TransportSubject, TransportPeer) async throws -> Void
+    ) -> ContractRule<TransportSubject> {
+        rule(name, serving: { while $0.readRequest() != nil { guard $0.send(text) else { return } } }, check: check)
+    }
+
     static let all = messages + bodies + failures + waits + streaming + connections
 }

@@ -31,9 +31,7 @@ extension TransportRules {
             let response = try await subject.whole(subject.request(.post, peer.url, body: body))
             try expect(response.body == Data(pieces.joined()), otherwise: "\(response.body.count) bytes came back")
         },
-        ContractRule("a sequence of another length than announced is an error") { subject in
-            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            defer { peer.stop() }
+        rule("a sequence of another length than announced is an error", responding: emptyResponse) { subject, peer in
             for length: Int64 in [3, 5] {
                 let body = HTTPBody(length: length) { AsyncStream([Data("four".utf8)]) }
                 try await subject.expectError([.encodingFailed]) {
@@ -42,9 +40,7 @@ extension TransportRules {
             }
             try expect(peer.requests.isEmpty, otherwise: "the server took it for a whole body")
         },
-        ContractRule("a sequence that fails never looks whole to the server") { subject in
-            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            defer { peer.stop() }
+        rule("a sequence that fails never looks whole to the server", responding: emptyResponse) { subject, peer in
             let body = HTTPBody {
                 AsyncThrowingStream<Data, any Error> { continuation in
                     continuation.yield(Data("half".utf8))
@@ -59,9 +55,7 @@ extension TransportRules {
     ]
 
     private static let sentTrailers: [ContractRule<TransportSubject>] = [
-        ContractRule("trailer fields of a request are sent after its body") { subject in
-            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            defer { peer.stop() }
+        rule("trailer fields of a request are sent after its body", responding: emptyResponse) { subject, peer in
             for content in ["", "content"] {
                 let isRead = Locked(false)
                 var body = HTTPBody {
@@ -79,9 +73,9 @@ extension TransportRules {
             }
             try expect(peer.requests.count == 2, otherwise: "the server saw \(peer.requests.count) requests")
         },
-        ContractRule("trailer fields that cannot be made leave the request unfinished") { subject in
-            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            defer { peer.stop() }
+        rule(
+            "trailer fields that cannot be made leave the request unfinished", responding: emptyResponse
+        ) { subject, peer in
             var body = HTTPBody(Data("content".utf8))
             body.trailers = { throw RuleBroken("of the trailers") }
             try await subject.expectError([.encodingFailed]) {
@@ -119,19 +113,15 @@ extension TransportRules {
             let response = try await subject.response(to: Self.withTrailer)
             try expect(response.body == Data("abc".utf8), otherwise: "the body has \(response.body.count) bytes")
         },
-        ContractRule("trailer fields are in the completion") { subject in
-            let peer = try TransportPeer(responding: Self.withTrailer)
-            defer { peer.stop() }
+        rule("trailer fields are in the completion", responding: Self.withTrailer) { subject, peer in
             let response = try await subject.perform(subject.request(.get, peer.url))
             _ = try await response.body.collect(upTo: .max)
             let trailers = try await response.completion().trailers
             try expect(trailers["X-Sum"] == "7", otherwise: "they are \(trailers)")
         },
-        ContractRule("a second reader of a body gets an error") { subject in
-            let peer = try TransportPeer { connection in
-                while connection.readRequest() != nil { connection.respond(body: Data("body".utf8)) }
-            }
-            defer { peer.stop() }
+        rule("a second reader of a body gets an error") { connection in
+            while connection.readRequest() != nil { connection.respond(body: Data("body".utf8)) }
+        } check: { subject, peer in
             let response = try await subject.perform(subject.request(.get, peer.url))
             _ = try await response.body.collect(upTo: .max)
             do {

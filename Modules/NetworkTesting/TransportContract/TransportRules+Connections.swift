@@ -5,18 +5,16 @@ import NetworkCore
 // Connections that are kept, and those that a server closes.
 extension TransportRules {
     static let connections: [ContractRule<TransportSubject>] = [
-        ContractRule("requests that follow each other share a connection") { subject in
-            let peer = try TransportPeer { while $0.readRequest() != nil { $0.respond(body: Data("ok".utf8)) } }
-            defer { peer.stop() }
+        rule("requests that follow each other share a connection") {
+            while $0.readRequest() != nil { $0.respond(body: Data("ok".utf8)) }
+        } check: { subject, peer in
             for _ in 0..<20 { _ = try await subject.whole(subject.request(.get, peer.url)) }
             try expect(peer.connectionCount < 4, otherwise: "there were \(peer.connectionCount)")
         },
-        ContractRule("a POST after the server has closed the kept connection succeeds") { subject in
-            let peer = try TransportPeer { connection in
-                guard connection.readRequest() != nil else { return }
-                connection.respond()
-            }
-            defer { peer.stop() }
+        rule("a POST after the server has closed the kept connection succeeds") { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.respond()
+        } check: { subject, peer in
             for _ in 0..<10 {
                 let response = try await subject.whole(
                     subject.request(.post, peer.url, body: HTTPBody(Data("x".utf8))))
@@ -24,14 +22,12 @@ extension TransportRules {
             }
             try expect(peer.requests.count == 10, otherwise: "the server saw \(peer.requests.count) requests")
         },
-        ContractRule("a POST is sent once when the server closes without a response") { subject in
-            let peer = try TransportPeer { connection in
-                while let request = connection.readRequest() {
-                    guard request.method == "GET" else { return }
-                    connection.respond()
-                }
+        rule("a POST is sent once when the server closes without a response") { connection in
+            while let request = connection.readRequest() {
+                guard request.method == "GET" else { return }
+                connection.respond()
             }
-            defer { peer.stop() }
+        } check: { subject, peer in
             for body in [HTTPBody.none, HTTPBody(Data("x".utf8))] {
                 _ = try await subject.whole(subject.request(.get, peer.url))
                 try await subject.expectError([.connectionFailed]) {
@@ -41,17 +37,15 @@ extension TransportRules {
             let count = peer.requests.filter { $0.method == "POST" }.count
             try expect(count == 2, otherwise: "two requests arrived \(count) times")
         },
-        ContractRule("a connection on which a response broke off is not used again") { subject in
-            let peer = try TransportPeer { connection in
-                while let request = connection.readRequest() {
-                    guard request.target == "/bad" else {
-                        connection.respond(body: Data("good".utf8))
-                        continue
-                    }
-                    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nX: smuggled\r\n")
+        rule("a connection on which a response broke off is not used again") { connection in
+            while let request = connection.readRequest() {
+                guard request.target == "/bad" else {
+                    connection.respond(body: Data("good".utf8))
+                    continue
                 }
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nX: smuggled\r\n")
             }
-            defer { peer.stop() }
+        } check: { subject, peer in
             _ = try? await subject.whole(subject.request(.get, peer.url.appendingPathComponent("bad")))
             for _ in 0..<3 {
                 let response = try await subject.whole(subject.request(.get, peer.url.appendingPathComponent("good")))
@@ -112,11 +106,9 @@ extension TransportRules {
                 try expect(isRight, otherwise: "request \(number) got what was left over")
             }
         },
-        ContractRule("1,000 requests at once get their own responses") { subject in
-            let peer = try TransportPeer { connection in
-                while let request = connection.readRequest() { connection.respond(body: Data(request.target.utf8)) }
-            }
-            defer { peer.stop() }
+        rule("1,000 requests at once get their own responses") { connection in
+            while let request = connection.readRequest() { connection.respond(body: Data(request.target.utf8)) }
+        } check: { subject, peer in
             for method: HTTPMethod in [.get, .post] {
                 let right = await withTaskGroup(of: Bool.self) { group in
                     for number in 0..<1_000 {

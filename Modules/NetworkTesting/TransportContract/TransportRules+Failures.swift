@@ -25,12 +25,10 @@ extension TransportRules {
                 try await subject.response(to: "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
             }
         },
-        ContractRule("what arrived before a body broke off can be read") { subject in
-            let peer = try TransportPeer { connection in
-                guard connection.readRequest() != nil else { return }
-                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-            }
-            defer { peer.stop() }
+        rule("what arrived before a body broke off can be read") { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+        } check: { subject, peer in
             var body = Data()
             do {
                 let response = try await subject.perform(subject.request(.get, peer.url))
@@ -50,13 +48,11 @@ extension TransportRules {
             let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
             try await subject.expectError { try await subject.response(to: head + "zz\r\nab\r\n0\r\n\r\n") }
         },
-        ContractRule("a connection that is reset in the body is an error") { subject in
-            let peer = try TransportPeer { connection in
-                guard connection.readRequest() != nil else { return }
-                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-                connection.resetWhenClosed()
-            }
-            defer { peer.stop() }
+        rule("a connection that is reset in the body is an error") { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+            connection.resetWhenClosed()
+        } check: { subject, peer in
             try await subject.expectError { try await subject.whole(subject.request(.get, peer.url)) }
         },
         ContractRule("two different lengths are invalidResponse") { subject in

@@ -7,9 +7,9 @@ extension TransportRules {
     static let messages: [ContractRule<TransportSubject>] = requestHeads + responseHeads
 
     private static let requestHeads: [ContractRule<TransportSubject>] = [
-        ContractRule("method and target arrive as they were given") { subject in
-            let peer = try TransportPeer { while $0.readRequest() != nil { $0.respond() } }
-            defer { peer.stop() }
+        rule("method and target arrive as they were given") {
+            while $0.readRequest() != nil { $0.respond() }
+        } check: { subject, peer in
             guard let url = URL(string: peer.url.absoluteString + "/a%20b/%C3%A9?q=1%2B2&q=x%0D%0Ay") else { return }
             for method: HTTPMethod in [.get, .head, .post, .put, .patch, .delete, .options] {
                 _ = try await subject.whole(subject.request(method, url))
@@ -18,9 +18,7 @@ extension TransportRules {
                 try expect(seen == wanted, otherwise: "the server saw \(seen)")
             }
         },
-        ContractRule("a field of a request arrives as it was given") { subject in
-            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            defer { peer.stop() }
+        rule("a field of a request arrives as it was given", responding: emptyResponse) { subject, peer in
             let headers = HTTPHeaders([("X-Plain", "a b"), ("X-Coded", "\u{E9}"), ("Authorization", "Bearer x")])
             _ = try await subject.whole(subject.request(.get, peer.url, headers: headers))
             for (name, value) in headers.map({ ($0.name, $0.value) }) {
@@ -28,15 +26,11 @@ extension TransportRules {
                 try expect(seen == [value], otherwise: "\(name) arrived as \(seen)")
             }
         },
-        ContractRule("an empty field of a request is sent") { subject in
-            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            defer { peer.stop() }
+        rule("an empty field of a request is sent", responding: emptyResponse) { subject, peer in
             _ = try await subject.whole(subject.request(.get, peer.url, headers: HTTPHeaders([("X-Empty", "")])))
             try expect(peer.requests.first?.values(of: "X-Empty") == [""], otherwise: "it was left out")
         },
-        ContractRule("repeated fields of a request stay apart") { subject in
-            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            defer { peer.stop() }
+        rule("repeated fields of a request stay apart", responding: emptyResponse) { subject, peer in
             let headers = HTTPHeaders([("X-Many", "a"), ("X-Many", "b, c")])
             _ = try await subject.whole(subject.request(.get, peer.url, headers: headers))
             let seen = peer.requests.first?.values(of: "X-Many") ?? []

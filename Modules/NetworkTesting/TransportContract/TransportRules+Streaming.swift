@@ -28,18 +28,16 @@ extension TransportRules {
                 pieces.continuation.finish()
             }
         },
-        ContractRule("a response is read while its request is sent") { subject in
-            let peer = try TransportPeer { connection in
-                guard connection.readHead() != nil else { return }
-                connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-                while let chunk = connection.readChunk() {
-                    guard !chunk.isEmpty else { break }
-                    connection.sendChunk(chunk)
-                }
-                connection.send("0\r\n\r\n")
-                connection.waitForClose()
+        rule("a response is read while its request is sent") { connection in
+            guard connection.readHead() != nil else { return }
+            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while let chunk = connection.readChunk() {
+                guard !chunk.isEmpty else { break }
+                connection.sendChunk(chunk)
             }
-            defer { peer.stop() }
+            connection.send("0\r\n\r\n")
+            connection.waitForClose()
+        } check: { subject, peer in
             let pieces = AsyncStream<Data>.makeStream()
             pieces.continuation.yield(Data("piece 0".utf8))
             let body = HTTPBody(once: pieces.stream)
@@ -83,11 +81,9 @@ extension TransportRules {
             for try await piece in response.body { count += piece.count }
             try expect(count == total, otherwise: "\(count) of \(total) bytes could be read then")
         },
-        ContractRule("a body that is not read does not keep others waiting") { subject in
-            let peer = try TransportPeer { connection in
-                while connection.readRequest() != nil { connection.respond(body: Data(count: 1_000_000)) }
-            }
-            defer { peer.stop() }
+        rule("a body that is not read does not keep others waiting") { connection in
+            while connection.readRequest() != nil { connection.respond(body: Data(count: 1_000_000)) }
+        } check: { subject, peer in
             for _ in 0..<200 {
                 let response = try await subject.perform(subject.request(.get, peer.url))
                 try expect(response.head.status == 200, otherwise: "the status is \(response.head.status)")

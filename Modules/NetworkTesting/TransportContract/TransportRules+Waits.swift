@@ -7,12 +7,10 @@ extension TransportRules {
     static let waits: [ContractRule<TransportSubject>] = limits + cancellations
 
     private static let limits: [ContractRule<TransportSubject>] = [
-        ContractRule("a server that does not respond is timedOut after the idle timeout") { subject in
-            let peer = try TransportPeer { connection in
-                _ = connection.readRequest()
-                connection.waitForClose()
-            }
-            defer { peer.stop() }
+        rule("a server that does not respond is timedOut after the idle timeout") { connection in
+            _ = connection.readRequest()
+            connection.waitForClose()
+        } check: { subject, peer in
             for method: HTTPMethod in [.get, .post] {
                 try await subject.expectError([.timedOut]) {
                     try await subject.whole(
@@ -20,53 +18,45 @@ extension TransportRules {
                 }
             }
         },
-        ContractRule("a body that stops is timedOut after the idle timeout") { subject in
-            let peer = try TransportPeer { connection in
-                _ = connection.readRequest()
-                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-                connection.waitForClose()
-            }
-            defer { peer.stop() }
+        rule("a body that stops is timedOut after the idle timeout") { connection in
+            _ = connection.readRequest()
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+            connection.waitForClose()
+        } check: { subject, peer in
             try await subject.expectError([.timedOut]) {
                 try await subject.whole(subject.request(.get, peer.url, idleTimeout: TransportSubject.shortTimeout))
             }
         },
-        ContractRule("a body that drips for longer than the idle timeout arrives whole") { subject in
-            let peer = try TransportPeer { connection in
-                _ = connection.readRequest()
-                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
-                for _ in 0..<9 where !connection.isClosed(within: .milliseconds(500)) { connection.send("x") }
-            }
-            defer { peer.stop() }
+        rule("a body that drips for longer than the idle timeout arrives whole") { connection in
+            _ = connection.readRequest()
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
+            for _ in 0..<9 where !connection.isClosed(within: .milliseconds(500)) { connection.send("x") }
+        } check: { subject, peer in
             let response = try await subject.whole(subject.request(.get, peer.url, idleTimeout: .seconds(4)))
             try expect(response.body.count == 9, otherwise: "\(response.body.count) bytes")
         },
-        ContractRule("a body that drips is timedOut after the time to the end") { subject in
-            let peer = try TransportPeer { connection in
-                _ = connection.readRequest()
-                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
-                while connection.send("x"), !connection.isClosed(within: .milliseconds(20)) {}
-            }
-            defer { peer.stop() }
+        rule("a body that drips is timedOut after the time to the end") { connection in
+            _ = connection.readRequest()
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+            while connection.send("x"), !connection.isClosed(within: .milliseconds(20)) {}
+        } check: { subject, peer in
             var request = subject.request(.get, peer.url)
             request.timeToEnd = .seconds(2)
             try await subject.expectError([.timedOut]) { [request] in try await subject.whole(request) }
         },
-        ContractRule("a server that keeps sending without a head is timedOut after the time to the head") { subject in
-            let peer = try TransportPeer { connection in
-                _ = connection.readRequest()
-                connection.send("HTTP/1.1 200 OK\r\n")
-                while connection.send("X-Field: value\r\n"), !connection.isClosed(within: .milliseconds(20)) {}
-            }
-            defer { peer.stop() }
+        rule("a server that keeps sending without a head is timedOut after the time to the head") { connection in
+            _ = connection.readRequest()
+            connection.send("HTTP/1.1 200 OK\r\n")
+            while connection.send("X-Field: value\r\n"), !connection.isClosed(within: .milliseconds(20)) {}
+        } check: { subject, peer in
             try await subject.expectError([.timedOut]) {
                 try await subject.whole(
                     subject.request(.get, peer.url, timeToHead: TransportSubject.shortTimeout))
             }
         },
-        ContractRule("a sequence that does not come is timedOut after the time to the head") { subject in
-            let peer = try TransportPeer { _ = $0.readRequest() }
-            defer { peer.stop() }
+        rule("a sequence that does not come is timedOut after the time to the head") {
+            _ = $0.readRequest()
+        } check: { subject, peer in
             let never = Gate()
             let body = HTTPBody {
                 AsyncStream<Data> {
@@ -83,9 +73,7 @@ extension TransportRules {
     ]
 
     private static let cancellations: [ContractRule<TransportSubject>] = [
-        ContractRule("a request that is cancelled before it starts is not sent") { subject in
-            let peer = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            defer { peer.stop() }
+        rule("a request that is cancelled before it starts is not sent", responding: emptyResponse) { subject, peer in
             let url = peer.url
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -126,9 +114,9 @@ extension TransportRules {
             try await subject.expectCancelled(task)
             await closed.pass()
         },
-        ContractRule("a request that is cancelled while its body is made ends at once") { subject in
-            let peer = try TransportPeer { _ = $0.readRequest() }
-            defer { peer.stop() }
+        rule("a request that is cancelled while its body is made ends at once") {
+            _ = $0.readRequest()
+        } check: { subject, peer in
             let asked = Gate()
             let never = Gate()
             let body = HTTPBody {

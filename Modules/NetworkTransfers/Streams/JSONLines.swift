@@ -24,9 +24,7 @@ extension NetworkService {
             try await stream(endpoint, options: options)
         }
     }
-}
 
-extension NetworkService {
     /// Reads the JSON lines at a path: ``lines(_:coding:maximumLineLength:options:)`` of a `GET`.
     ///
     /// - Returns: The values. Each iteration sends the request.

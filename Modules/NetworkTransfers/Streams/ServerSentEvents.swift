@@ -29,9 +29,7 @@ extension NetworkService {
             return try await stream(endpoint, options: request)
         }
     }
-}
 
-extension NetworkService {
     /// Reads the event stream at a path: ``events(_:options:)`` of a `GET`.
     ///
     /// - Returns: The events. Each iteration opens a stream of its own.

@@ -91,11 +91,8 @@ struct AuthenticationTests {
 
     @Test func `no token is sent over plain http to another machine`() async throws {
         let base = url("http://api.example.com")
-        await #expect {
-            _ = try await client(base: base).send(.article(7))
-        } throws: { error in
-            (error as? NetworkError)?.code == .cleartextRefused
-        }
+        let error = await #expect(throws: NetworkError.self) { try await client(base: base).send(.article(7)) }
+        #expect(error?.code == .cleartextRefused)
         #expect(transport.requests.isEmpty)
         #expect(provider.tokenCalls == 0)
         transport.add(.any ~> article)

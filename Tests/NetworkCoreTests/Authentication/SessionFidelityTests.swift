@@ -15,10 +15,7 @@ struct SessionFidelityTests {
 
     func client(_ transport: StubTransport) -> AuthenticatedNetworkClient {
         NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL),
-            transport: transport,
-            interceptors: [RetryPolicy(random: 0.5)],
-            clock: clock
+            baseURL: baseURL, transport: transport, interceptors: [RetryPolicy(random: 0.5)], clock: clock
         ).authenticated(by: provider)
     }
 
@@ -33,21 +30,19 @@ struct SessionFidelityTests {
 
     @Test func `an account switch between two attempts ends the call`() async throws {
         let transport = StubTransport(.any ~> .status(503))
-        await #expect {
-            _ = try await send(transport) { provider.set(.success(.ofAnotherSession)) }
-        } throws: { error in
-            (error as? NetworkError)?.code == .sessionEnded
+        let error = await #expect(throws: NetworkError.self) {
+            try await send(transport) { provider.set(.success(.ofAnotherSession)) }
         }
+        #expect(error?.code == .sessionEnded)
         #expect(transport.requests.count == 1)
     }
 
     @Test func `a sign-out between two attempts ends the call`() async throws {
         let transport = StubTransport(.any ~> .status(503))
-        await #expect {
-            _ = try await send(transport) { provider.set(.failure(AuthenticationError(.notSignedIn))) }
-        } throws: { error in
-            (error as? NetworkError)?.code == .sessionEnded
+        let error = await #expect(throws: NetworkError.self) {
+            try await send(transport) { provider.set(.failure(AuthenticationError(.notSignedIn))) }
         }
+        #expect(error?.code == .sessionEnded)
         #expect(transport.requests.count == 1)
     }
 
@@ -60,11 +55,8 @@ struct SessionFidelityTests {
     @Test func `a replacement of another session is not used`() async throws {
         provider.onReplacement { _ in .ofAnotherSession }
         let transport = StubTransport(.any ~> .status(401))
-        await #expect {
-            _ = try await client(transport).send(.article(7))
-        } throws: { error in
-            (error as? NetworkError)?.code == .sessionEnded
-        }
+        let error = await #expect(throws: NetworkError.self) { try await client(transport).send(.article(7)) }
+        #expect(error?.code == .sessionEnded)
         #expect(transport.requests.count == 1)
     }
 

@@ -45,12 +45,8 @@ struct CancellationTests {
         let transport = StubTransport(.any ~> .status(503))
         let observer = Recorder<NetworkEvent>()
         let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL),
-            transport: transport,
-            interceptors: [RetryPolicy(random: 0.5)],
-            observers: [observer],
-            clock: clock
-        )
+            baseURL: baseURL, transport: transport, interceptors: [RetryPolicy(random: 0.5)], observers: [observer],
+            clock: clock)
         let task = Task { try await client.send(.article(7)) }
         await clock.sleepers(atLeast: 1)
         task.cancel()

@@ -75,8 +75,7 @@ import Testing
         let clock = ManualTimeSource()
         let observer = Recorder<NetworkEvent>()
         let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, interceptors: interceptors,
-            observers: [observer], clock: clock)
+            baseURL: baseURL, transport: transport, interceptors: interceptors, observers: [observer], clock: clock)
         let network: any NetworkService = if let provider { client.authenticated(by: provider) } else { client }
         let ticking = Self.tick(clock)
         defer { ticking.cancel() }
@@ -150,8 +149,7 @@ import Testing
         let clock = ManualTimeSource()
         let asked = Recorder<String>()
         let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL),
-            transport: StubTransport(.any ~> Self.drip(clock, status: 503)),
+            baseURL: baseURL, transport: StubTransport(.any ~> Self.drip(clock, status: 503)),
             interceptors: [AskedInterceptor(asked: asked)], clock: clock)
         let ticking = Self.tick(clock)
         defer { ticking.cancel() }

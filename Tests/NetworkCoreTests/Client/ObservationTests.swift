@@ -15,12 +15,8 @@ struct ObservationTests {
 
     func client(_ stubs: Stub...) -> NetworkClient {
         NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL),
-            transport: StubTransport(stubs),
-            interceptors: [RetryPolicy(random: 0.5)],
-            observers: [observer],
-            clock: clock
-        )
+            baseURL: baseURL, transport: StubTransport(stubs), interceptors: [RetryPolicy(random: 0.5)],
+            observers: [observer], clock: clock)
     }
 
     @Test func `observers receive every event of a call in order`() async throws {

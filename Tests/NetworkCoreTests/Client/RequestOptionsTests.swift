@@ -16,12 +16,7 @@ struct RequestOptionsTests {
         observers: [any NetworkObserver] = []
     ) -> NetworkClient {
         NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL),
-            transport: transport,
-            interceptors: interceptors,
-            observers: observers,
-            clock: clock
-        )
+            baseURL: baseURL, transport: transport, interceptors: interceptors, observers: observers, clock: clock)
     }
 
     struct Mark: RequestInterceptor {

@@ -28,7 +28,7 @@ import Testing
             .any ~> .status(302, headers: ["Location": "/x/access-token-canary?q=access-token-canary"]),
             .any ~> .status(200, body: Data(body.utf8)))
         let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, observers: [observer]
+            baseURL: baseURL, transport: transport, observers: [observer]
         ).authenticated(by: ScriptedTokenProvider(Self.token))
         let error = try await #require(throws: NetworkError.self) {
             _ = try await client.send(Endpoint<[String: Int]>.get("x"))
@@ -67,9 +67,7 @@ import Testing
                 .any
                     ~> .status(
                         400, headers: ["X-Request-ID": "req-\(quote)", "ETag": "\"tag\""], body: Data(body.utf8)))
-            let client = NetworkClient(
-                configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, observers: [observer]
-            ).authenticated(
+            let client = NetworkClient(baseURL: baseURL, transport: transport, observers: [observer]).authenticated(
                 by: ScriptedTokenProvider(Self.token),
                 policy: AuthenticationPolicy(placement: .fields(refreshToken: "rt")))
             let error = try await #require(throws: NetworkError.self) { _ = try await client.send(endpoint) }

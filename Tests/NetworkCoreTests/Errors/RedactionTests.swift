@@ -138,19 +138,12 @@ struct RedactionTests {
 
 /// G17: secrets that a server quotes are removed from its error. G26: the cost is bounded for any length of text.
 @Suite struct QuotedSecretsTests {
-    @Test func `a secret is found as it is, percent-encoded in either case, and form-encoded`() {
-        let secret = "a b/c+d"
-        for quoted in [secret, "a%20b%2Fc%2Bd", "a%20b%2fc%2bd", "a+b%2Fc%2Bd"] {
-            #expect("no such token: '\(quoted)'".withoutQuoting([nil, "", secret]) == "no such token: 'redacted'")
-        }
-    }
-
     @Test func `the longer of two secrets is replaced first, so that no part of it is left`() {
         #expect("abcdef abc".withoutQuoting(["abc", "abcdef"]) == "redacted redacted")
     }
 
     @Test func `a text without secrets is not changed`() {
-        #expect("nothing to see".withoutQuoting(["s3cret"]) == "nothing to see")
+        #expect("nothing to see".withoutQuoting([nil, "", "s3cret"]) == "nothing to see")
         #expect("s3cret".withoutQuoting([]) == "s3cret")
     }
 

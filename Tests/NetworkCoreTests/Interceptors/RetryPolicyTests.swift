@@ -53,11 +53,7 @@ struct RetryPolicyTests {
         let article = Article(id: 7, title: "x")
         let transport = StubTransport(.any ~> .status(503), .any ~> .json(article), .any ~> .status(503))
         let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL),
-            transport: transport,
-            interceptors: [RetryPolicy(random: 0)],
-            clock: clock
-        )
+            baseURL: baseURL, transport: transport, interceptors: [RetryPolicy(random: 0)], clock: clock)
         _ = try await client.send(.create(article).idempotent(key: "k"))
         #expect(transport.requests.map { $0.headers["Idempotency-Key"] } == ["k", "k"])
         await #expect(throws: NetworkError.self) { _ = try await client.send(.create(article)) }
@@ -89,10 +85,7 @@ struct RetryPolicyTests {
     @Test func `an outage exhausts the budget of all calls`() async throws {
         let transport = StubTransport((.any ~> .status(503)).repeated())
         let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL),
-            transport: transport,
-            interceptors: [RetryPolicy(random: 0)],
-            clock: ManualTimeSource()
+            baseURL: baseURL, transport: transport, interceptors: [RetryPolicy(random: 0)], clock: ManualTimeSource()
         )
         for _ in 0..<100 {
             await #expect(throws: NetworkError.self) { _ = try await client.send(.article(7)) }

@@ -27,21 +27,17 @@ struct RedirectLoopTests {
         #expect(arriving.requests.map(\.path) == ["api/v1/x", "1", "2", "3"])
 
         let lost = StubTransport(redirects + [.any ~> redirect(to: "/4")])
-        await #expect {
-            try await client(lost).send(Endpoint<Void>.get("x"))
-        } throws: { error in
-            (error as? NetworkError)?.code == .tooManyRedirects
-        }
+        let error = await #expect(throws: NetworkError.self) { try await client(lost).send(Endpoint<Void>.get("x")) }
+        #expect(error?.code == .tooManyRedirects)
         #expect(lost.requests.count == 4)
     }
 
     @Test func `a loop of redirects ends the call`() async throws {
         let transport = StubTransport(.any ~> redirect(to: "/b"), .any ~> redirect(to: "/api/v1/x"))
-        await #expect {
+        let error = await #expect(throws: NetworkError.self) {
             try await client(transport).send(Endpoint<Void>.get("x"))
-        } throws: { error in
-            (error as? NetworkError)?.code == .tooManyRedirects
         }
+        #expect(error?.code == .tooManyRedirects)
         #expect(transport.requests.count == 2)
     }
 
@@ -97,11 +93,10 @@ struct RedirectLoopTests {
             .any ~> .status(302, headers: back),
             .any ~> .status(401)
         )
-        await #expect {
-            _ = try await client(transport).authenticated(by: provider).send(.article(7))
-        } throws: { error in
-            (error as? NetworkError)?.code == .unacceptableStatus
+        let error = await #expect(throws: NetworkError.self) {
+            try await client(transport).authenticated(by: provider).send(.article(7))
         }
+        #expect(error?.code == .unacceptableStatus)
         #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer access-0", nil, nil])
         #expect(provider.refused.isEmpty)
         #expect(provider.dates.isEmpty)
@@ -154,11 +149,10 @@ struct RedirectSocketTests {
         let api = try LoopbackServer { _ in .respond(status, headers: ["Location": target]) }
         defer { api.stop() }
         let network = NetworkClient(baseURL: api.url, transport: URLSessionTransport())
-        await #expect {
+        let error = await #expect(throws: NetworkError.self) {
             try await network.send(Endpoint<Void>.post("auth/refresh", json: ["refreshToken": "refresh-0"]))
-        } throws: { error in
-            (error as? NetworkError)?.code == .redirectRefused
         }
+        #expect(error?.code == .redirectRefused)
         #expect(other.connectionCount == 0)
     }
 

@@ -1,5 +1,6 @@
 import AuthInterface
 import Foundation
+import NetworkRecording
 import NetworkTesting
 import TestSupport
 import Testing

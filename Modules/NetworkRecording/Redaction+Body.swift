@@ -1,28 +1,15 @@
 package import Foundation
+package import NetworkCore
 
 // The bodies of messages.
 extension Redaction {
-    /// Creates a redaction with the secrets of one request and of the call that it is part of: its token wherever it
-    /// was placed, what the endpoint marks as a secret in its path, and what its header fields, its URL and its body
-    /// have.
-    package init(of request: HTTPTransportRequest) {
-        var carried = CarriedSecrets(request.context.secrets + request.context.tokens)
-        carried.add(request.head)
-        if let message = request.context.message {
-            carried.add(message)
-        } else {
-            carried.add(request.body, contentType: request.head.headers["Content-Type"])
-        }
-        self.init(carried)
-    }
-
     /// What may be shown of a body: JSON and forms without the values whose names denote a secret and without the
     /// secrets of the call. Other text is shown only if the call carried no credential.
     ///
     /// - Returns: The text; `nil` where the body is not shown, see ``fingerprint(of:length:contentType:)``.
     package func body(_ data: Data, contentType: String?) -> String? {
         let type = contentType.flatMap { MediaType($0) }
-        guard isOfPublicCall || (isComplete && data.count <= CarriedSecrets.maximumBodySize) else { return nil }
+        guard isOfPublicCall || (isComplete && data.count <= Self.maximumBodySize) else { return nil }
         if type?.isJSON == true,
             let object = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
         {
@@ -34,13 +21,6 @@ extension Redaction {
         let isText = ["json", "text/", "xml", "javascript"].contains { type?.text.contains($0) == true }
         guard isText, isOfPublicCall, let text = String(data: data, encoding: .utf8) else { return nil }
         return self.text(Self.withoutSecretMembers(text))
-    }
-
-    /// What is shown in place of a body or of its start: the media type, the length of the whole body in bytes, and the
-    /// fingerprint: `text/html, 512 bytes, #5f0c1234abcd9876`.
-    package func fingerprint(of data: Data, length: Int, contentType: String?) -> String {
-        let type = contentType.flatMap { MediaType($0) }.map { identifier($0.text) + ", " } ?? ""
-        return "\(type)\(Fingerprint(data, length: length))"
     }
 
     private func form(_ text: String) -> String {
@@ -72,7 +52,7 @@ extension Redaction {
     /// lines and events of JSON, of a page with a script. A text that has no end is one.
     ///
     /// - Complexity: O(*n*) in the length of the text.
-    static func withoutSecretMembers(_ text: String) -> String {
+    private static func withoutSecretMembers(_ text: String) -> String {
         let bytes = Array(text.utf8)
         var found: [Range<Int>] = []
         var position = 0
