@@ -124,18 +124,13 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     public var leftoverCount: Int { state.withLock { $0.entries.count } }
 
     /// Removes all stubs, so that those that are left are no issues.
-    public func removeStubs() {
-        state.withLock { $0.entries = [] }
-    }
+    public func removeStubs() { state.withLock { $0.entries = [] } }
 
     /// Responds with the first stub that matches. The progress handler is called once, with everything sent.
     ///
     /// - Throws: The error of the stub; `NetworkError` with code `unstubbed` when no stub matches;
     ///   `CancellationError` when the task is cancelled.
-    public func send<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: RequestOptions
-    ) async throws -> Response {
+    public func send<Response>(_ endpoint: Endpoint<Response>, options: RequestOptions) async throws -> Response {
         try await respond(to: endpoint, as: Response.self, options)
     }
 
@@ -143,8 +138,7 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     ///
     /// - Throws: As ``send(_:options:)``.
     public func stream<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: RequestOptions
+        _ endpoint: Endpoint<Response>, options: RequestOptions
     ) async throws -> HTTPTransportResponse {
         try await respond(to: endpoint, as: HTTPTransportResponse.self, options)
     }

@@ -63,9 +63,7 @@ public struct StubRequest: Sendable, CustomStringConvertible {
     }
 
     /// The method and path.
-    public var description: String {
-        "\(method?.rawValue ?? "any method") \(path ?? "any path")"
-    }
+    public var description: String { "\(method?.rawValue ?? "any method") \(path ?? "any path")" }
 }
 
 extension StubRequest: Hashable {
@@ -131,7 +129,5 @@ public struct SentRequest: Sendable, CustomStringConvertible, CustomReflectable 
     public var description: String { "\(method) /\(path)" }
 
     /// Shows `dump` and debuggers what ``description`` shows.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["request": description], displayStyle: .struct)
-    }
+    public var customMirror: Mirror { Mirror(self, children: ["request": description], displayStyle: .struct) }
 }

@@ -49,9 +49,7 @@ public final class StubTransport: HTTPTransport {
     deinit { recordLeftovers() }
 
     /// Adds a stub after the others.
-    public func add(_ stub: Stub) {
-        state.withLock { $0.stubs.append(stub) }
-    }
+    public func add(_ stub: Stub) { state.withLock { $0.stubs.append(stub) } }
 
     /// The requests so far, in order, unexpected ones included.
     public var requests: [SentRequest] { state.withLock { $0.requests } }
@@ -60,9 +58,7 @@ public final class StubTransport: HTTPTransport {
     public var leftovers: [Stub] { state.withLock { $0.stubs }.filter { !$0.isRepeated } }
 
     /// Removes all stubs, so that those that are left are no issues.
-    public func removeStubs() {
-        state.withLock { $0.stubs = [] }
-    }
+    public func removeStubs() { state.withLock { $0.stubs = [] } }
 
     /// Reports an issue for each stub that is left, and removes it. A test calls it at its end if the transport may
     /// outlive it.

@@ -12,12 +12,10 @@ struct CachingRulesTests {
 
     func run(
         _ respond: @escaping ScriptedExchanges.Response,
-        _ body: (CachingTransportTests.Exchange, Recorder<HTTPTransportRequest>) async throws -> Void
+        _ body: (CachedExchange, Recorder<HTTPTransportRequest>) async throws -> Void
     ) async throws {
-        let exchanges = ScriptedExchanges(respond)
-        let get = CachingTransportTests.Exchange(
-            transport: CachingTransport(exchanges, cache: cache), url: url("https://a.example"), clock: clock)
-        try await body(get, exchanges.requests)
+        let get = CachedExchange(cache, clock, respond)
+        try await body(get, get.requests)
     }
 
     /// A response that is validated from then on, with these fields.
@@ -76,8 +74,8 @@ struct CachingRulesTests {
             request.head.method == .get
                 ? .scripted(200, ["Cache-Control": "max-age=60"]) : .scripted(201, [name: changed.place])
         } _: { get, sent in
-            let kept = CachingTransportTests.Exchange(
-                transport: get.transport, url: url(changed.origin), clock: clock)
+            var kept = get
+            kept.url = url(changed.origin)
             _ = try await kept("new")
             _ = try await get("x", method: .post)
             _ = try await kept("new")

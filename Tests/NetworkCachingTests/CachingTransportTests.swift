@@ -3,7 +3,6 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
-import NetworkURLSession
 import TestSupport
 import Testing
 
@@ -13,146 +12,105 @@ import Testing
 private let alice = SessionID(rawValue: "session-a")
 private let bob = SessionID(rawValue: "session-b")
 
-/// Responds with what is stale at once. The body has to be pulled, as from a connection.
-private struct StaleTransport: HTTPTransport {
-    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        let headers: HTTPHeaders = ["Cache-Control": "max-age=0, stale-while-revalidate=60", "ETag": "\"1\""]
-        let rest = Locked(["body"])
-        let body = HTTPBody(pull: {
-            rest.withLock { $0.popLast() }.map { Data($0.utf8) }
-        })
-        return HTTPTransportResponse(head: HTTPResponseHead(status: 200, headers: headers), body: body)
-    }
-}
-
 @Suite("CachingTransport", .timeLimit(.minutes(10)))
 struct CachingTransportTests {
-    typealias Action = LoopbackServer.Action
-
     let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
     let cache = ResponseCache(limits: .of(bytes: 100_000, entries: 20, entrySize: 20_000))
 
-    /// What is sent, and what comes back.
-    struct Exchange {
-        let transport: CachingTransport
-        let url: URL
-        let clock: ManualTimeSource
-
-        func callAsFunction(
-            _ path: String = "x", method: HTTPMethod = .get, session: SessionID? = nil, token: String? = nil,
-            headers: HTTPHeaders = [:]
-        ) async throws -> HTTPResponse {
-            var head = HTTPRequestHead(method: method, url: url.appendingPathComponent(path), headers: headers)
-            var context = RequestContext(method: method, session: session, clock: clock)
-            if let token {
-                head.headers["Authorization"] = "Bearer \(token)"
-                context.tokens = [token]
-            }
-            let request = HTTPTransportRequest(head: head, context: context)
-            let response = try await transport.perform(request)
-            return HTTPResponse(head: response.head, body: try await response.body.collect(upTo: 1_000_000))
-        }
-    }
-
     func run(
-        cache: ResponseCache? = nil,
-        _ script: @escaping @Sendable (LoopbackServer.Request, Int) -> Action,
-        _ body: (Exchange, LoopbackServer) async throws -> Void
+        _ respond: @escaping ScriptedExchanges.Response,
+        _ body: (CachedExchange, Recorder<HTTPTransportRequest>) async throws -> Void
     ) async throws {
-        let number = Locked(0)
-        let server = try LoopbackServer { request in
-            script(
-                request,
-                number.withLock { number in
-                    number += 1
-                    return number
-                })
-        }
-        defer { server.stop() }
-        let transport = CachingTransport(URLSessionTransport(), cache: cache ?? self.cache)
-        try await body(Exchange(transport: transport, url: server.url, clock: clock), server)
+        let get = CachedExchange(cache, clock, respond)
+        try await body(get, get.requests)
     }
 
     /// A response whose body is the number of the request.
-    static func numbered(_ headers: [String: String]) -> @Sendable (LoopbackServer.Request, Int) -> Action {
-        { _, number in .respond(200, headers: headers, body: Data("\(number)".utf8)) }
+    static func numbered(_ headers: HTTPHeaders) -> ScriptedExchanges.Response {
+        { _, number in .scripted(200, headers, body: Data("\(number)".utf8)) }
     }
 
     @Test func `a revalidation that starts after a session's end stores nothing`() async throws {
-        let get = Exchange(
-            transport: CachingTransport(StaleTransport(), cache: cache),
-            url: try #require(URL(string: "https://a.example")), clock: clock)
-        for _ in 1...200 {
-            _ = try await get(session: alice)
-            clock.advance(by: .seconds(1))
-            // Served as it is, and revalidated behind it.
-            _ = try await get(session: alice)
-            cache.deleteResponses(of: alice)
-            // The end of the session may come before the revalidation has sent a request.
-            for _ in 0..<100 { await Task.yield() }
-            #expect(cache.count == 0)
-            cache.deleteResponses(of: alice)
+        // The body has to be pulled, as from a connection.
+        try await run { _, _ in
+            let rest = Locked(["body"])
+            let body = HTTPBody(pull: { rest.withLock { $0.popLast() }.map { Data($0.utf8) } })
+            let headers: HTTPHeaders = ["Cache-Control": "max-age=0, stale-while-revalidate=60", "ETag": "\"1\""]
+            return HTTPTransportResponse(head: HTTPResponseHead(status: 200, headers: headers), body: body)
+        } _: { get, _ in
+            for _ in 1...200 {
+                _ = try await get(session: alice)
+                clock.advance(by: .seconds(1))
+                // Served as it is, and revalidated behind it.
+                _ = try await get(session: alice)
+                cache.deleteResponses(of: alice)
+                // The end of the session may come before the revalidation has sent a request.
+                for _ in 0..<100 { await Task.yield() }
+                #expect(cache.count == 0)
+                cache.deleteResponses(of: alice)
+            }
         }
     }
 
-    @Test(arguments: [
-        (["Cache-Control": "max-age=60"], true), (["Cache-Control": "max-age=60, no-store"], false),
-        (["Cache-Control": "max-age=0"], false), (["Cache-Control": "no-cache, max-age=60"], false),
-        (["Cache-Control": "max-age=\"60\""], true), (["Cache-Control": "max-age=6x"], false),
-        (["Cache-Control": "max-age=60, max-age=0"], false), (["Cache-Control": "private, MAX-AGE=60"], true),
-        (["Cache-Control": "s-maxage=60"], false), (["Cache-Control": "max-age=60", "Age": "60"], false),
-        (["Cache-Control": "max-age=60", "Vary": "*"], false), ([:], false), (["ETag": "\"1\""], false),
-        (["Expires": "Fri, 15 Jan 2027 08:01:00 GMT", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"], true),
-        (["Expires": "0", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"], false),
-        (["Last-Modified": "Tue, 05 Jan 2027 08:00:00 GMT", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"], true),
-        (["Cache-Control": "max-age=99999999999999999999999"], true),
-    ])
-    func `what is fresh is served without a request`(headers: [String: String], isServed: Bool) async throws {
-        try await run(Self.numbered(headers)) { get, server in
+    @Test(
+        arguments: [
+            (["Cache-Control": "max-age=60"], true), (["Cache-Control": "max-age=60, no-store"], false),
+            (["Cache-Control": "max-age=0"], false), (["Cache-Control": "no-cache, max-age=60"], false),
+            (["Cache-Control": "max-age=\"60\""], true), (["Cache-Control": "max-age=6x"], false),
+            (["Cache-Control": "max-age=60, max-age=0"], false), (["Cache-Control": "private, MAX-AGE=60"], true),
+            (["Cache-Control": "s-maxage=60"], false), (["Cache-Control": "max-age=60", "Age": "60"], false),
+            (["Cache-Control": "max-age=60", "Vary": "*"], false), ([:], false), (["ETag": "\"1\""], false),
+            (["Expires": "Fri, 15 Jan 2027 08:01:00 GMT", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"], true),
+            (["Expires": "0", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"], false),
+            (["Last-Modified": "Tue, 05 Jan 2027 08:00:00 GMT", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"], true),
+            (["Cache-Control": "max-age=99999999999999999999999"], true),
+        ] as [(HTTPHeaders, Bool)])
+    func `what is fresh is served without a request`(headers: HTTPHeaders, isServed: Bool) async throws {
+        try await run(Self.numbered(headers)) { get, requests in
             _ = try await get()
             clock.advance(by: .seconds(10))
             let second = try await get()
-            #expect((server.requests.count == 1) == isServed)
+            #expect((requests.values.count == 1) == isServed)
             #expect((second.headers["Age"].flatMap { Int($0) } == 10) == isServed)
         }
     }
 
     @Test func `a response is fresh for its lifetime, and a clock set back makes it stale`() async throws {
-        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, server in
+        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, requests in
             _ = try await get()
             clock.advance(by: .seconds(59))
             _ = try await get()
-            #expect(server.requests.count == 1)
+            #expect(requests.values.count == 1)
             clock.setDate(Date(timeIntervalSince1970: 0))
             _ = try await get()
-            #expect(server.requests.count == 1, "while the process runs, its uptime counts")
+            #expect(requests.values.count == 1, "while the process runs, its uptime counts")
             clock.advance(by: .seconds(1))
             _ = try await get()
-            #expect(server.requests.count == 2)
+            #expect(requests.values.count == 2)
         }
     }
 
     @Test func `a session never sees the response of another one, nor of its end`() async throws {
-        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, server in
+        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, requests in
             let first = try await get(session: alice, token: "1")
             #expect(try await get(session: bob, token: "1").body != first.body)
             #expect(try await get(session: nil).body != first.body)
             #expect(try await get(session: alice, token: "2").body == first.body)
             cache.deleteResponses(of: alice)
             #expect(try await get(session: alice).body != first.body)
-            #expect(server.requests.count == 4)
+            #expect(requests.values.count == 4)
             cache.deleteResponsesOfSessions()
             #expect(cache.count == 1)
         }
     }
 
     @Test func `a credential without a session passes by`() async throws {
-        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, server in
+        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, requests in
             for fields in [["Authorization": "Basic x"], ["Cookie": "x"], ["Range": "bytes=0-"]] as [HTTPHeaders] {
                 _ = try await get(headers: fields)
                 _ = try await get(headers: fields)
             }
-            #expect(server.requests.count == 6 && cache.count == 0)
+            #expect(requests.values.count == 6 && cache.count == 0)
         }
     }
 
@@ -160,7 +118,7 @@ struct CachingTransportTests {
         let deleting = Locked<ResponseCache?>(cache)
         try await run { _, number in
             if number == 1 { deleting.withLock { $0 }?.deleteResponses(of: alice) }
-            return .respond(200, headers: ["Cache-Control": "max-age=60"])
+            return .scripted(200, ["Cache-Control": "max-age=60"])
         } _: { get, _ in
             _ = try await get(session: alice)
             #expect(cache.count == 0)
@@ -168,14 +126,14 @@ struct CachingTransportTests {
     }
 
     @Test func `Vary selects by the request's fields, and by the session in place of its token`() async throws {
-        let headers = ["Cache-Control": "max-age=60", "Vary": "Accept-Language, Authorization"]
-        try await run(Self.numbered(headers)) { get, server in
+        let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language, Authorization"]
+        try await run(Self.numbered(headers)) { get, requests in
             let german = try await get(session: alice, token: "1", headers: ["Accept-Language": "de"])
             let english = try await get(session: alice, token: "1", headers: ["Accept-Language": "en"])
             #expect(german.body != english.body)
             #expect(
                 try await get(session: alice, token: "2", headers: ["Accept-Language": "de"]).body == german.body)
-            #expect(server.requests.count == 2)
+            #expect(requests.values.count == 2)
             // A request that has lost its token to a redirect is another one.
             #expect(try await get(session: alice, headers: ["Accept-Language": "en"]).body != english.body)
         }
@@ -183,10 +141,10 @@ struct CachingTransportTests {
 
     @Test func `what is stale is validated, and a 304 makes it fresh with its new fields`() async throws {
         try await run { request, number in
-            let fields = ["ETag": "\"v1\"", "Cache-Control": "max-age=60", "X-Number": "\(number)"]
-            return request["If-None-Match"] == "\"v1\""
-                ? .respond(304, headers: fields) : .respond(200, headers: fields, body: Data("body".utf8))
-        } _: { get, server in
+            let fields: HTTPHeaders = ["ETag": "\"v1\"", "Cache-Control": "max-age=60", "X-Number": "\(number)"]
+            return request.head.headers["If-None-Match"] == "\"v1\""
+                ? .scripted(304, fields) : .scripted(200, fields)
+        } _: { get, requests in
             _ = try await get()
             clock.advance(by: .seconds(61))
             let validated = try await get()
@@ -194,7 +152,7 @@ struct CachingTransportTests {
             #expect(validated.headers["X-Number"] == "2")
             clock.advance(by: .seconds(59))
             #expect(try await get().headers["X-Number"] == "2")
-            #expect(server.requests.count == 2)
+            #expect(requests.values.count == 2)
         }
     }
 
@@ -207,7 +165,7 @@ struct CachingTransportTests {
         directive: String, status: Int, served: Int
     ) async throws {
         try await run { _, number in
-            number == 1 ? .respond(200, headers: ["Cache-Control": "max-age=1, \(directive)"]) : .respond(status)
+            number == 1 ? .scripted(200, ["Cache-Control": "max-age=1, \(directive)"]) : .scripted(status)
         } _: { get, _ in
             _ = try await get()
             clock.advance(by: .seconds(20))
@@ -218,7 +176,8 @@ struct CachingTransportTests {
 
     @Test func `a stale response is served for a lost connection`() async throws {
         try await run { _, number in
-            number == 1 ? .respond(200, headers: ["Cache-Control": "max-age=1, stale-if-error=60"]) : .close
+            guard number > 1 else { return .scripted(200, ["Cache-Control": "max-age=1, stale-if-error=60"]) }
+            throw HTTPTransportError(.connectionFailed, reason: "the connection was lost")
         } _: { get, _ in
             _ = try await get()
             clock.advance(by: .seconds(20))
@@ -227,19 +186,18 @@ struct CachingTransportTests {
     }
 
     @Test func `stale-while-revalidate serves at once, and asks once behind it`() async throws {
-        let gate = DispatchSemaphore(value: 0)
+        let gate = Gate()
         try await run { _, number in
-            if number == 2 { gate.wait() }
-            let fields = ["Cache-Control": "max-age=10, stale-while-revalidate=60"]
-            return .respond(200, headers: fields, body: Data("\(number)".utf8))
-        } _: { get, server in
+            if number == 2 { await gate.pass() }
+            let fields: HTTPHeaders = ["Cache-Control": "max-age=10, stale-while-revalidate=60"]
+            return .scripted(200, fields, body: Data("\(number)".utf8))
+        } _: { get, requests in
             _ = try await get()
             clock.advance(by: .seconds(20))
             for _ in 0..<5 { #expect(try await get().body == Data("1".utf8)) }
-            gate.signal()
-            // Each of these waits for the server too, until the new response is stored.
+            gate.open()
             try await until { try await get().body == Data("2".utf8) }
-            #expect(server.requests.count == 2)
+            #expect(requests.values.count == 2)
         }
     }
 
@@ -247,12 +205,12 @@ struct CachingTransportTests {
     func `an unsafe request that succeeds invalidates its URL`(method: String, status: Int, requests: Int) async throws
     {
         try await run { request, _ in
-            request.method == "GET" ? .respond(200, headers: ["Cache-Control": "max-age=60"]) : .respond(status)
-        } _: { get, server in
+            request.head.method == .get ? .scripted(200, ["Cache-Control": "max-age=60"]) : .scripted(status)
+        } _: { get, sent in
             _ = try await get(session: alice)
             _ = try await get(method: HTTPMethod(rawValue: method), session: bob)
             _ = try await get(session: alice)
-            #expect(server.requests.filter { $0.method == "GET" }.count == requests)
+            #expect(sent.values.count { $0.head.method == .get } == requests)
         }
     }
 
@@ -261,33 +219,39 @@ struct CachingTransportTests {
         ("only-if-cached", 1),
     ])
     func `the request's directives are followed`(directive: String, requests: Int) async throws {
-        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, server in
+        try await run(Self.numbered(["Cache-Control": "max-age=60"])) { get, sent in
             _ = try await get()
             clock.advance(by: .seconds(10))
             _ = try await get(headers: ["Cache-Control": directive])
-            #expect(server.requests.count == requests)
+            #expect(sent.values.count == requests)
             #expect(try await get("other", headers: ["Cache-Control": "only-if-cached"]).status == 504)
         }
     }
 
     @Test func `the number and the bytes of responses are bounded, and large ones are not kept`() async throws {
         try await run { request, _ in
-            let size = request.target == "/large" ? 30_000 : 10_000
-            return .respond(200, headers: ["Cache-Control": "max-age=60"], body: Data(count: size))
-        } _: { get, server in
+            let size = request.head.url.path == "/large" ? 30_000 : 10_000
+            return .scripted(200, ["Cache-Control": "max-age=60"], body: Data(count: size))
+        } _: { get, requests in
             _ = try await get("large")
             #expect(cache.count == 0)
             for number in 0..<30 { _ = try await get("\(number)") }
             #expect(cache.size <= 100_000 && cache.count > 5)
-            let before = server.requests.count
+            let before = requests.values.count
             _ = try await get("29")
-            #expect(server.requests.count == before)
+            #expect(requests.values.count == before)
         }
     }
 
     @Test func `a response that breaks off is not kept`() async throws {
         try await run { _, _ in
-            .raw(Data("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 10\r\n\r\nhalf".utf8))
+            let rest = Locked(["half"])
+            let body = HTTPBody(pull: {
+                if let piece = rest.withLock({ $0.popLast() }) { return Data(piece.utf8) }
+                throw HTTPTransportError(.connectionFailed, reason: "the connection was lost")
+            })
+            let head = HTTPResponseHead(status: 200, headers: ["Cache-Control": "max-age=60"])
+            return HTTPTransportResponse(head: head, body: body)
         } _: { get, _ in
             await #expect(throws: HTTPTransportError.self) { try await get() }
             #expect(cache.count == 0)
@@ -295,15 +259,15 @@ struct CachingTransportTests {
     }
 
     @Test func `the client's clock of tokens does not see the date of a kept response`() async throws {
-        let fields = ["Cache-Control": "max-age=60", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"]
-        let server = try LoopbackServer { _ in .respond(200, headers: fields) }
-        defer { server.stop() }
+        let fields: HTTPHeaders = ["Cache-Control": "max-age=60", "Date": "Fri, 15 Jan 2027 08:00:00 GMT"]
         let provider = ScriptedTokenProvider()
-        let transport = CachingTransport(URLSessionTransport(), cache: cache)
-        let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: server.url), transport: transport, clock: clock)
-        let network = client.authenticated(by: provider)
-        for _ in 0..<3 { try await network.send(Endpoint<Void>.get("x")) }
-        #expect(server.requests.count == 1 && provider.dates.count == 1)
+        try await run { _, _ in
+            .scripted(200, fields)
+        } _: { get, requests in
+            let network = NetworkClient(baseURL: baseURL, transport: get.transport, clock: clock)
+                .authenticated(by: provider)
+            for _ in 0..<3 { try await network.send(Endpoint<Void>.get("x")) }
+            #expect(requests.values.count == 1 && provider.dates.count == 1)
+        }
     }
 }

@@ -16,10 +16,8 @@ struct ResponseCacheTests {
 
     func exchange(
         with cache: ResponseCache? = nil, _ respond: @escaping ScriptedExchanges.Response
-    ) -> CachingTransportTests.Exchange {
-        CachingTransportTests.Exchange(
-            transport: CachingTransport(ScriptedExchanges(respond), cache: cache ?? self.cache),
-            url: url("https://a.example"), clock: clock)
+    ) -> CachedExchange {
+        CachedExchange(cache ?? self.cache, clock, respond)
     }
 
     /// A response whose body is the number of the request.

@@ -1,6 +1,8 @@
 import AuthInterface
 import ConcurrencyPrimitives
+import ContractTesting
 import Foundation
+import NetworkCaching
 import NetworkCore
 import TestSupport
 
@@ -25,6 +27,35 @@ struct ScriptedExchanges: HTTPTransport {
             return number
         }
         return try await respond(request, number)
+    }
+}
+
+/// Requests through a cache to a script: what is sent, and what comes back.
+struct CachedExchange {
+    let transport: CachingTransport
+    let requests: Recorder<HTTPTransportRequest>
+    let clock: ManualTimeSource
+    var url = url("https://a.example")
+
+    init(_ cache: ResponseCache, _ clock: ManualTimeSource, _ respond: @escaping ScriptedExchanges.Response) {
+        let exchanges = ScriptedExchanges(respond)
+        (transport, requests) = (CachingTransport(exchanges, cache: cache), exchanges.requests)
+        self.clock = clock
+    }
+
+    func callAsFunction(
+        _ path: String = "x", method: HTTPMethod = .get, session: SessionID? = nil, token: String? = nil,
+        headers: HTTPHeaders = [:]
+    ) async throws -> HTTPResponse {
+        var head = HTTPRequestHead(method: method, url: url.appendingPathComponent(path), headers: headers)
+        var context = RequestContext(method: method, session: session, clock: clock)
+        if let token {
+            head.headers["Authorization"] = "Bearer \(token)"
+            context.tokens = [token]
+        }
+        let request = HTTPTransportRequest(head: head, context: context)
+        let response = try await transport.perform(request)
+        return HTTPResponse(head: response.head, body: try await response.body.collect(upTo: 1_000_000))
     }
 }
 

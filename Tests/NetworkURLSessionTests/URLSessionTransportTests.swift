@@ -111,11 +111,10 @@ struct URLSessionTransportTests {
             .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8))
         }
         defer { server.stop() }
-        await #expect {
-            _ = try await perform("GET", server.url, timeout: .milliseconds(100))
-        } throws: { error in
-            (error as? HTTPTransportError)?.code == .timedOut
+        let error = await #expect(throws: HTTPTransportError.self) {
+            try await perform("GET", server.url, timeout: .milliseconds(100))
         }
+        #expect(error?.code == .timedOut)
     }
 
     @Test func `waiting in the queue is not idle time`() async throws {
@@ -136,10 +135,7 @@ struct URLSessionTransportTests {
             return .respond(204)
         }
         defer { server.stop() }
-        let request = HTTPTransportRequest(
-            head: HTTPRequestHead(url: server.url),
-            idleTimeout: .seconds(30)
-        )
+        let request = HTTPTransportRequest(head: HTTPRequestHead(url: server.url), idleTimeout: .seconds(30))
         let mayRespond = Gate(isOpen: true)
         let calls = (0...limit).map { _ in
             Task {

@@ -61,18 +61,14 @@ public struct NetworkClient: UnauthenticatedNetworkService {
     }
 
     /// Sends a request without a token, even if the endpoint requires authentication.
-    public func send<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: RequestOptions
-    ) async throws -> Response {
+    public func send<Response>(_ endpoint: Endpoint<Response>, options: RequestOptions) async throws -> Response {
         try await value(of: endpoint, options, nil)
     }
 
     /// Sends a request without a token, even if the endpoint requires authentication, and returns when the head of an
     /// accepted response has arrived.
     public func stream<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: RequestOptions
+        _ endpoint: Endpoint<Response>, options: RequestOptions
     ) async throws -> HTTPTransportResponse {
         try await stream(of: endpoint, options, nil)
     }
@@ -113,18 +109,14 @@ public struct AuthenticatedNetworkClient: NetworkService {
     ///
     /// - Throws: ``NetworkError``, whose `authentication` says why there was no token; `CancellationError` at once when
     ///   the task is cancelled.
-    public func send<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: RequestOptions
-    ) async throws -> Response {
+    public func send<Response>(_ endpoint: Endpoint<Response>, options: RequestOptions) async throws -> Response {
         try await client.value(of: endpoint, options, authentication(of: options))
     }
 
     /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens, and
     /// returns when the head of an accepted response has arrived.
     public func stream<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: RequestOptions
+        _ endpoint: Endpoint<Response>, options: RequestOptions
     ) async throws -> HTTPTransportResponse {
         try await client.stream(of: endpoint, options, authentication(of: options))
     }

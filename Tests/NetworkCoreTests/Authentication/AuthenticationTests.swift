@@ -23,10 +23,7 @@ struct AuthenticationTests {
         var configuration = NetworkConfiguration(baseURL: base)
         configuration.cleartextExceptions = cleartextExceptions
         return NetworkClient(
-            configuration: configuration,
-            transport: transport,
-            interceptors: interceptors,
-            clock: clock
+            configuration: configuration, transport: transport, interceptors: interceptors, clock: clock
         ).authenticated(by: provider, policy: policy)
     }
 

@@ -76,6 +76,9 @@ struct SessionFidelityTests {
         }
         await asked.arrivals(atLeast: 1)
         #expect(transport.requests.map(\.body) == [Data("once".utf8)])
+        // The refusal is the same as where the body can be sent again.
+        #expect(provider.refusals.first?.endpoint == "POST https://api.example.com/api/v1/files")
+        #expect(provider.refusals.first?.saysTokenIsInvalid == true)
     }
 
     @Test(arguments: ["data", "json", "form", "multipart", "file", "stream"])

@@ -1,5 +1,4 @@
 import AuthInterface
-import ContractTesting
 import Foundation
 import NetworkCore
 import NetworkTesting
@@ -90,20 +89,5 @@ struct TokenRefusalTests {
         #expect(refusal.serverCode?.hasPrefix("BAD_TOKEN redacted [31m redactedxxx") == true)
         #expect((refusal.serverCode?.count ?? 0) <= 128)
         #expect(refusal.requestID == "id of redacted")
-    }
-
-    @Test func `a refusal is the same if the body cannot be sent again`() async throws {
-        let asked = Gate(isOpen: true)
-        provider.onReplacement { refused in
-            await asked.pass()
-            return refused.next
-        }
-        let transport = StubTransport(.any ~> .error(401, code: "TOKEN_EXPIRED"))
-        let client = NetworkClient(baseURL: baseURL, transport: transport).authenticated(by: provider)
-        let upload = Endpoint<Void>.post("files", body: .oneShot(Data("once".utf8).pieces))
-        await #expect(throws: NetworkError.self) { try await client.send(upload) }
-        await asked.arrivals(atLeast: 1)
-        #expect(provider.refusals.first?.endpoint == "POST https://api.example.com/api/v1/files")
-        #expect(provider.refusals.first?.saysTokenIsInvalid == true)
     }
 }

@@ -18,43 +18,6 @@ import Testing
         await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
     }
 
-    struct HangingProvider: TokenProvider {
-        var hangsAt = "token"
-
-        func token() async throws -> SessionToken {
-            if hangsAt == "token" { await DeadlineTests.hang() }
-            return .first
-        }
-
-        func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
-            await DeadlineTests.hang()
-            return .first
-        }
-
-        func noteServerDate(_ date: Date) {}
-    }
-
-    struct HangingInterceptor: RequestInterceptor {
-        var hangsAt = "adapt"
-
-        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
-            if hangsAt == "adapt" { await DeadlineTests.hang() }
-            return request
-        }
-
-        func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
-            await DeadlineTests.hang()
-            return .doNotRetry
-        }
-    }
-
-    struct HangingTransport: HTTPTransport {
-        func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-            await DeadlineTests.hang()
-            throw CancellationError()
-        }
-    }
-
     /// Advances a clock for as long as something sleeps by it.
     static func tick(_ clock: ManualTimeSource) -> Task<Void, Never> {
         Task {
@@ -69,7 +32,7 @@ import Testing
     static func failure(
         _ transport: any HTTPTransport,
         interceptors: [any RequestInterceptor] = [],
-        provider: HangingProvider? = nil,
+        provider: Guest? = nil,
         deadline: Duration? = nil
     ) async throws -> (NetworkError, Recorder<NetworkEvent>) {
         let clock = ManualTimeSource()
@@ -86,7 +49,7 @@ import Testing
     }
 
     @Test func `the wait for a token ends at the deadline`() async throws {
-        let (error, observer) = try await Self.failure(StubTransport(), provider: HangingProvider())
+        let (error, observer) = try await Self.failure(StubTransport(), provider: Guest(place: .token))
         #expect(error.code == .timedOut && error.waitedFor == .token)
         #expect("\(error)".contains("waited for a token until the deadline of 1 min"))
         #expect(error.request?.url == "https://api.example.com/api/v1/articles/7")
@@ -94,22 +57,25 @@ import Testing
     }
 
     @Test func `the wait for another token ends at the deadline`() async throws {
-        let provider = HangingProvider(hangsAt: "replacement")
+        let provider = Guest(place: .replacement)
         let (error, _) = try await Self.failure(StubTransport(.any ~> .status(401)), provider: provider)
         #expect(error.code == .timedOut && error.waitedFor == .token)
         #expect(error.attempt == 1)
     }
 
-    @Test(arguments: ["adapt", "retry"]) func `the wait for an interceptor ends at the deadline`(_ place: String)
-        async throws
-    {
-        let transport = StubTransport(place == "retry" ? [.any ~> .status(503)] : [])
-        let (error, _) = try await Self.failure(transport, interceptors: [HangingInterceptor(hangsAt: place)])
+    @Test(arguments: [Place.interceptor, .retry])
+    func `the wait for an interceptor ends at the deadline`(_ place: Place) async throws {
+        let transport = StubTransport(place == .retry ? [.any ~> .status(503)] : [])
+        let (error, _) = try await Self.failure(transport, interceptors: [Guest(place: place)])
         #expect(error.code == .timedOut && error.waitedFor == .interceptor)
     }
 
     @Test func `a transport that does not look at its time limit is left a second after the deadline`() async throws {
-        let (error, _) = try await Self.failure(HangingTransport(), deadline: .seconds(5))
+        let hanging = StubResponse { _ in
+            await Self.hang()
+            throw CancellationError()
+        }
+        let (error, _) = try await Self.failure(StubTransport(.any ~> hanging), deadline: .seconds(5))
         #expect(error.code == .timedOut && error.waitedFor == .responseHead)
         let elapsed = try #require(error.elapsed)
         #expect(elapsed >= .seconds(6))
@@ -212,7 +178,7 @@ import Testing
     /// An interceptor and a source of tokens that hang in one place.
     struct Guest: RequestInterceptor, TokenProvider {
         let place: Place
-        let hang: @Sendable () async -> Void
+        var hang: @Sendable () async -> Void = { await DeadlineTests.hang() }
 
         func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
             if place == .interceptor { await hang() }

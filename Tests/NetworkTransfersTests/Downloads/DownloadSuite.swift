@@ -45,7 +45,8 @@ extension DownloadSuite {
 
     /// A response whose connection closes after a number of bytes.
     static func part(
-        _ content: Data, from first: Int = 0, cutAfter count: Int? = nil, status: Int? = nil, fields: [String: String]
+        _ content: Data, from first: Int = 0, cutAfter count: Int? = nil, status: Int? = nil,
+        fields: [String: String] = ["ETag": "\"v1\""]
     ) -> LoopbackServer.Action {
         let rest = content.dropFirst(first)
         var head = "HTTP/1.1 \(status ?? (first > 0 ? 206 : 200)) OK\r\nContent-Length: \(rest.count)\r\n"
@@ -63,5 +64,13 @@ extension DownloadSuite {
 
     func client(_ server: LoopbackServer) -> NetworkClient {
         NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+    }
+
+    /// A server that cuts the first response after 40,000 bytes, and sends the rest when it is asked for it.
+    func cuttingServer() throws -> LoopbackServer {
+        try LoopbackServer { [content] request in
+            let first = Self.first(of: request)
+            return Self.part(content, from: first, cutAfter: first > 0 ? nil : 40_000)
+        }
     }
 }
