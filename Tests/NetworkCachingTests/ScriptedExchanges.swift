@@ -35,7 +35,7 @@ struct CachedExchange {
     let transport: CachingTransport
     let requests: Recorder<HTTPTransportRequest>
     let clock: ManualTimeSource
-    var url = url("https://a.example")
+    var url: URL = TestSupport.url("https://a.example")
 
     init(_ cache: ResponseCache, _ clock: ManualTimeSource, _ respond: @escaping ScriptedExchanges.Response) {
         let exchanges = ScriptedExchanges(respond)

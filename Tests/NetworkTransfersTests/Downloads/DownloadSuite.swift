@@ -7,7 +7,7 @@ import NetworkURLSession
 import TestSupport
 
 /// Tests that download 100,000 bytes in place of an old file.
-protocol DownloadSuite {
+protocol DownloadSuite: SendableMetatype {
     /// The file at the target, in a folder of its own.
     var file: TemporaryFile { get }
 }
