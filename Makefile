@@ -26,6 +26,13 @@ SOURCES := Package.swift Modules Tests Examples App/Package.swift App/Sources Ap
 # `make test BUILD_FLAGS=` has both. `make run` and `make test` have the same flags, so that one build serves both.
 BUILD_FLAGS ?= -Xswiftc -gnone -Xswiftc -index-ignore-system-modules -Xcc -g0
 export BUILD_FLAGS
+# The root package with all traits, the app, the examples and the consumers are one build: each module and each package is
+# compiled once. The file is an Xcode workspace; SwiftPM keeps the versions of its packages in the folder PINS.
+WORKSPACE := --multiroot-data-file Latchkey.xcworkspace --scratch-path .build-workspace
+PINS := Latchkey.xcworkspace/xcshareddata/swiftpm
+ifeq ($(shell uname -s),Linux)
+WORKSPACE += --enable-all-traits
+endif
 ARGS ?= demo
 MINUTES ?= 10
 KILL_EVERY ?= 20
@@ -37,12 +44,15 @@ WALKS ?= 400
 help: ## List the chores
 	@grep -hE '^[a-zA-Z%<>-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 20
 
-ARTICLES = "$$(swift build --package-path App --show-bin-path)/articles"
+$(PINS):
+	@mkdir -p $@
+
+ARTICLES = .build-workspace/debug/articles
 
 .PHONY: articles
-articles: setup-run
+articles: setup-run $(PINS)
 	@echo "building the app; the first time this takes some minutes" >&2
-	@.ci/build --package-path App --product articles
+	@.ci/build $(WORKSPACE) --product articles
 
 .PHONY: run
 run: articles ## Run the demonstration, or another command: make run ARGS="list --json"
@@ -70,35 +80,40 @@ man: articles ## Write the manual page of the command line: make man MAN=/usr/lo
 	@echo "$(MAN)"
 
 .PHONY: test
-test: test-root test-traits test-consumers test-examples test-app ## Run all tests: modules, samples, examples, app
+test: test-root test-workspace test-names ## Run all tests: modules, samples, examples, app
 
+# What ships without any trait, and the tests of the modules whose code then differs.
 .PHONY: test-root
-test-root: setup-test ## Run the modules' tests without any trait
-	swift build $(BUILD_FLAGS) --build-tests --explicit-target-dependency-import-check error
-	.ci/test --skip-build
+test-root: setup-test ## Build the modules without any trait, and test those that have one
+	swift build $(BUILD_FLAGS) --explicit-target-dependency-import-check error
+	LATCHKEY_MODULE=NetworkAsyncHTTPClient,OAuth2Flows,PostgreSQLStorage,Imaging,NetworkCombine swift test $(BUILD_FLAGS)
 
-.PHONY: test-traits
-test-traits: setup-test ## Run the modules' tests with all traits
-	.ci/test --enable-all-traits --scratch-path .build-traits --skip '^RepositoryTests\.'
+.PHONY: test-workspace
+test-workspace: setup-test $(PINS) ## Run the tests of the modules with all traits, of the app, the examples and the consumers
+	.ci/test $(WORKSPACE) --explicit-target-dependency-import-check error --skip '^RepositoryTests\.'
+	swift run $(BUILD_FLAGS) $(WORKSPACE) WithoutTestFramework
 
-.PHONY: test-app
-test-app: setup-test ## Run the app's tests, end to end against the real server
-	.ci/test --package-path App
+# A part of the workspace.
+PACKAGE_traits := Latchkey
+PACKAGE_app := LatchkeyApp
+PACKAGE_examples := Examples
+PACKAGE_consumers := Consumers
+.PHONY: test-traits test-app test-examples test-consumers
+test-traits: ## Run the modules' tests with all traits
+test-app: ## Run the app's tests, end to end against the real server
+test-examples: ## Build and test the examples that need packages: logs, metrics and traces
+test-consumers: ## Build the README's samples as apps of several kinds compile them
+test-traits test-app test-examples test-consumers: test-%: setup-test $(PINS)
+	.ci/test $(WORKSPACE) --skip '^RepositoryTests\.' --test-product $(PACKAGE_$*)PackageTests
+
+.PHONY: test-names
+test-names: ## Build an application with modules of its own that have names of ours
+	swift build $(BUILD_FLAGS) --package-path Tests/Consumers/CollidingNames --scratch-path .build-names
 
 .PHONY: check-web
 check-web: articles ## Drive the screens in headless Chromium, and save pictures: make check-web PICTURES=folder
 	@.ci/setup chromium
 	App/Tests/Web/check $(ARTICLES) $(or $(PICTURES),.build-web)
-
-.PHONY: test-consumers
-test-consumers: ## Build the README's samples as apps of several kinds compile them
-	swift test $(BUILD_FLAGS) --package-path Tests/Consumers --scratch-path .build-consumers
-	swift run $(BUILD_FLAGS) --package-path Tests/Consumers --scratch-path .build-consumers WithoutTestFramework
-	swift build $(BUILD_FLAGS) --package-path Tests/Consumers/CollidingNames --scratch-path .build-consumers
-
-.PHONY: test-examples
-test-examples: ## Build and test the examples that need packages: logs, metrics and traces
-	swift test $(BUILD_FLAGS) --package-path Examples --scratch-path .build-examples
 
 # Builds the module, its tests and what they need. Installs packages and switches on a trait only where it must.
 test-%: ## Run one module's tests, with its trait: make test-TokenRefresh
@@ -140,15 +155,15 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
 
 .PHONY: endurance
-endurance: setup-run ## Run S13, S14, S15 and S20 for long: make endurance MINUTES=10 KILL_EVERY=20 LIFETIMES=3600 ONLY=S14
-	@.ci/build --package-path App --product Endurance
-	@"$$(swift build --package-path App --show-bin-path)/Endurance" --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
+endurance: setup-run $(PINS) ## Run S13, S14, S15 and S20 for long: make endurance MINUTES=10 KILL_EVERY=20 LIFETIMES=3600 ONLY=S14
+	@.ci/build $(WORKSPACE) --product Endurance
+	@.build-workspace/debug/Endurance --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
 		--provider App/Tests/Endurance/provider/start
 
 .PHONY: test-provider
-test-provider: setup-run ## Run the OAuth 2 flows against a real provider, and Schemathesis against our server: both from PyPI
-	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" swift test --package-path App \
+test-provider: setup-run $(PINS) ## Run the OAuth 2 flows against a real provider, and Schemathesis against our server: both from PyPI
+	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" swift test $(BUILD_FLAGS) $(WORKSPACE) \
 		--filter '^(ProviderTests|DevBackendTests\.ConformanceTests)(\.|/)'
 
 .PHONY: bench-imaging
@@ -198,8 +213,7 @@ ci: lint boundaries check-mutants typecheck-apple test ## Run everything that ha
 
 .PHONY: clean
 clean: ## Remove what was built
-	rm -rf .build .build-* App/.build Tests/Consumers/.build \
-		Tests/Consumers/CollidingNames/.build
+	rm -rf .build .build-* App/.build Tests/Consumers/.build
 
 .PHONY: setup-run setup-test
 setup-run:
