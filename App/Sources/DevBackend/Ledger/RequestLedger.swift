@@ -66,13 +66,13 @@ final class RequestLedger: Sendable {
         }
     }
 
-    func noteMaximum(_ maximum: any WritableKeyPath<ServerStatistics, Int> & Sendable, _ value: Int) {
+    func raise(_ maximum: any WritableKeyPath<ServerStatistics, Int> & Sendable, to value: Int) {
         state.withLockedValue { state in
             state.statistics[keyPath: maximum] = max(state.statistics[keyPath: maximum], value)
         }
     }
 
-    func noteGeneration(_ generation: Int, of sequence: Int) {
+    func setGeneration(_ generation: Int, of sequence: Int) {
         state.withLockedValue { state in
             guard let index = state.index(of: sequence) else { return }
             state.entries[index].tokenGeneration = generation

@@ -34,7 +34,7 @@ struct BackendServices: Sendable {
         uploads = try UploadFolder(
             configuration.effectiveUploadFolder,
             budget: ByteBudget(limit: configuration.limits.uploadBytes) { [ledger] in
-                ledger.noteMaximum(\.maxUploadBytes, $0)
+                ledger.raise(\.maxUploadBytes, to: $0)
             })
     }
 
@@ -63,7 +63,7 @@ struct BackendServices: Sendable {
         RequestPipeline(
             routes: routes, faults: faults, ledger: ledger,
             bodyMemory: ByteBudget(limit: configuration.limits.bufferedBodyBytes) { [ledger] in
-                ledger.noteMaximum(\.maxBufferedBodyBytes, $0)
+                ledger.raise(\.maxBufferedBodyBytes, to: $0)
             },
             credentialFields: CredentialFields(dialect: configuration.dialect),
             dialect: configuration.dialect,

@@ -28,7 +28,7 @@ struct Authenticator: Sendable {
         guard let claims = accessTokens.claims(of: token), let userID = Int64(claims.sub) else {
             throw Refusal.invalid.error()
         }
-        ledger.noteGeneration(claims.gen, of: exchange.sequence)
+        ledger.setGeneration(claims.gen, of: exchange.sequence)
         guard now().timeIntervalSince1970 < Double(claims.exp), claims.epoch >= database.epoch else {
             throw expired
         }

@@ -78,7 +78,7 @@ struct Sessions: Sendable {
             return try pair(for: grant, claims, now: now)
         case .refused(let refusal, let generation):
             ledger.count(refusal == .reused ? \.refreshes.reuseDetected : \.refreshes.rejected)
-            if let generation { ledger.noteGeneration(generation, of: exchange.sequence) }
+            if let generation { ledger.setGeneration(generation, of: exchange.sequence) }
             throw refusal
         }
     }
@@ -89,7 +89,7 @@ struct Sessions: Sendable {
         _ exchange: Exchange
     ) {
         ledger.count(counter)
-        ledger.noteGeneration(grant.generation - 1, of: exchange.sequence)
+        ledger.setGeneration(grant.generation - 1, of: exchange.sequence)
     }
 
     /// Whether an access token, expired or not, belongs to the session of a refresh token.

@@ -28,7 +28,7 @@ extension DemoRun {
         let user = try await graph.auth.registerGuest(name: "Ada", photo: photo.jpeg) { bar.show($0) }
         bar.finish()
         stopwatch.lap("registering with the photo")
-        try await noteTokens(of: graph)
+        try await recordTokens(of: graph)
         let registrations = backend.statistics.registrations
         claims.record(
             .registered, registrations == 1 && bundles.count == 1,
@@ -59,7 +59,7 @@ extension DemoRun {
         let results = await sendRequests(graph.articles, ids)
         stopwatch.lap("\(options.requests) concurrent requests, one refresh")
         let after = backend.statistics
-        try await noteTokens(of: graph)
+        try await recordTokens(of: graph)
 
         if case .signedIn = graph.session.state {} else { signOuts += 1 }
         failures = results.count { $0 != nil }
@@ -120,7 +120,7 @@ extension DemoRun {
         let outcome = try await graph.auth.autoLogin(refreshing: false)
         let page = try await graph.articles.page()
         stopwatch.lap("restarting from the store")
-        try await noteTokens(of: graph)
+        try await recordTokens(of: graph)
         let added = backend.statistics.registrations + backend.statistics.socialLogins - logins
         if case .signedIn(let user?) = outcome {
             claims.record(

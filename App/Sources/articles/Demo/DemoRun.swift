@@ -81,7 +81,7 @@ struct DemoRun {
     /// Records the bundle in the store, and its secrets.
     ///
     /// - Throws: `TokenStoreError`.
-    mutating func noteTokens(of graph: AppGraph) async throws {
+    mutating func recordTokens(of graph: AppGraph) async throws {
         if options.refresh == .oauth2 { backend.configuration.oauth2Client.secret.map { secrets.add($0) } }
         guard let bundle = try await graph.store.load(), bundle != bundles.last else { return }
         secrets.add(bundle)

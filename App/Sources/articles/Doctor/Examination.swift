@@ -156,7 +156,7 @@ struct Examination {
         do {
             head = try await graph.unauthenticatedNetwork.send(endpoint).head
         } catch let error as NetworkError {
-            guard let response = error.response else { return noteUnreachable(error) }
+            guard let response = error.response else { return addFailure(of: error) }
             head = response
         } catch {
             return checks.append(.failure("server", Failure(error).message))
@@ -168,7 +168,7 @@ struct Examination {
         checkClock(head.serverDate, now: sentAt + duration / 2)
     }
 
-    private mutating func noteUnreachable(_ error: NetworkError) {
+    private mutating func addFailure(of error: NetworkError) {
         guard error.code == .tlsFailed else {
             let advice = "check --base-url, or start a server with 'articles serve'"
             return checks.append(.failure("server", "\(baseURL) cannot be reached (\(error.code))", advice))
