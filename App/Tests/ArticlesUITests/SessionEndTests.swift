@@ -16,10 +16,10 @@ import Testing
         backend.photos.standing = .success(Data("photo".utf8))
     }
 
-    private func start() async throws -> (Task<Void, Never>, MainModel) {
-        let (run, main) = try await fixture.start()
+    private func start() async throws -> MainModel {
+        let main = try await fixture.start()
         await main.load()
-        return (run, main)
+        return main
     }
 
     private func signIn(_ user: User, as session: SessionID) async throws {
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func `the end of a session shows one alert with its reason, above the login`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         let ending = SessionEnding(status: 401, code: "REFRESH_TOKEN_REUSED", requestID: "r-1")
         backend.session.set(.signedOut(.expired(ending)))
         await until { app.signIn != nil }
@@ -44,11 +44,10 @@ import Testing
         backend.session.set(.signedOut(.expired(ending)))
         try await signIn(.ada, as: .second)
         #expect(app.alert == nil)
-        run.cancel()
     }
 
     @Test func `the alert promises a place and a draft only when they are kept`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         main.path = [.article(.fixture(1))]
         backend.session.set(.signedOut(.expired()))
         await until { app.alert != nil }
@@ -64,11 +63,10 @@ import Testing
         let all = SessionEndAlert(reason: .expired(), isPlaceKept: true, isDraftKept: true)
         let text = Strings(.english).message(for: all)
         #expect(text.hasSuffix("Your draft is kept. After signing in you continue where you were."))
-        run.cancel()
     }
 
     @Test func `many calls that fail because the session ended show one alert`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         backend.pages.standing = nil
         let refresh = Task { await main.list.refresh() }
         await backend.pages.calls(atLeast: 2)
@@ -85,21 +83,19 @@ import Testing
         backend.session.set(.signedIn(.second))
         await until { app.main != nil }
         #expect(app.alert == nil)
-        run.cancel()
     }
 
     @Test func `a call that fails without the end of the session shows its error and no alert`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         backend.pages.standing = .failure(ScreenError.ended)
         await main.list.refresh()
         #expect(main.list.banner == .ended)
         #expect(app.main === main)
         #expect(app.alert == nil)
-        run.cancel()
     }
 
     @Test func `an article whose session ends shows the login, and its error nowhere`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         let article = main.article(.fixture(1))
         let load = Task { await article.load() }
         await backend.reads.calls(atLeast: 1)
@@ -109,11 +105,10 @@ import Testing
         #expect(app.signIn != nil)
         #expect(article.phase == .idle)
         #expect(article.article == nil)
-        run.cancel()
     }
 
     @Test func `the same user continues where the session ended, with the draft`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         main.path = [.article(.fixture(1)), .compose]
         main.compose.draft = ArticleDraft(title: "Title", content: "Text")
         let submit = Task { await main.compose.submit() }
@@ -132,13 +127,12 @@ import Testing
         #expect(Set(backend.creations.requests.map(\.key)).count == 1)
         #expect(next.path == [.article(.fixture(1))])
         #expect(next.list.articles.first?.id == .fixture(9))
-        run.cancel()
     }
 
     @Test func `a state that arrives before the login has its user does not open the session without a user`()
         async throws
     {
-        let (run, main) = try await start()
+        let main = try await start()
         main.compose.draft = ArticleDraft(title: "Title", content: "Text")
         backend.session.set(.signedOut(.expired()))
         await until { app.signIn != nil }
@@ -153,11 +147,10 @@ import Testing
         await tap.value
         #expect(app.main?.user == .ada)
         #expect(app.main?.compose.hasDraft == true)
-        run.cancel()
     }
 
     @Test func `another user sees neither place nor draft nor articles of the one before`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         main.path = [.compose]
         main.compose.draft = ArticleDraft(title: "Title", content: "Text")
         backend.session.set(.signedOut(.expired()))
@@ -170,21 +163,19 @@ import Testing
         #expect(next.path.isEmpty)
         #expect(!next.compose.hasDraft)
         #expect(next.list.articles.isEmpty)
-        run.cancel()
     }
 
     @Test func `a user who signed out leaves no draft, for the same user either`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         main.compose.draft = ArticleDraft(title: "Title", content: "Text")
         await app.signOut()
         try await signIn(.ada, as: .second)
         #expect(app.main?.compose.hasDraft == false)
-        run.cancel()
     }
 
     @Test func `another account that replaces the session gets screens of its own, and no late response`() async throws
     {
-        let (run, main) = try await start()
+        let main = try await start()
         backend.pages.standing = nil
         backend.pages.ignoresCancellation = true
         let refresh = Task { await main.list.refresh() }
@@ -199,11 +190,10 @@ import Testing
         #expect(next.user == nil)
         #expect(main.article(.fixture(1)).article == nil)
         #expect(await backend.cache.articles(of: .second).isEmpty)
-        run.cancel()
     }
 
     @Test func `an article that was read for another account is not shown`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         backend.reads.ignoresCancellation = true
         let article = main.article(.fixture(1))
         let load = Task { await article.load() }
@@ -214,11 +204,10 @@ import Testing
         await load.value
         #expect(article.article == nil)
         #expect(app.main?.article(.fixture(1)).article == nil)
-        run.cancel()
     }
 
     @Test func `an article that is published for another account is not shown`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         backend.creations.ignoresCancellation = true
         main.compose.draft = ArticleDraft(title: "Title", content: "Text")
         let submit = Task { await main.compose.submit() }
@@ -229,11 +218,10 @@ import Testing
         await submit.value
         #expect(app.main?.list.articles.isEmpty == true)
         #expect(app.main?.compose.hasDraft == false)
-        run.cancel()
     }
 
     @Test func `a state that arrives late does not end the session after it`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         backend.session.setSilently(.signedOut(.expired()))
         backend.pages.standing = .failure(ScreenError.ended)
         await main.list.refresh()
@@ -244,11 +232,10 @@ import Testing
         await app.signOut()
         #expect(app.main == nil)
         #expect(next.session == .second)
-        run.cancel()
     }
 
     @Test func `a guest whose session ends at once sees the login`() async throws {
-        let (run, _) = try await start()
+        _ = try await start()
         backend.session.set(.signedOut(.byUser))
         await until { app.signIn != nil }
         let login = try #require(app.signIn)
@@ -257,6 +244,5 @@ import Testing
         backend.registrations.standing = .success(.ada)
         await login.guest.submit()
         #expect(app.signIn === login)
-        run.cancel()
     }
 }

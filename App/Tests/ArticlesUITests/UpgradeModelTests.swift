@@ -12,16 +12,16 @@ import Testing
     private var backend: Backend { fixture.backend }
     private var app: AppModel { fixture.app }
 
-    private func start() async throws -> (Task<Void, Never>, MainModel) {
-        let (run, main) = try await fixture.start()
+    private func start() async throws -> MainModel {
+        let main = try await fixture.start()
         main.path = [.account]
-        return (run, main)
+        return main
     }
 
     private let kept = User(id: User.ada.id, name: "Ada Lovelace")
 
     @Test func `a guest who keeps the account stays the same user in the same session`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         let tap = Task { await main.upgrade.upgrade(with: .kakao) }
         await backend.upgrades.calls(atLeast: 1)
         #expect(main.upgrade.phase == .loading && main.upgrade.provider == .kakao)
@@ -29,11 +29,10 @@ import Testing
         await tap.value
         #expect(main.upgrade.phase == .loaded && main.upgrade.provider == nil)
         #expect(main.user == kept && main.session == .first && main.path == [.account])
-        run.cancel()
     }
 
     @Test func `the account shows the user's photo, loads it once, and not for a session that is over`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         backend.portraits.standing = .failure(ScreenError("timedOut"))
         await main.loadAccount()
         #expect(main.photo == nil && main.user == .ada)
@@ -45,11 +44,10 @@ import Testing
         main.close()
         await main.loadAccount()
         #expect(main.photo == nil && backend.portraits.requests.count == 2)
-        run.cancel()
     }
 
     @Test func `an upgrade that failed can be tried again`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         let inUse = ScreenError("unacceptableStatus", status: 409, detail: "The account belongs to another user.")
         backend.upgrades.standing = .failure(inUse)
         await main.upgrade.upgrade(with: .apple)
@@ -57,19 +55,17 @@ import Testing
         backend.upgrades.standing = .success(kept)
         await main.upgrade.upgrade(with: .kakao)
         #expect(main.upgrade.phase == .loaded && main.user == kept)
-        run.cancel()
     }
 
     @Test func `an upgrade whose sheet is closed shows no error`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         backend.tokens.standing = .failure(CancellationError())
         await main.upgrade.upgrade(with: .apple)
         #expect(main.upgrade.phase == .idle && backend.upgrades.requests.isEmpty)
-        run.cancel()
     }
 
     @Test func `a response that arrives after an upgrade was cancelled changes nothing`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         backend.upgrades.ignoresCancellation = true
         let tap = Task { await main.upgrade.upgrade(with: .apple) }
         await backend.upgrades.calls(atLeast: 1)
@@ -77,11 +73,10 @@ import Testing
         backend.upgrades.respond(to: 0, with: kept)
         await tap.value
         #expect(main.upgrade.phase == .idle && main.user == .ada)
-        run.cancel()
     }
 
     @Test func `an upgrade whose session ends shows the login, and its error nowhere`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         backend.upgrades.standing = nil
         let tap = Task { await main.upgrade.upgrade(with: .apple) }
         await backend.upgrades.calls(atLeast: 1)
@@ -90,11 +85,10 @@ import Testing
         await tap.value
         #expect(app.signIn != nil && app.alert != nil)
         #expect(main.upgrade.phase == .idle)
-        run.cancel()
     }
 
     @Test func `an upgrade of another account's session changes no user`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         backend.upgrades.ignoresCancellation = true
         let tap = Task { await main.upgrade.upgrade(with: .apple) }
         await backend.upgrades.calls(atLeast: 1)
@@ -105,11 +99,10 @@ import Testing
         await tap.value
         #expect(main.user == nil && app.main?.user != kept)
         #expect(app.main?.upgrade.phase == .idle)
-        run.cancel()
     }
 
     @Test func `two taps on an upgrade make one call`() async throws {
-        let (run, main) = try await start()
+        let main = try await start()
         let taps = [
             Task { await main.upgrade.upgrade(with: .apple) }, Task { await main.upgrade.upgrade(with: .kakao) },
         ]
@@ -117,6 +110,5 @@ import Testing
         backend.upgrades.respond(to: 0, with: kept)
         for tap in taps { await tap.value }
         #expect(backend.upgrades.requests == [.apple])
-        run.cancel()
     }
 }

@@ -42,9 +42,10 @@ final class Backend {
 
 /// The application with ada signed in, whose calls the test responds to.
 @MainActor
-struct SignedInApp {
+final class SignedInApp {
     let backend = Backend()
     let app: AppModel
+    private var run: Task<Void, Never>?
 
     init() {
         app = AppModel(services: backend.services)
@@ -54,11 +55,13 @@ struct SignedInApp {
         backend.tokens.standing = .success("fixture")
     }
 
-    /// Runs the application until its main screen is shown.
-    func start() async throws -> (Task<Void, Never>, MainModel) {
-        let run = Task { await app.run() }
+    deinit { run?.cancel() }
+
+    /// Runs the application, to the end of the test, and returns when its main screen is shown.
+    func start() async throws -> MainModel {
+        run = Task { [app] in await app.run() }
         await until { app.main != nil }
-        return (run, try #require(app.main))
+        return try #require(app.main)
     }
 }
 
