@@ -40,6 +40,17 @@ import TokenRefresh
         }
 
         func me() async throws -> String { try await network.send(.me).name }
+
+        /// Signs in with a browser, at this server or another one.
+        func signIn(at other: OAuth2Server? = nil, with browser: any OAuth2UserAgent) async throws {
+            let signIn = OAuth2CodeSignIn(server: other ?? server, client: client, network: base)
+            try await signIn.start(session, with: browser)
+        }
+    }
+
+    /// A user who submits the form of the page.
+    private static func user(_ form: String) -> LoopbackUserAgent {
+        LoopbackUserAgent { try await submit($0, form) }
     }
 
     private static func withApp(
@@ -76,16 +87,19 @@ import TokenRefresh
         return response.status.code
     }
 
+    /// The value of an item of a URL's query.
+    private static func item(_ name: String, of url: URL) -> String? {
+        URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?.first { $0.name == name }?.value
+    }
+
     @Test(arguments: ["development-only", nil])
     func `a browser signs in, the session refreshes, and a sign-out revokes it`(_ secret: String?) async throws {
         try await Self.withApp(secret: secret) { app in
-            let signIn = OAuth2CodeSignIn(server: app.server, client: app.client, network: app.base)
-            try await signIn.start(
-                app.session,
-                with: LoopbackUserAgent { page in
-                    #expect(!page.absoluteString.contains("verifier"))
-                    try await Self.submit(page, "name=Ada&decision=allow")
-                })
+            let browser = LoopbackUserAgent { page in
+                #expect(!page.absoluteString.contains("verifier"))
+                try await Self.submit(page, "name=Ada&decision=allow")
+            }
+            try await app.signIn(with: browser)
             #expect(try await app.me() == "Ada")
             try await app.backend.expireAccessTokens()
             #expect(try await app.me() == "Ada")
@@ -98,14 +112,9 @@ import TokenRefresh
 
     @Test func `a user who refuses is reported, and an earlier session stays`() async throws {
         try await Self.withApp { app in
-            let signIn = OAuth2CodeSignIn(server: app.server, client: app.client, network: app.base)
-            try await signIn.start(app.session, with: LoopbackUserAgent { try await Self.submit($0, "name=Ada") })
+            try await app.signIn(with: Self.user("name=Ada"))
             let error = await #expect(throws: OAuth2SignInError.self) {
-                try await signIn.start(
-                    app.session,
-                    with: LoopbackUserAgent { page in
-                        try await Self.submit(page, "decision=deny")
-                    })
+                try await app.signIn(with: Self.user("decision=deny"))
             }
             #expect(error?.code == .denied)
             #expect(try await app.me() == "Ada")
@@ -114,20 +123,16 @@ import TokenRefresh
 
     @Test func `requests that are no response to the page do not end the sign-in`() async throws {
         try await Self.withApp { app in
-            let signIn = OAuth2CodeSignIn(server: app.server, client: app.client, network: app.base)
-            try await signIn.start(
-                app.session,
-                with: LoopbackUserAgent { page in
-                    let redirect = try #require(
-                        URLComponents(url: page, resolvingAgainstBaseURL: false)?.queryItems?
-                            .first { $0.name == "redirect_uri" }?.value)
-                    for target in ["/favicon.ico", "?code=stolen&state=guessed", "?code=stolen", "/a?error=b"] {
-                        let request = HTTPClientRequest(url: redirect + target)
-                        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(15))
-                        #expect(response.status.code == 404)
-                    }
-                    try await Self.submit(page, "name=Ada")
-                })
+            let browser = LoopbackUserAgent { page in
+                let redirect = try #require(Self.item("redirect_uri", of: page))
+                for target in ["/favicon.ico", "?code=stolen&state=guessed", "?code=stolen", "/a?error=b"] {
+                    let request = HTTPClientRequest(url: redirect + target)
+                    let response = try await HTTPClient.shared.execute(request, timeout: .minutes(15))
+                    #expect(response.status.code == 404)
+                }
+                try await Self.submit(page, "name=Ada")
+            }
+            try await app.signIn(with: browser)
             #expect(try await app.me() == "Ada")
         }
     }
@@ -136,9 +141,8 @@ import TokenRefresh
         try await Self.withApp { app in
             var server = app.server
             server.issuer = "https://other.example.com"
-            let signIn = OAuth2CodeSignIn(server: server, client: app.client, network: app.base)
             let error = await #expect(throws: OAuth2SignInError.self) {
-                try await signIn.start(app.session, with: LoopbackUserAgent { try await Self.submit($0, "name=Ada") })
+                try await app.signIn(at: server, with: Self.user("name=Ada"))
             }
             #expect(error?.code == .mismatch)
             #expect(app.backend.statistics.count("POST", "/oauth2/token") == 0)
@@ -149,9 +153,8 @@ import TokenRefresh
         try await Self.withApp { app in
             var server = app.server
             server.codeChallengeMethods = ["plain"]
-            let signIn = OAuth2CodeSignIn(server: server, client: app.client, network: app.base)
             let error = await #expect(throws: OAuth2SignInError.self) {
-                try await signIn.start(app.session, with: LoopbackUserAgent { _ in Issue.record("shown") })
+                try await app.signIn(at: server, with: LoopbackUserAgent { _ in Issue.record("shown") })
             }
             #expect(error?.code == .unsupported)
         }
@@ -159,15 +162,12 @@ import TokenRefresh
 
     @Test func `a sign-in in a browser ends in time, and at once when it is cancelled`() async throws {
         try await Self.withApp { app in
-            let signIn = OAuth2CodeSignIn(server: app.server, client: app.client, network: app.base)
             let late = await #expect(throws: OAuth2SignInError.self) {
-                try await signIn.start(app.session, with: LoopbackUserAgent(timeout: .milliseconds(50)) { _ in })
+                try await app.signIn(with: LoopbackUserAgent(timeout: .milliseconds(50)) { _ in })
             }
             #expect(late?.code == .expired)
             let (shown, continuation) = AsyncStream<Void>.makeStream()
-            let task = Task {
-                try await signIn.start(app.session, with: LoopbackUserAgent { _ in continuation.yield() })
-            }
+            let task = Task { try await app.signIn(with: LoopbackUserAgent { _ in continuation.yield() }) }
             for await _ in shown { break }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
@@ -176,13 +176,10 @@ import TokenRefresh
 
     @Test func `a code that is exchanged twice ends the session that it has started`() async throws {
         try await Self.withApp { app in
-            let signIn = OAuth2CodeSignIn(server: app.server, client: app.client, network: app.base)
-            let eavesdropper = Eavesdropper(base: LoopbackUserAgent { try await Self.submit($0, "name=Ada") })
-            try await signIn.start(app.session, with: eavesdropper)
+            let eavesdropper = Eavesdropper(base: Self.user("name=Ada"))
+            try await app.signIn(with: eavesdropper)
             let response = try #require(eavesdropper.responses.withLockedValue { $0.first })
-            let code = try #require(
-                URLComponents(url: response, resolvingAgainstBaseURL: false)?.queryItems?
-                    .first { $0.name == "code" }?.value)
+            let code = try #require(Self.item("code", of: response))
             let client = app.backend.configuration.oauth2Client
             let status = try await Self.submit(
                 app.server.tokenEndpoint,
