@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import ContractTesting
 import DataAPI
 import DevBackend
@@ -7,13 +8,12 @@ import NetworkCore
 import Testing
 import TokenRefresh
 
-extension TokenRefreshPolicy {
+extension TestApp.Setup {
     /// A request during the pause after a failure fails at once, so that it is counted with those that waited.
-    static let failingFast: TokenRefreshPolicy = {
-        var policy = TokenRefreshPolicy.patient
+    mutating func failFast(with clock: any TimeSource) {
         policy.maximumPauseWait = .zero
-        return policy
-    }()
+        self.clock = clock
+    }
 }
 
 extension Scenarios {
@@ -32,8 +32,7 @@ extension Scenarios {
         ) async throws {
             let clock = ManualTimeSource()
             try await TestApp.run({
-                $0.policy = .failingFast
-                $0.clock = clock
+                $0.failFast(with: clock)
                 $0.connections = failure.connections
             }) { app in
                 app.backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", failure.action, times: 1)])
@@ -121,8 +120,7 @@ extension Scenarios {
         ) async throws {
             let clock = ManualTimeSource()
             try await TestApp.run({
-                $0.policy = .failingFast
-                $0.clock = clock
+                $0.failFast(with: clock)
                 $0.handler = gateway.handler
             }) { app in
                 app.backend.faults = FaultPlan([

@@ -45,8 +45,7 @@ extension Scenarios {
             try await TestApp.run({
                 $0.server.now = { clock.date }
                 $0.server.rotationGrace = .seconds(60)
-                $0.policy = .failingFast
-                $0.clock = clock
+                $0.failFast(with: clock)
             }) { app in
                 let failures = try await loseTheResponse(app)
                 #expect(failures.count == Self.count)
@@ -61,10 +60,7 @@ extension Scenarios {
 
         @Test func `S10: without key and grace window there is one replay and one ending`() async throws {
             let clock = ManualTimeSource()
-            try await TestApp.run({
-                $0.policy = .failingFast
-                $0.clock = clock
-            }) { app in
+            try await TestApp.run({ $0.failFast(with: clock) }) { app in
                 let failures = try await loseTheResponse(app)
                 #expect(failures.count == Self.count)
                 #expect(failures.allSatisfy { $0.authentication?.code == .refreshUnavailable })

@@ -14,10 +14,7 @@ extension Scenarios {
     @Suite struct SlowResponseScenarios {
         @Test func `S13: a response after the deadline is kept, and no second call is made`() async throws {
             let clock = ManualTimeSource()
-            try await TestApp.run({
-                $0.policy = .failingFast
-                $0.clock = clock
-            }) { app in
+            try await TestApp.run({ $0.failFast(with: clock) }) { app in
                 let gate = app.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
                 try await app.backend.expireAccessTokens()
                 async let requests = app.sendAll(1_000)
@@ -45,13 +42,7 @@ extension Scenarios {
 
         @Test func `S13: a second process fails at the deadline and adopts the late response`() async throws {
             let clock = ManualTimeSource()
-            try await TestApp.run(
-                processes: 2,
-                {
-                    $0.policy = .failingFast
-                    $0.clock = clock
-                }
-            ) { apps in
+            try await TestApp.run(processes: 2, { $0.failFast(with: clock) }) { apps in
                 let (first, second) = (apps[0], apps[1])
                 let (gate, requests) = try await first.refuseAll(100, at: .beforeResponse)
                 async let others = second.sendAll(100)

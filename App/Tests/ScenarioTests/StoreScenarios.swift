@@ -17,13 +17,7 @@ extension Scenarios {
             let folder = try TemporaryFolder()
             defer { folder.remove() }
             let faulty = FaultyTokenStore(FileTokenStore(folder: folder.tokens))
-            try await TestApp.run(
-                1, store: { _ in faulty },
-                {
-                    $0.policy = .failingFast
-                    $0.clock = ManualTimeSource()
-                }
-            ) { apps in
+            try await TestApp.run(1, store: { _ in faulty }, { $0.failFast(with: ManualTimeSource()) }) { apps in
                 let app = apps[0]
                 faulty.fail(.record)
                 try await app.backend.expireAccessTokens()
@@ -70,11 +64,7 @@ extension Scenarios {
             let disk = try await MountedFolder()
             try await disk.use { disk in
                 try await TestApp.run(
-                    1, store: { _ in FileTokenStore(folder: disk.tokens) },
-                    {
-                        $0.policy = .failingFast
-                        $0.clock = clock
-                    }
+                    1, store: { _ in FileTokenStore(folder: disk.tokens) }, { $0.failFast(with: clock) }
                 ) { apps in
                     let app = apps[0]
                     try await disk.unmount()
