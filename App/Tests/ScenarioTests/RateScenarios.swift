@@ -10,7 +10,7 @@ import TokenRefresh
 extension Scenarios {
     /// S14: three processes share a store, each with an engine of its own, and requests come at a constant rate.
     ///
-    /// These scenarios, and no others, take real time: 18 seconds in total.
+    /// These scenarios, and no others, take real time: 18 seconds over each transport.
     @Suite struct RateScenarios {
         static let runs: [(lifetime: Int, seconds: Int, isStrict: Bool)] = [(2, 6, false), (2, 5, true), (4, 7, false)]
 
