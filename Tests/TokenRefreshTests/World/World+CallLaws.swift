@@ -66,6 +66,11 @@ extension World {
         if other.isAbandoned || family.isLoggedOut || family.isDamaged { return true }
         guard other.isUnguarded || call.isUnguarded, other.process != call.process else { return false }
         if other.base.generation < call.base.generation { return true }
+        // A process that has lost its lease unawares calls with a key. Another one has repeated that call, and gone on
+        // since: the server answers both alike.
+        if other.base.generation > call.base.generation, isTolerated(call), plan.tolerance == .sameKey {
+            return server.grants[call.token].key == call.key
+        }
         // The wall clock measures how long ago another process recorded its intent.
         if isClockSet(since: other.since) || now - other.since >= plan.policy.longestCall.milliseconds { return true }
         return isTolerated(since: other.since) && (plan.tolerance != .sameKey || other.key == call.key)
