@@ -167,7 +167,7 @@ extension CarriedSecrets {
         let boundary = contentType[start...].prefix { $0 != ";" }.filter { $0 != "\"" && $0 != " " }
         guard !boundary.isEmpty else { return areComplete = false }
         let end = Data("\r\n\r\n".utf8)
-        for part in data.split(separator: Data("--\(boundary)".utf8)) {
+        for part in data.parts(separatedBy: Data("--\(boundary)".utf8)) {
             guard let headEnd = part.range(of: end) else { continue }
             let head = String(decoding: part[..<headEnd.lowerBound], as: UTF8.self)
             var content = Data(part[headEnd.upperBound...])
@@ -183,6 +183,19 @@ extension CarriedSecrets {
 extension String {
     /// Whether the text is so long that it is found in another one by its own value only, and never by accident.
     var isUnmistakable: Bool { utf8.count >= Redaction.unmistakableLength }
+}
+
+extension Data {
+    /// What stands between the places of a separator. `split(separator:)` takes fifty times as long, 0.1 s for 1 MiB.
+    fileprivate func parts(separatedBy separator: Data) -> [Data] {
+        var parts: [Data] = []
+        var rest = self[...]
+        while let range = rest.range(of: separator) {
+            parts.append(rest[..<range.lowerBound])
+            rest = rest[range.upperBound...]
+        }
+        return parts + [rest]
+    }
 }
 
 extension MediaType {
