@@ -30,6 +30,7 @@ export BUILD_FLAGS
 # compiled once. The file is an Xcode workspace; SwiftPM keeps the versions of its packages in the folder PINS.
 WORKSPACE := --multiroot-data-file Latchkey.xcworkspace --scratch-path .build-workspace
 PINS := Latchkey.xcworkspace/xcshareddata/swiftpm
+PROGRAMS := .build-workspace/debug
 ifeq ($(shell uname -s),Linux)
 WORKSPACE += --enable-all-traits
 endif
@@ -47,7 +48,7 @@ help: ## List the chores
 $(PINS):
 	@mkdir -p $@
 
-ARTICLES = .build-workspace/debug/articles
+ARTICLES = $(PROGRAMS)/articles
 
 .PHONY: articles
 articles: setup-run $(PINS)
@@ -80,7 +81,7 @@ man: articles ## Write the manual page of the command line: make man MAN=/usr/lo
 	@echo "$(MAN)"
 
 .PHONY: test
-test: test-root test-workspace test-names ## Run all tests: modules, samples, examples, app
+test: test-root test-workspace test-doubles test-names ## Run all tests: modules, samples, examples, app
 
 # What ships without any trait, and the tests of the modules whose code then differs.
 .PHONY: test-root
@@ -91,7 +92,6 @@ test-root: setup-test ## Build the modules without any trait, and test those tha
 .PHONY: test-workspace
 test-workspace: setup-test $(PINS) ## Run the tests of the modules with all traits, of the app, the examples and the consumers
 	.ci/test $(WORKSPACE) --explicit-target-dependency-import-check error --skip '^RepositoryTests\.'
-	swift run $(BUILD_FLAGS) $(WORKSPACE) WithoutTestFramework
 
 # A part of the workspace.
 PACKAGE_traits := Latchkey
@@ -105,6 +105,11 @@ test-examples: ## Build and test the examples that need packages: logs, metrics 
 test-consumers: ## Build the README's samples as apps of several kinds compile them
 test-traits test-app test-examples test-consumers: test-%: setup-test $(PINS)
 	.ci/test $(WORKSPACE) --skip '^RepositoryTests\.' --test-product $(PACKAGE_$*)PackageTests
+test-consumers: test-doubles
+
+.PHONY: test-doubles
+test-doubles: $(PINS) ## Run the test doubles in a program that links no test framework
+	swift run $(BUILD_FLAGS) $(WORKSPACE) WithoutTestFramework
 
 .PHONY: test-names
 test-names: ## Build an application with modules of its own that have names of ours
@@ -157,7 +162,7 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 .PHONY: endurance
 endurance: setup-run $(PINS) ## Run S13, S14, S15 and S20 for long: make endurance MINUTES=10 KILL_EVERY=20 LIFETIMES=3600 ONLY=S14
 	@.ci/build $(WORKSPACE) --product Endurance
-	@.build-workspace/debug/Endurance --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
+	@$(PROGRAMS)/Endurance --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
 		--provider App/Tests/Endurance/provider/start
 
