@@ -56,6 +56,7 @@ import TokenRefresh
             try await app.backend.revokeSessions(ofUser: user)
             try await app.backend.expireAccessTokens()
             #expect(await app.send(.articles())?.authentication?.code == .sessionEnded)
+            await app.events.wait(for: \.isSignedOut)
             #expect(app.events.endings.count == 1)
             #expect(try await app.store.load() == nil)
         }
