@@ -57,9 +57,11 @@ final class EventLog: Sendable {
         state.withLockedValue(\.events).count(where: matches)
     }
 
-    /// The endings of sessions, in order.
+    /// The endings of sessions, in order. An engine that has read an empty store before a sign-in has ended none.
     var endings: [SignOutReason] {
-        state.withLockedValue(\.events).compactMap { if case .signedOut(let reason) = $0 { reason } else { nil } }
+        state.withLockedValue(\.events).compactMap { event in
+            if case .signedOut(let reason) = event, reason != .never { reason } else { nil }
+        }
     }
 }
 
