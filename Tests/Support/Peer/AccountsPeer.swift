@@ -42,7 +42,8 @@ struct AccountsPeer {
 
     func run() async {
         var limits = PostgreSQLLimits()
-        limits.call = .seconds(3_600)  // the machine of a test may be slow
+        // The machine of a test may be slow.
+        (limits.call, limits.connect, limits.statement) = (.seconds(3_600), .seconds(600), .seconds(600))
         let first = PostgreSQLTokenStore(
             connection: connection,
             account: prefix,
