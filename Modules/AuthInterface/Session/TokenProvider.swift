@@ -20,6 +20,12 @@ public protocol TokenProvider: Sendable {
     ///   neither a refresh under way nor other tasks that wait for it (G7).
     func token() async throws -> SessionToken
 
+    /// The token for a request that starts now, if it is at hand: the one that ``token()`` would return without
+    /// waiting. `nil`: ask ``token()``.
+    ///
+    /// A client looks here first, so that a valid token costs no task. It must not block. The default is `nil`.
+    var validToken: SessionToken? { get }
+
     /// A token to use in place of one that the server has refused.
     ///
     /// If the refused token is no longer the current one, the current one is returned without a refresh (G2).
@@ -49,6 +55,9 @@ extension TokenProvider {
     public func replacement(for refused: SessionToken) async throws -> SessionToken {
         try await replacement(after: TokenRefusal(of: refused))
     }
+
+    /// The token is always asked for.
+    public var validToken: SessionToken? { nil }
 
     /// Ignores the server's clock.
     ///

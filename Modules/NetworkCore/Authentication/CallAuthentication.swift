@@ -46,39 +46,46 @@ struct CallAuthentication: Sendable {
     /// come back.
     mutating func forgetToken() { carried = nil }
 
-    /// Places a token, if the origin may see tokens.
-    mutating func placeToken(in head: HTTPRequestHead) async throws -> HTTPRequestHead {
-        switch origins.decision(for: head.url) {
+    /// Places the token that is at hand, if the origin may see tokens.
+    ///
+    /// - Returns: The request. `nil`: the provider has to be waited for.
+    mutating func placeToken(in head: HTTPRequestHead, to origin: Origin) throws -> HTTPRequestHead? {
+        switch origins.decision(for: origin) {
         case .foreign:
             return head
         case .cleartext:
             throw NetworkError(.cleartextRefused, reason: "a token would go over plain http")
         case .allowed:
-            let token = try await nextToken()
-            let request = try policy.placement.place(token, in: head)
-            carried = token
-            if !secrets.contains(token.value) { secrets += [token.value, token.refreshToken].compactMap(\.self) }
-            return request
+            guard let token = replacement ?? provider.validToken else { return nil }
+            return try place(token, in: head)
         }
     }
 
-    private mutating func nextToken() async throws -> SessionToken {
+    /// Waits for a token, and places it.
+    mutating func placeAwaitedToken(in head: HTTPRequestHead) async throws -> HTTPRequestHead {
         let token: SessionToken
         do {
-            token = if let replacement { replacement } else { try await provider.token() }
+            token = try await provider.token()
         } catch let error as AuthenticationError where error.code == .notSignedIn && session != nil {
             // The user signed out between two attempts: the call's session has ended.
             throw NetworkError(AuthenticationError(.sessionEnded, cause: error))
         } catch {
             throw try NetworkError(describing: error, otherwise: .authenticationFailed)
         }
+        return try place(token, in: head)
+    }
+
+    private mutating func place(_ token: SessionToken, in head: HTTPRequestHead) throws -> HTTPRequestHead {
         replacement = nil
         let joined = continuity?.join(token.session) ?? token.session
         guard joined == token.session, session == nil || session == token.session else {
             throw NetworkError(AuthenticationError(.sessionEnded))
         }
         session = token.session
-        return token
+        let request = try policy.placement.place(token, in: head)
+        carried = token
+        if !secrets.contains(token.value) { secrets += [token.value, token.refreshToken].compactMap(\.self) }
+        return request
     }
 
     /// Asks for another token, if the failure refuses the one the attempt carried.

@@ -58,13 +58,19 @@ extension NetworkClient {
                 try await interceptor.adapt(head, context: context)
             }
         }
-        try call.head.validate()
-        try configuration.refuseCleartext(call.head)
+        let origin = try call.head.validate()
+        try configuration.refuseCleartext(origin)
         guard call.settings.requiresAuthentication else { return }
         let startedAt = clock.uptime
-        let head = try await withTokens(of: &call) { [head = call.head] in try await $0.placeToken(in: head) }
-        guard let head else { return }
-        call.head = head
+        if let head = try call.authentication?.placeToken(in: call.head, to: origin) {
+            call.head = head
+        } else {
+            let head = try await withTokens(of: &call) { [head = call.head] in
+                try await $0.placeAwaitedToken(in: head)
+            }
+            guard let head else { return }
+            call.head = head
+        }
         call.phases?.setTokenWait(clock.uptime - startedAt)
     }
 

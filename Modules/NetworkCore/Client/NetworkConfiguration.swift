@@ -81,7 +81,7 @@ extension NetworkConfiguration {
         if let problem = headers.problem ?? settings.headers.problem { throw problem }
         var fields = headers
         // Default fields may be keys of this API, so other origins do not receive them (G15).
-        if Origin(url) != Origin(baseURL) {
+        if !fields.isEmpty, Origin(url) != Origin(baseURL) {
             fields.removeAll { !RedirectPolicy.fieldsForAnyOrigin.contains($0.name.lowercased()) }
         }
         if fields["Accept"] == nil { try fields.set("Accept", to: endpoint.reading.accept(settings.format ?? format)) }
@@ -107,8 +107,7 @@ extension NetworkConfiguration {
     /// to a login and the body of a refresh contain tokens (G16).
     ///
     /// - Throws: ``NetworkError`` with code `cleartextRefused`.
-    func refuseCleartext(_ request: HTTPRequestHead) throws {
-        guard let origin = Origin(request.url) else { return }
+    func refuseCleartext(_ origin: Origin) throws {
         guard origin.allowsRequests(cleartextExceptions: cleartextExceptions) else {
             throw NetworkError(
                 .cleartextRefused,

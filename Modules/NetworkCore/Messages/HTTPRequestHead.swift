@@ -47,9 +47,10 @@ public struct HTTPRequestHead: Sendable, Hashable {
 
     /// Refuses what cannot be sent, or would not be sent as it looks.
     ///
+    /// - Returns: Where it is sent.
     /// - Throws: ``NetworkError`` with code `invalidRequest`; it names the field, never its value.
-    func validate() throws {
-        guard Origin(url) != nil else {
+    func validate() throws -> Origin {
+        guard let origin = Origin(url) else {
             throw NetworkError(.invalidRequest, reason: Origin.problem)
         }
         let mayHoldUser = url.absoluteString.utf8.contains(UInt8(ascii: "@"))
@@ -65,6 +66,7 @@ public struct HTTPRequestHead: Sendable, Hashable {
         } catch {
             throw NetworkError(error)
         }
+        return origin
     }
 
     /// Refuses the trailer fields of a request that must not be sent as such: invalid ones, and those that frame a

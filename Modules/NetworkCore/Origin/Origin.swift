@@ -138,7 +138,11 @@ public struct OriginPolicy: Sendable, Hashable {
 
     /// Decides whether tokens may be sent to a URL.
     public func decision(for url: URL) -> Decision {
-        guard let origin = Origin(url), allowed.contains(origin) else { return .foreign }
+        Origin(url).map { decision(for: $0) } ?? .foreign
+    }
+
+    func decision(for origin: Origin) -> Decision {
+        guard allowed.contains(origin) else { return .foreign }
         return origin.allowsRequests(cleartextExceptions: cleartextExceptions) ? .allowed : .cleartext
     }
 }

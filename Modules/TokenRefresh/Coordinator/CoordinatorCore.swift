@@ -1,6 +1,8 @@
 import AuthInterface
 import ConcurrencyPrimitives
 
+import struct Foundation.Date
+
 /// The state behind the coordinator's lock: the machine, and the handles of the work that it has started.
 struct CoordinatorCore {
     typealias Waiter = UnsafeContinuation<RefreshResponse, Never>
@@ -22,6 +24,8 @@ struct CoordinatorCore {
     var pause: (end: Duration, wait: Task<Void, Never>)?
     /// Whether ``EnginesAtWork`` keeps the engine.
     var isKept = false
+    /// The last date of a response.
+    private var serverDate: Date?
     private var number = 0
 
     init(machine: RefreshStateMachine) {
@@ -38,6 +42,13 @@ struct CoordinatorCore {
     /// The lease of the attempt under way. An older one was lost.
     var newestLease: (any TokenStoreLease)? {
         leases.max { $0.key.number < $1.key.number }?.value.lease
+    }
+
+    /// Whether a date of a response tells something new: a thousand responses of one second have the same date, and the
+    /// first of them tells the time best.
+    mutating func isNew(_ date: Date) -> Bool {
+        defer { serverDate = date }
+        return serverDate != date
     }
 
     mutating func nextNumber() -> Int {

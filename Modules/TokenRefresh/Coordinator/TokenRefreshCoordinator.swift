@@ -97,12 +97,14 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: `AuthenticationError`, or `CancellationError`.
     /// - Complexity: With a valid token O(1): one lock, no suspension, no allocation.
     public func token() async throws -> SessionToken {
-        if let token = readyToken() { return token }
+        if let token = validToken { return token }
         return try await response(to: .token).token
     }
 
-    @inline(never)
-    private func readyToken() -> SessionToken? {
+    /// See `TokenProvider.validToken`. While it must be refreshed, also in the background, it is asked for.
+    ///
+    /// - Complexity: O(1): one lock, no allocation.
+    public var validToken: SessionToken? {
         let uptime = clock.uptime
         return core.withLock { $0.machine.readyToken(at: uptime) }
     }
@@ -120,7 +122,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     ///
     /// - Parameter date: The `Date` of a response, on the server's clock.
     public func noteServerDate(_ date: Date) {
-        send(.serverDateNoted(date))
+        if core.withLock({ $0.isNew(date) }) { send(.serverDateNoted(date)) }
     }
 
     // MARK: AuthSession

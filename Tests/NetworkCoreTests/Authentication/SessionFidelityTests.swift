@@ -10,7 +10,7 @@ import Testing
 /// G23: a request stays with its session. G21: a one-shot body is never sent again.
 @Suite("A request and its session", .timeLimit(.minutes(10)))
 struct SessionFidelityTests {
-    let provider = ScriptedTokenProvider()
+    let provider = ScriptedTokenProvider(isAtHand: true)
     let clock = ManualTimeSource()
 
     func client(_ transport: StubTransport) -> AuthenticatedNetworkClient {

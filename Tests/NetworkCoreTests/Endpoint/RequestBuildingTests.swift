@@ -94,7 +94,7 @@ struct RequestBuildingTests {
         let request = HTTPRequestHead(
             method: HTTPMethod(rawValue: method), url: url(text), headers: HTTPHeaders([(name, value)]))
         #expect {
-            try request.validate()
+            _ = try request.validate()
         } throws: { error in
             (error as? NetworkError)?.code == .invalidRequest
         }
@@ -116,7 +116,7 @@ struct RequestBuildingTests {
         #expect("\(error)".contains("leave it out"))
         for headers in [[name: "3"] as HTTPHeaders, HTTPHeaders([(name, "3")])] {
             let request = try request(Endpoint.article(1), headers: headers)
-            #expect(throws: NetworkError.self) { try request.validate() }
+            #expect(throws: NetworkError.self) { _ = try request.validate() }
         }
     }
 

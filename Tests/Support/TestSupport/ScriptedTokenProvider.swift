@@ -13,9 +13,12 @@ package final class ScriptedTokenProvider: TokenProvider {
     }
 
     private let state: Locked<State>
+    private let isAtHand: Bool
 
-    /// A provider that returns `token` and, after a refusal, its next generation.
-    package init(_ token: SessionToken = .first) {
+    /// A provider that returns `token` and, after a refusal, its next generation. Where it is at hand, the token can be
+    /// had without waiting, as that of an engine can.
+    package init(_ token: SessionToken = .first, isAtHand: Bool = false) {
+        self.isAtHand = isAtHand
         state = Locked(State(current: .success(token), onReplacement: { $0.next }))
     }
 
@@ -38,6 +41,8 @@ package final class ScriptedTokenProvider: TokenProvider {
             return try state.current.get()
         }
     }
+
+    package var validToken: SessionToken? { isAtHand ? try? state.withLock { try $0.current.get() } : nil }
 
     package func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
         let refused = refusal.token

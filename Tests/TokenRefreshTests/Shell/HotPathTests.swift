@@ -20,6 +20,29 @@ import Testing
         #expect(bench.engine.core.withLock { $0.nextNumber() } == steps + 1, "the machine was not asked either")
     }
 
+    @Test func `G18: what is at hand is the token of a request, and must be asked for when it has to be refreshed`()
+        async throws
+    {
+        #expect(Bench().engine.validToken == nil)
+        let bench = try await Bench.signedIn()
+        let token = try await bench.engine.token()
+        #expect(bench.engine.validToken == token)
+        bench.clock.advance(by: .seconds(86_400 - 60))
+        #expect(bench.engine.validToken == nil, "its refresh in the background begins with a request")
+        try await bench.engine.signOut()
+        #expect(bench.engine.validToken == nil)
+    }
+
+    @Test func `a date that many responses have tells the time once, when it was new`() async throws {
+        let bench = Bench()
+        let date = Date(timeIntervalSince1970: 1_800_000_000)
+        bench.engine.noteServerDate(date)
+        bench.clock.advance(by: .seconds(10))
+        bench.engine.noteServerDate(date)
+        try await bench.engine.signIn(TokenRefreshResult(accessToken: "access", expiresIn: .seconds(100)))
+        #expect(bench.engine.status.expiresAt == date + 110)
+    }
+
     @Test func `the buffer of the actions of a burst is not kept`() {
         let settings = MachineSettings(policy: .init(), isShared: false, owner: .current, tolerance: .none)
         var context = MachineContext(settings: settings, random: .system)
