@@ -44,8 +44,9 @@ struct EntityTag: Sendable, Hashable {
         return Response(status: .notModified, headers: fields)
     }
 
-    /// The tag, and that only this user's cache may keep the response, and must ask before it is used.
-    var fields: HTTPFields { [.eTag: text, .cacheControl: "private, no-cache"] }
+    /// The tag, and that only this user's cache may keep the response, and asks before it is used, unless the client
+    /// accepts what is stale: one that cannot reach the server may show what it has seen.
+    var fields: HTTPFields { [.eTag: text, .cacheControl: "private, max-age=0"] }
 }
 
 /// The part of a file that a request asks for (RFC 9110 §14).
