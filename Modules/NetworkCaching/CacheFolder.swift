@@ -1,7 +1,8 @@
 import Foundation
 import NetworkCore
 
-/// The files of a cache: the key of its digests, and one for each response, with a random name. Their mode is 0600.
+/// The files of a cache: the key of its digests, a lock, and one for each response, with a random name. Their mode is
+/// 0600.
 ///
 /// A response is a line with a checksum and JSON, then the body.
 struct CacheFolder: Sendable {
@@ -11,6 +12,7 @@ struct CacheFolder: Sendable {
     private static let longestRecord = 1_024 * 1_024
 
     private let folder: URL
+    private let lock: CacheFolderLock
 
     /// Hides what files must not show, with the folder's own key.
     let hash: KeyedHash
@@ -20,6 +22,7 @@ struct CacheFolder: Sendable {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
+        lock = try CacheFolderLock(in: folder)
         hash = KeyedHash(key: try Self.key(in: folder))
     }
 

@@ -75,7 +75,9 @@ public final class ResponseCache: Sendable {
         self.limits = limits
     }
 
-    /// Creates a cache in a folder, whose files are readable by this user only. One process uses a folder at a time.
+    /// Creates a cache in a folder, whose files are readable by this user only.
+    ///
+    /// One cache uses a folder at a time, of this process and all others: it holds a lock until it is released.
     ///
     /// What cannot be read there is deleted. Of requests the files hold digests only, with a random key that is kept in
     /// the folder. Responses are as the server sent them.
@@ -83,7 +85,9 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - folder: The folder. It is created if it does not exist, with mode 0700. It must hold nothing else.
     ///   - limits: The limits of the cache.
-    /// - Throws: The error of creating the folder or its key.
+    /// - Throws: ``ResponseCacheError`` with code `folderInUse` if another cache uses the folder. Use that cache or one in
+    ///   memory: `(try? ResponseCache(folder: folder)) ?? ResponseCache()`. Otherwise the error of creating the folder,
+    ///   its lock or its key.
     public init(folder: URL, limits: Limits = Limits()) throws {
         let files = try CacheFolder(folder)
         self.files = files

@@ -112,7 +112,7 @@ struct CachedCredentialTests {
         }
         _ = try await get("id=canary-of-a-cookie")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        #expect(files.count == 2)
+        #expect(files.count == 3)
         for file in files {
             let content = try Data(contentsOf: file)
             for canary in ["canary", "access-0", "refresh-0", "files/"] {

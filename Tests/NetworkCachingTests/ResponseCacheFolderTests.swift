@@ -19,10 +19,11 @@ struct ResponseCacheFolderTests {
 
     var folder: URL { place.url.deletingLastPathComponent().appendingPathComponent("cache") }
     var key: URL { folder.appendingPathComponent("key") }
+    var lock: URL { folder.appendingPathComponent("lock") }
     var files: [URL] {
         get throws {
             try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-                .filter { $0.lastPathComponent != "key" }
+                .filter { !["key", "lock"].contains($0.lastPathComponent) }
         }
     }
 
@@ -58,12 +59,28 @@ struct ResponseCacheFolderTests {
         let later = try ResponseCache(folder: folder)
         #expect(later.count == 1)
         #expect(try await get(server.url, later) == Data("body".utf8) && server.requests.count == 1)
-        for url in try files + [key, folder] {
+        for url in try files + [key, lock, folder] {
             let mode = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
             #expect(mode == (url == folder ? 0o700 : 0o600))
         }
         later.deleteAll()
         #expect(try files.isEmpty)
+    }
+
+    @Test func `one cache uses a folder at a time, and the next one once it is released`() async throws {
+        var cache: ResponseCache? = try ResponseCache(folder: folder)
+        let error = #expect(throws: ResponseCacheError.self) { try ResponseCache(folder: folder) }
+        #expect(error?.code == .folderInUse && error?.description.contains("use that cache") == true)
+        #expect(cache?.count == 0)
+        cache = nil
+        #expect(throws: Never.self) { try ResponseCache(folder: folder) }
+    }
+
+    @Test func `a cache does not use a folder whose lock is a link`() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(at: lock, withDestinationURL: place.url)
+        let error = #expect(throws: ResponseCacheError.self) { try ResponseCache(folder: folder) }
+        #expect(error?.code == .folderUnusable)
     }
 
     @Test func `a damaged file is a miss, and is deleted`() async throws {
@@ -89,8 +106,10 @@ struct ResponseCacheFolderTests {
     @Test func `a folder that holds more than the limit is cut to it`() async throws {
         let server = try server()
         defer { server.stop() }
-        let cache = try ResponseCache(folder: folder)
-        for number in 0..<20 { _ = try await get(server.url.appendingPathComponent("\(number)"), cache) }
+        do {
+            let cache = try ResponseCache(folder: folder)
+            for number in 0..<20 { _ = try await get(server.url.appendingPathComponent("\(number)"), cache) }
+        }
         #expect(try files.count == 20)
         #expect(try ResponseCache(folder: folder, limits: .of(entries: 10)).count <= 10)
         #expect(try files.count <= 10)

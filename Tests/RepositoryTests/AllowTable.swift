@@ -81,7 +81,7 @@ enum AllowTable {
         "NetworkCore": ["Foundation", "Darwin", "Glibc", "Musl"],
         "NetworkExchange": ["Foundation"],
         "NetworkURLSession": ["Foundation", "FoundationNetworking", "CryptoKit", "Security", "Dispatch"],
-        "NetworkCaching": ["Foundation"],
+        "NetworkCaching": ["Foundation", "Darwin", "Glibc", "Musl"],
         "NetworkTransfers": ["Foundation", "Darwin", "Glibc", "Musl"],
         "NetworkRecording": ["Foundation", "os", "Darwin", "Glibc", "Musl"],
         "NetworkAsyncHTTPClient": [

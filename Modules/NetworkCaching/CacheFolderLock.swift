@@ -1,0 +1,33 @@
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#else
+import Musl
+#endif
+
+/// An exclusive `flock` on a file in the folder of a cache, until it is released or the process ends.
+final class CacheFolderLock: Sendable {
+    private let descriptor: Int32
+
+    /// Takes the lock without waiting.
+    ///
+    /// - Throws: ``ResponseCacheError`` with code `folderInUse` if another cache has the lock, of this process or
+    ///   another one; with code `folderUnusable` if the file cannot be opened or locked.
+    init(in folder: URL) throws(ResponseCacheError) {
+        let path = folder.appendingPathComponent("lock").path
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .unusable(errno) }
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let number = errno
+            if number == EINTR { continue }
+            // No `deinit` follows an initializer that throws.
+            close(descriptor)
+            throw number == EWOULDBLOCK ? .inUse : .unusable(number)
+        }
+    }
+
+    deinit { close(descriptor) }
+}
