@@ -49,14 +49,23 @@ public final class ResponseCache: Sendable {
         var count = 0
         var uses = 0
         /// Changes when a session ends or a URL is invalidated: what is under way then is not stored.
-        var epoch = 0
+        private(set) var epoch = 0
+        /// The session that goes on where others have ended, and the first epoch whose responses it may store.
+        private var current: (session: String, since: Int)?
         /// The sessions that have ended, the last one last. An exchange may start after the end of the session whose
         /// token it carries, as one does that follows a redirect.
         var endedSessions: [String] = []
 
         /// Whether a response may be stored that was requested in an epoch.
         func accepts(_ key: CachedResponse.Key, _ epoch: Int) -> Bool {
-            epoch == self.epoch && !(key.session.map(endedSessions.contains) ?? false)
+            let first = current.flatMap { $0.session == key.session ? $0.since : nil } ?? self.epoch
+            return epoch >= first && !(key.session.map(endedSessions.contains) ?? false)
+        }
+
+        /// Refuses what is under way, but for the requests of one session.
+        mutating func refuseUnderWay(except session: String? = nil) {
+            if session == nil || session != current?.session { current = session.map { ($0, epoch) } }
+            epoch += 1
         }
     }
 
@@ -129,8 +138,8 @@ public final class ResponseCache: Sendable {
     ///
     /// When the session ends, the responses of all sessions are deleted. When a sign-in replaces it, and at the first
     /// sign-in, those of all other sessions are. Responses to requests without a token stay. What is under way is not
-    /// stored, nor is any later response to a request that carries a token of a session that ended here. No other
-    /// session object may use the cache.
+    /// stored, but for the requests of the session that is signed in, nor is any later response to a request that carries
+    /// a token of a session that ended here. No other session object may use the cache.
     public func deleteResponses(atEndOf session: any AuthSession) async {
         var current: SessionID?
         for await state in session.states {
@@ -153,8 +162,9 @@ public final class ResponseCache: Sendable {
             state.endedSessions.removeAll { $0 == next?.rawValue || $0 == ended?.rawValue }
             if let ended { state.endedSessions.append(ended.rawValue) }
             if state.endedSessions.count > Self.maximumEndedSessions { state.endedSessions.removeFirst() }
+            state.refuseUnderWay(except: next?.rawValue)
         }
-        remove(refusesUnderWay: true) { $0.session != nil && $0.session != next?.rawValue }
+        remove { $0.session != nil && $0.session != next?.rawValue }
     }
 }
 
@@ -243,7 +253,7 @@ extension ResponseCache {
 
     private func remove(refusesUnderWay: Bool = false, where isSelected: (CachedResponse.Key) -> Bool) {
         let removed = state.withLock { state -> [URL] in
-            if refusesUnderWay { state.epoch += 1 }
+            if refusesUnderWay { state.refuseUnderWay() }
             return state.entries.keys.filter(isSelected).flatMap { Self.take(from: &state, $0) { _ in true } }
         }
         files?.delete(removed)

@@ -46,6 +46,38 @@ struct ResponseCacheTests {
         #expect(cache.count == 1)
     }
 
+    @Test func `what is under way for the session that signs in is stored, and for another one not`() async throws {
+        let gate = Gate()
+        let get = exchange { _, _ in
+            await gate.pass()
+            return .scripted(200, ["Cache-Control": "max-age=60"])
+        }
+        let requests = [alice, bob].map { session in Task { try await get(session: session) } }
+        await gate.arrivals(atLeast: 2)
+        await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(bob)]))
+        gate.open()
+        for request in requests { _ = try await request.value }
+        #expect(cache.count == 1)
+        _ = try await get(session: bob)
+        #expect(get.requests.values.count == 2)
+    }
+
+    @Test func `what is under way when all is deleted is not stored, whichever session is signed in`() async throws {
+        let gate = Gate()
+        let get = exchange { _, _ in
+            await gate.pass()
+            return .scripted(200, ["Cache-Control": "max-age=60"])
+        }
+        await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(alice)]))
+        let request = Task { try await get(session: alice) }
+        await gate.arrivals(atLeast: 1)
+        cache.deleteAll()
+        await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(alice)]))
+        gate.open()
+        _ = try await request.value
+        #expect(cache.count == 0)
+    }
+
     @Test func `a bounded number of ended sessions is remembered, the last ones`() async throws {
         let get = exchange(Self.numbered)
         let sessions = (0..<1_000).map { SessionID(rawValue: "\($0)") }
