@@ -119,7 +119,7 @@ extension Freshness {
         return times.contains { staleness <= $0 }
     }
 
-    private var mayBeStale: Bool { !control.has("must-revalidate") && !control.has("no-cache") && age.isFinite }
+    private var mayBeStale: Bool { !control.has("must-revalidate") && !control.has("no-cache") }
 }
 
 extension CachedResponse {

@@ -14,6 +14,8 @@ import NetworkCore
 ///
 /// A cache that deletes so is for one signed-in session at a time: a sign-in deletes the responses of all others.
 ///
+/// For a start without a network, ``network(of:configuration:policy:interceptors:clock:)`` serves what is kept.
+///
 /// It keeps a limited number of bytes and responses. The one that was not used for the longest time is removed first.
 public final class ResponseCache: Sendable {
     /// The limits of a cache.

@@ -24,12 +24,19 @@ private struct ArticleSamples {
         Task { await cache.deleteResponses(atEndOf: session) }
         show(network)
     }
+
+    func withoutNetwork(_ cache: ResponseCache) async {
+        if case .signedIn(let id) = session.state {
+            let kept = cache.network(of: id, configuration: NetworkConfiguration(baseURL: url))
+            show(try? await kept.send(Endpoint<Data>.get("articles")))
+        }
+    }
 }
 
 @Suite struct ArticleSampleTests {
     @Test func `each Swift sample of the module's page is compiled`() throws {
         let samples = try DocumentedSamples(of: "NetworkCaching", compiledIn: #filePath)
-        #expect(samples.count >= 1)
+        #expect(samples.count >= 2)
         #expect(samples.missing == [])
     }
 }
