@@ -96,9 +96,9 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - folder: The folder. It is created if it does not exist, with mode 0700. It must hold nothing else.
     ///   - limits: The limits of the cache.
-    /// - Throws: ``ResponseCacheError`` with code `folderInUse` if another cache uses the folder. Use that cache or one in
-    ///   memory: `(try? ResponseCache(folder: folder)) ?? ResponseCache()`. Otherwise the error of creating the folder,
-    ///   its lock or its key.
+    /// - Throws: ``ResponseCacheError`` with code `folderInUse` if another cache uses the folder. Use that cache or one
+    ///   in memory: `(try? ResponseCache(folder: folder)) ?? ResponseCache()`. Otherwise the error of creating the
+    ///   folder, its lock or its key.
     public init(folder: URL, limits: Limits = Limits()) throws {
         let files = try CacheFolder(folder)
         self.files = files
@@ -140,8 +140,8 @@ public final class ResponseCache: Sendable {
     ///
     /// When the session ends, the responses of all sessions are deleted. When a sign-in replaces it, and at the first
     /// sign-in, those of all other sessions are. Responses to requests without a token stay. What is under way is not
-    /// stored, but for the requests of the session that is signed in, nor is any later response to a request that carries
-    /// a token of a session that ended here. No other session object may use the cache.
+    /// stored, but for the requests of the session that is signed in. Nor is any later response to a request that
+    /// carries a token of a session that ended here. No other session object may use the cache.
     public func deleteResponses(atEndOf session: any AuthSession) async {
         var current: SessionID?
         for await state in session.states {

@@ -29,8 +29,8 @@ enum AllowTable {
         "MultipartForms": [],
         "DevBackend": ["MultipartForms"],
         "Composition": [
-            "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkURLSession", "NetworkAsyncHTTPClient", "DataAPI",
-            "OAuth2Flows", "Storage", "Imaging",
+            "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkCaching", "NetworkURLSession",
+            "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage", "Imaging",
         ],
         "ArticlesUI": ["AuthInterface", "DataAPI"],
         "ArticlesApp": ["ArticlesUI", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging"],

@@ -51,9 +51,9 @@ public struct ReaderApp: App {
             #if canImport(Security)
             configuration.store = .keychain(service: Self.service, accessGroup: Self.accessGroup)
             #endif
-            let folder = URL.cachesDirectory.appendingPathComponent(AppConfiguration.applicationName)
-            let services = ScreenServices(
-                AppGraph(configuration), identity: SystemIdentityTokens(), cache: FileArticleCache(folder: folder))
+            configuration.cacheFolder = URL.cachesDirectory.appendingPathComponent(AppConfiguration.applicationName)
+            let graph = AppGraph(configuration, cache: configuration.makeCache())
+            let services = ScreenServices(graph, identity: SystemIdentityTokens())
             return .app(AppModel(services: services), services)
         } catch {
             return .failed("\(error)")

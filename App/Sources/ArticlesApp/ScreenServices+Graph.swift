@@ -12,8 +12,7 @@ extension ScreenServices {
     /// - Parameters:
     ///   - graph: The object graph.
     ///   - identity: Obtains the tokens of identity providers.
-    ///   - cache: Stores the articles of the session.
-    package init(_ graph: AppGraph, identity: any IdentityTokenSource, cache: any ArticleCache) {
+    package init(_ graph: AppGraph, identity: any IdentityTokenSource) {
         self.init(
             session: GraphSession(graph: graph),
             account: GraphAccount(graph: graph),
@@ -22,8 +21,7 @@ extension ScreenServices {
             upgrades: GraphLogins(auth: graph.auth),
             identity: identity,
             photos: GraphPhotos(),
-            articles: GraphArticles(graph: graph),
-            cache: cache
+            articles: GraphArticles(graph: graph)
         )
     }
 }
@@ -103,6 +101,10 @@ private struct GraphArticles: ArticleReading, ArticleWriting {
 
     func page(after cursor: Article.Cursor?, limit: Int) async throws -> Page<Article> {
         try await translatingErrors { try await graph.articles.page(after: cursor, limit: limit) }
+    }
+
+    func storedPage(of session: SessionID, limit: Int) async -> [Article] {
+        (try? await graph.storedArticles(of: session)?.page(limit: limit).items) ?? []
     }
 
     func article(_ id: Article.ID) async throws -> Article {

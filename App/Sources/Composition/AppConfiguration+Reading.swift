@@ -21,12 +21,20 @@ extension AppConfiguration {
         return AppConfiguration(
             baseURL: try sources.baseURL(),
             store: try sources.store(),
+            cacheFolder: folder("XDG_CACHE_HOME", orInHome: ".cache", environment),
             refresh: try sources.refresh(),
             replay: try sources.replay(),
             expiredStatus: try sources.expiredStatus(),
             tokenFields: try sources.tokenFields(),
             profile: sources.profile
         )
+    }
+
+    /// The application's folder in one of the XDG Base Directory Specification (0.8), which ignores a relative path.
+    static func folder(_ variable: String, orInHome name: String, _ environment: [String: String]) -> URL {
+        let xdg = environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let folder = xdg ?? "\(environment["HOME"] ?? NSHomeDirectory())/\(name)"
+        return URL(fileURLWithPath: "\(folder)/\(applicationName)", isDirectory: true)
     }
 
     /// The profiles of the configuration file, and the one in use.

@@ -1,6 +1,7 @@
 public import AuthInterface
 import DataAPI
 public import Foundation
+public import NetworkCaching
 import NetworkCore
 public import OAuth2Flows
 import Storage
@@ -18,6 +19,9 @@ public struct AppConfiguration: Sendable {
 
     /// Where the session is stored.
     public var store: StoreChoice
+
+    /// The folder of the application's caches. `nil`: responses are kept in memory.
+    public var cacheFolder: URL?
 
     /// How tokens are refreshed.
     public var refresh: RefreshChoice
@@ -41,6 +45,7 @@ public struct AppConfiguration: Sendable {
     public init(
         baseURL: URL,
         store: StoreChoice = .file(folder: nil),
+        cacheFolder: URL? = nil,
         refresh: RefreshChoice = .rest,
         replay: ReplayTolerance = .sameKey,
         expiredStatus: Int = 401,
@@ -49,6 +54,7 @@ public struct AppConfiguration: Sendable {
     ) {
         self.baseURL = baseURL
         self.store = store
+        self.cacheFolder = cacheFolder
         self.refresh = refresh
         self.replay = replay
         self.expiredStatus = expiredStatus
@@ -60,14 +66,33 @@ public struct AppConfiguration: Sendable {
     public var storeLocation: String { (makeStore() as? FileTokenStore)?.file.path ?? "memory" }
 
     /// Creates the store of the session.
-    ///
-    /// Each server and each profile has an account of its own in the folder, so a change of `--base-url` never sends
-    /// the tokens of one server to another.
-    func makeStore() -> any TokenStore {
+    func makeStore() -> any TokenStore { store.makeStore(account: account) }
+
+    /// Creates a cache for the responses of a session: on disk if the session is, unless another process uses it.
+    public func makeCache() -> ResponseCache {
+        responseFolder.flatMap { try? ResponseCache(folder: $0) } ?? ResponseCache()
+    }
+
+    /// The cache on disk. `nil`: there is none, or a process uses it.
+    var existingCache: ResponseCache? {
+        guard let responseFolder, FileManager.default.fileExists(atPath: responseFolder.path) else { return nil }
+        return try? ResponseCache(folder: responseFolder)
+    }
+
+    private var responseFolder: URL? {
+        guard store != .memory else { return nil }
+        return account.addingPercentEncoding(withAllowedCharacters: .alphanumerics).flatMap {
+            cacheFolder?.appendingPathComponent($0, isDirectory: true)
+        }
+    }
+
+    /// Each server and each profile has an account of its own in a folder, so a change of `--base-url` never sends the
+    /// tokens of one server to another, and shows nothing of one on the screens of another.
+    private var account: String {
         let origin = Origin(baseURL)?.description ?? baseURL.absoluteString
         let path = baseURL.path.split(separator: "/").joined(separator: "/")
         let server = path.isEmpty ? origin : "\(origin)/\(path)"
-        return store.makeStore(account: profile.map { "\($0)@\(server)" } ?? server)
+        return profile.map { "\($0)@\(server)" } ?? server
     }
 
     var authentication: AuthenticationPolicy {

@@ -8,7 +8,8 @@ extension AppGraph {
         configuration.store == .memory ? nil : store as? any SharedTokenStore
     }
 
-    /// Moves the session out of the store. A refresh that was interrupted is completed first.
+    /// Moves the session out of the store. A refresh that was interrupted is completed first. The responses that are
+    /// kept of it are deleted.
     ///
     /// - Parameter receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens
     ///   are durable at their new place. When it throws, the session stays.
@@ -23,7 +24,9 @@ extension AppGraph {
             try await session.refresh()
             try await settle()
         }
-        return try await sharedStore.moveOut(to: receive)
+        let bundle = try await sharedStore.moveOut(to: receive)
+        deleteStoredResponses()
+        return bundle
     }
 
     /// Moves a session into the store. It replaces no session.

@@ -2,6 +2,7 @@ public import AuthInterface
 public import DataAPI
 public import Foundation
 public import Imaging
+public import NetworkCaching
 public import NetworkCore
 public import TokenRefresh
 
@@ -32,35 +33,45 @@ public struct AppGraph: Sendable {
 
     private let coordinator: TokenRefreshCoordinator
     private let transport: any HTTPTransport
+    private let cache: ResponseCache?
+    private let deletion: ResponseDeletion?
 
     /// Creates the graph. Nothing is read or sent yet.
     ///
     /// - Parameters:
     ///   - configuration: The configuration.
     ///   - transport: Performs the exchanges.
+    ///   - cache: Keeps responses for the session, until its end. No other graph uses it.
     ///   - observers: Are notified of every call, the refresh included.
     ///   - observer: Is notified of the session's events, on any thread. It must not block.
     public init(
         _ configuration: AppConfiguration,
         transport: any HTTPTransport = PlatformTransport(),
+        cache: ResponseCache? = nil,
         observers: [any NetworkObserver] = [],
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         let url = configuration.baseURL
-        let unauthenticated = NetworkClient(
-            baseURL: url, transport: transport, format: .envelope, interceptors: [RetryPolicy.standard],
-            observers: observers)
+        func client(_ transport: any HTTPTransport) -> NetworkClient {
+            NetworkClient(
+                baseURL: url, transport: transport, format: .envelope, interceptors: [RetryPolicy.standard],
+                observers: observers)
+        }
+        let unauthenticated = client(transport)
         let store = configuration.makeStore()
         // To refresh in another way, replace this handler.
         let handler = configuration.refresh.makeHandler(
             for: url, network: unauthenticated, replay: configuration.replay,
             expiredStatus: configuration.expiredStatus, tokenFields: configuration.tokenFields)
         let session = TokenRefreshCoordinator(store: store, handler: handler, observer: observer)
-        let network = unauthenticated.authenticated(by: session, policy: configuration.authentication)
+        let network = client(cache.map { CachingTransport(transport, cache: $0) } ?? transport)
+            .authenticated(by: session, policy: configuration.authentication)
 
         self.configuration = configuration
         self.store = store
         self.transport = transport
+        self.cache = cache
+        deletion = cache.map { ResponseDeletion(in: $0, atEndOf: session) }
         self.session = session
         coordinator = session
         unauthenticatedNetwork = unauthenticated
@@ -72,7 +83,18 @@ public struct AppGraph: Sendable {
     /// The current state of the session, for a status command or a support screen.
     public var report: SessionReport { SessionReport(coordinator.status) }
 
-    /// Waits until the background work has ended: a refresh, a write to the store, a revocation.
+    /// The articles that the cache keeps for a session. They need neither a connection nor a valid token. `nil`: the
+    /// graph has no cache.
+    public func storedArticles(of session: SessionID) -> ArticleService? {
+        cache.map { cache in
+            let network = cache.network(
+                of: session, configuration: unauthenticatedNetwork.configuration, policy: configuration.authentication)
+            return ArticleService(network: network)
+        }
+    }
+
+    /// Waits until the background work has ended: a refresh, a write to the store, a revocation. If no user is signed
+    /// in then, the responses that are kept of sessions are deleted, also those of an earlier process.
     ///
     /// A refresh that takes longer continues at the next start: the store holds its intent, unless it is in memory.
     ///
@@ -82,8 +104,16 @@ public struct AppGraph: Sendable {
     public func settle(within limit: Duration = .seconds(10)) async throws {
         await coordinator.settle(within: limit)
         let status = coordinator.status
+        if case .signedOut = status.state { deleteStoredResponses() }
         guard case .signedOut(.expired) = status.state, !status.isStored else { return }
         throw AuthenticationError(.storeUnavailable, cause: status.storeFailure)
+    }
+
+    /// Deletes the responses of sessions that this process keeps, or that an earlier one has left.
+    ///
+    /// Those of a process that runs stay: it deletes them itself, because it sees the end of the session in the store.
+    public func deleteStoredResponses() {
+        (cache ?? configuration.existingCache)?.deleteResponsesOfSessions()
     }
 
     /// Waits as ``settle(within:)`` does, and then closes the connections. Call it before the program ends.
@@ -100,6 +130,7 @@ public struct AppGraph: Sendable {
         } catch {
             outcome = .failure(error)
         }
+        await deletion?.end()
         await (transport as? PlatformTransport)?.shutdown()
         try outcome.get()
     }
@@ -110,6 +141,23 @@ public struct AppGraph: Sendable {
     /// - Throws: `ImagingError` with code `codecUnavailable` in a build without a codec.
     public static func photoFitter() throws -> PhotoFitter {
         PhotoFitter(codec: try PlatformCodec.make())
+    }
+}
+
+/// Deletes the responses of a session at its end, until the last copy of the graph is released. The task has the
+/// session and not the graph, so it keeps neither for longer.
+private final class ResponseDeletion: Sendable {
+    private let task: Task<Void, Never>
+
+    init(in cache: ResponseCache, atEndOf session: any AuthSession) {
+        task = Task { await cache.deleteResponses(atEndOf: session) }
+    }
+
+    deinit { task.cancel() }
+
+    func end() async {
+        task.cancel()
+        await task.value
     }
 }
 

@@ -25,12 +25,11 @@ struct ConfigurationFile {
     }
 
     /// The path of the file, whether it exists or not: the one that the environment names, or that in the configuration
-    /// folder of the XDG Base Directory Specification (0.8), which ignores a relative one.
+    /// folder.
     static func location(environment: [String: String]) -> String {
         if let path = environment[variable], !path.isEmpty { return path }
-        let xdg = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let folder = xdg ?? (environment["HOME"] ?? NSHomeDirectory()) + "/.config"
-        return "\(folder)/\(AppConfiguration.applicationName)/config.json"
+        let folder = AppConfiguration.folder("XDG_CONFIG_HOME", orInHome: ".config", environment)
+        return folder.appendingPathComponent("config.json").path
     }
 
     private init(path: String) throws(ConfigurationError) {

@@ -48,8 +48,7 @@ import Testing
         let url = try #require(URL(string: "https://api.example.com/api/v1"))
         var configuration = AppConfiguration(baseURL: url)
         configuration.store = .memory
-        return ScreenServices(
-            AppGraph(configuration, transport: transport), identity: NoIdentity(), cache: MemoryArticleCache())
+        return ScreenServices(AppGraph(configuration, transport: transport), identity: NoIdentity())
     }
 
     @Test func `a guest signs in, and the progress of the upload reaches its end`() async throws {

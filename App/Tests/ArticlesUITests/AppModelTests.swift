@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func `a launch that cannot tell shows what is stored, with a banner`() async throws {
-        await backend.cache.store([.fixture(7)], of: .first)
+        backend.stored[.first] = [.fixture(7)]
         let run = await launch(.unverified(nil, .offline), state: .signedIn(.first))
         let main = try #require(app.main)
         #expect(main.list.banner == .offline)

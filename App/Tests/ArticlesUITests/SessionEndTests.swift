@@ -189,7 +189,6 @@ import Testing
         #expect(next.list.articles.isEmpty)
         #expect(next.user == nil)
         #expect(main.article(.fixture(1)).article == nil)
-        #expect(await backend.cache.articles(of: .second).isEmpty)
     }
 
     @Test func `an article that was read for another account is not shown`() async throws {

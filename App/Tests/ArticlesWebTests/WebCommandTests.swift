@@ -5,44 +5,80 @@ import Testing
 
 /// `articles web` as a process.
 @Suite(.timeLimit(.minutes(20))) struct WebCommandTests {
-    private func start(_ arguments: String...) async throws -> (SpawnedProgram, TemporaryFolder) {
-        let folder = try TemporaryFolder()
+    private func start(_ arguments: [String], in folder: TemporaryFolder) async throws -> SpawnedProgram {
         let home = folder.url.path
         let environment = [
             "HOME": home, "XDG_STATE_HOME": "\(home)/state", "XDG_CONFIG_HOME": "\(home)/config",
             "XDG_CACHE_HOME": "\(home)/cache",
         ]
-        let program = try await SpawnedProgram(
-            SpawnedProgram.executable("articles"), ["web"] + arguments, environment: environment)
-        return (program, folder)
+        return try await SpawnedProgram(
+            SpawnedProgram.executable("articles"), arguments, environment: environment)
     }
 
-    @Test func `the command prints the URL, serves the pages, and an interrupt ends it`() async throws {
+    /// A browser that has opened the URL that the program prints.
+    private func browser(of program: SpawnedProgram) async throws -> Browser {
+        let line = try #require(await program.lines.first { $0.hasPrefix("Open http://articles-") })
+        let url = try #require(URL(string: String(line.dropFirst("Open ".count))))
+        let browser = Browser(url)
+        #expect(try await browser.open("/?\(url.query ?? "")").text.contains("<h1>Sign in</h1>"))
+        return browser
+    }
+
+    /// The responses that are stored in a home folder.
+    private func responses(in folder: TemporaryFolder) -> [String] {
+        let cache = folder.url.appending(path: "cache/articles").path
+        let found = FileManager.default.enumerator(atPath: cache)?.compactMap { $0 as? String } ?? []
+        return found.filter { $0.hasSuffix(".response") }
+    }
+
+    @Test(arguments: ["logout", "login"])
+    func `the pages are served until an interrupt, and what they store is there until the end of the session`(
+        end: String
+    ) async throws {
         try await DevBackend.withServer { backend in
-            let (program, folder) = try await start(
-                "--base-url", backend.baseURL.absoluteString, "--development-name", "Grace")
+            let folder = try TemporaryFolder()
             defer { folder.remove() }
-            let line = try #require(await program.lines.first { $0.hasPrefix("Open http://articles-") })
-            let url = try #require(URL(string: String(line.dropFirst("Open ".count))))
-            let browser = Browser(url)
-            #expect(try await browser.open("/?\(url.query ?? "")").text.contains("<h1>Sign in</h1>"))
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            let program = try await start(["web", "--development-name", "Grace"] + base, in: folder)
+            let browser = try await browser(of: program)
             var list = try await browser.submit("/sign-in/social", ["provider": "kakao"])
             // A page that waits asks the browser to load it again.
             while list.text.contains("class=\"waiting\"") { list = try await browser.open("/") }
             #expect(list.text.contains("Grace"))
-            let cache = folder.url.appending(path: "cache/articles/articles.json").path
-            while !FileManager.default.fileExists(atPath: cache) { _ = try await browser.open("/") }
+            while responses(in: folder).isEmpty { _ = try await browser.open("/") }
             program.kill(SIGINT)
             let result = await program.result
             #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+            #expect(!responses(in: folder).isEmpty)
+            let login = ["social", "--provider", "apple", "--development-name", "Ada", "--replace"]
+            let ending = try await start([end] + (end == "login" ? login : []) + base, in: folder)
+            #expect(await ending.result.status == 0)
+            #expect(responses(in: folder).isEmpty)
+        }
+    }
+
+    @Test func `a sign-out by another command deletes what the pages store`() async throws {
+        try await DevBackend.withServer { backend in
+            let folder = try TemporaryFolder()
+            defer { folder.remove() }
+            let base = ["--base-url", backend.baseURL.absoluteString]
+            let program = try await start(["web", "--development-name", "Grace"] + base, in: folder)
+            let browser = try await browser(of: program)
+            _ = try await browser.submit("/sign-in/social", ["provider": "kakao"])
+            while responses(in: folder).isEmpty { _ = try await browser.open("/") }
+            #expect(try await start(["logout"] + base, in: folder).result.status == 0)
+            while !responses(in: folder).isEmpty { await Task.yield() }
+            program.kill(SIGINT)
+            #expect(await program.result.status == 0)
         }
     }
 
     @Test func `a port that is in use is a failure with a reason`() async throws {
         try await DevBackend.withServer { backend in
             let port = try #require(backend.origin.port)
-            let (program, folder) = try await start("--port", "\(port)")
+            let folder = try TemporaryFolder()
             defer { folder.remove() }
+            let program = try await start(["web", "--port", "\(port)"], in: folder)
             let result = await program.result
             #expect(result.status == 69 && result.errors.contains("cannot start on port \(port)"))
         }

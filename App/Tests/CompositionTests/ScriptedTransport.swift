@@ -36,6 +36,9 @@ final class ScriptedTransport: HTTPTransport {
             return response(401, #"{"success":false,"code":"TOKEN_EXPIRED"}"#)
         case ("me", _):
             return response(200, #"{"success":true,"data":{"id":1,"name":"Ada"}}"#)
+        case ("articles", _):
+            let list = #"{"success":true,"data":{"items":[{"id":1,"title":"Title","content":"Text"}]}}"#
+            return response(200, list, ["ETag": "\"1\"", "Cache-Control": "private, max-age=0"])
         case ("refresh", _):
             let isLost = state.withLockedValue { state in
                 state.keys.append(request.head.headers["Idempotency-Key"] ?? "")
@@ -51,7 +54,7 @@ final class ScriptedTransport: HTTPTransport {
         }
     }
 
-    private func response(_ status: Int, _ body: String) -> HTTPTransportResponse {
-        HTTPTransportResponse(head: HTTPResponseHead(status: status), body: HTTPBody(Data(body.utf8)))
+    private func response(_ status: Int, _ body: String, _ headers: HTTPHeaders = [:]) -> HTTPTransportResponse {
+        HTTPTransportResponse(head: HTTPResponseHead(status: status, headers: headers), body: HTTPBody(Data(body.utf8)))
     }
 }

@@ -121,10 +121,7 @@ package final class AppModel {
         switch root {
         case .splash(let splash): splash.close()
         case .signIn(let login): login.close()
-        case .main(let main):
-            let (cache, session) = (services.cache, main.session)
-            main.close()
-            Task { await cache.remove(of: session) }
+        case .main(let main): main.close()
         }
     }
 }

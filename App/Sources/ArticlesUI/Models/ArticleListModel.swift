@@ -91,7 +91,7 @@ package final class ArticleListModel {
         isLoadingMore = false
         defer { if ticket.isCurrent { revision += 1 } }
         if articles.isEmpty {
-            let stored = await services.cache.articles(of: session)
+            let stored = await services.articles.storedPage(of: session, limit: Self.pageSize)
             guard ticket.isCurrent else { return }
             articles = Self.withoutRepetition(stored)
         }
@@ -99,7 +99,6 @@ package final class ArticleListModel {
             let page = try await services.articles.page(after: nil, limit: Self.pageSize)
             guard ticket.isCurrent else { return }
             show(page)
-            await services.cache.store(articles, of: session)
         } catch {
             guard ticket.isCurrent else { return }
             isRefreshing = false

@@ -18,15 +18,11 @@ package struct BackgroundRefresh: Sendable {
         self.services = services
     }
 
-    /// Reads the first page of the list into the cache, if there is a session.
+    /// Reads the first page of the list, which is stored, if there is a session.
     ///
     /// A failure changes nothing: the next launch shows what is stored, and reports errors itself.
     package func run() async {
-        guard case .signedIn = try? await services.account.launch(),
-            case .signedIn(let session) = services.session.state,
-            let page = try? await services.articles.page(after: nil, limit: ArticleListModel.pageSize),
-            services.session.state == .signedIn(session)
-        else { return }
-        await services.cache.store(page.items, of: session)
+        guard case .signedIn = try? await services.account.launch() else { return }
+        _ = try? await services.articles.page(after: nil, limit: ArticleListModel.pageSize)
     }
 }

@@ -16,7 +16,7 @@ struct PreviewServices: Sendable {
         let doubles = PreviewServices(scene: scene)
         return ScreenServices(
             session: doubles, account: doubles, guests: doubles, social: doubles, upgrades: doubles,
-            identity: doubles, photos: doubles, articles: doubles, cache: doubles)
+            identity: doubles, photos: doubles, articles: doubles)
     }
 
     private static let user = User(id: 1, name: "Ada")
@@ -65,7 +65,7 @@ extension PreviewServices: GuestRegistration, SocialLogin, GuestUpgrade, Identit
     func prepare(_ photo: Data) async throws -> Data { photo }
 }
 
-extension PreviewServices: ArticleReading, ArticleWriting, ArticleCache {
+extension PreviewServices: ArticleReading, ArticleWriting {
     func page(after cursor: Article.Cursor?, limit: Int) async throws -> Page<Article> {
         if scene == .offline { throw Self.error }
         return Page(items: Self.articles)
@@ -77,8 +77,6 @@ extension PreviewServices: ArticleReading, ArticleWriting, ArticleCache {
     }
 
     func create(_ draft: ArticleDraft, key: String) async throws -> Article { throw Self.error }
-    func articles(of session: SessionID) async -> [Article] { Self.articles }
-    func store(_ articles: [Article], of session: SessionID) async {}
-    func remove(of session: SessionID) async {}
+    func storedPage(of session: SessionID, limit: Int) async -> [Article] { Self.articles }
 }
 #endif

@@ -12,7 +12,6 @@ package struct ScreenServices: Sendable {
     package var identity: any IdentityTokenSource
     package var photos: any PhotoPreparing
     package var articles: any ArticleReading & ArticleWriting
-    package var cache: any ArticleCache
 
     package init(
         session: any SessionControl,
@@ -22,8 +21,7 @@ package struct ScreenServices: Sendable {
         upgrades: any GuestUpgrade,
         identity: any IdentityTokenSource,
         photos: any PhotoPreparing,
-        articles: any ArticleReading & ArticleWriting,
-        cache: any ArticleCache
+        articles: any ArticleReading & ArticleWriting
     ) {
         self.session = session
         self.account = account
@@ -33,7 +31,6 @@ package struct ScreenServices: Sendable {
         self.identity = identity
         self.photos = photos
         self.articles = articles
-        self.cache = cache
     }
 }
 

@@ -63,11 +63,13 @@ struct ConnectionOptions: ParsableArguments {
     /// - Parameters:
     ///   - handlesSignals: Whether the body ends on SIGINT and SIGTERM. Otherwise they end it and the process, after
     ///     what was recorded is written.
+    ///   - keepsResponses: Whether responses are kept, for this run and the next one.
     ///   - remark: What a user who interrupts the body is told; nil for nothing.
     ///   - body: Does the work of the command.
     /// - Throws: `ConfigurationError`, and what the body throws.
     func withGraph(
-        handlesSignals: Bool = false, sayingWhenInterrupted remark: (@Sendable () -> String?)? = nil,
+        handlesSignals: Bool = false, keepsResponses: Bool = false,
+        sayingWhenInterrupted remark: (@Sendable () -> String?)? = nil,
         _ body: (AppGraph) async throws -> Void
     ) async throws {
         let token = try EnvironmentToken()
@@ -83,7 +85,8 @@ struct ConnectionOptions: ParsableArguments {
         }
         await interruption?.trap(conclude)
         let graph = AppGraph(
-            configuration, transport: recording.transport(transport), observers: recording.observers)
+            configuration, transport: recording.transport(transport),
+            cache: keepsResponses ? configuration.makeCache() : nil, observers: recording.observers)
         let outcome: Result<Void, any Error>
         do {
             try await token?.save(in: graph)

@@ -63,6 +63,7 @@ extension LoginCommand.Flow {
         let earlier = await earlierSession()
         if let earlier { try permitReplacement(of: earlier) }
         let user = try await login()
+        graph.deleteStoredResponses()
         guard try await graph.store.load() != nil else {
             throw Failure("signed in, but the session could not be stored; check with 'articles status'", .store)
         }

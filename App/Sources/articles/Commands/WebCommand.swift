@@ -32,7 +32,7 @@ struct WebCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await connection.withGraph(handlesSignals: true) { graph in
+        try await connection.withGraph(handlesSignals: true, keepsResponses: true) { graph in
             let server = try await start(graph)
             try await server.run {
                 output.console.print("Open \(server.url.absoluteString)")
@@ -43,8 +43,7 @@ struct WebCommand: AsyncParsableCommand {
     }
 
     private func start(_ graph: AppGraph) async throws -> WebServer {
-        let services = ScreenServices(
-            graph, identity: DevelopmentIdentity(name: developmentName), cache: cache(graph.configuration))
+        let services = ScreenServices(graph, identity: DevelopmentIdentity(name: developmentName))
         var configuration = WebServer.Configuration()
         configuration.port = port
         do {
@@ -53,16 +52,6 @@ struct WebCommand: AsyncParsableCommand {
             throw Failure(
                 "cannot start on port \(port); check that the port is free (--port 0 is any free port)", .unreachable)
         }
-    }
-
-    /// The articles of a stored session are stored too, in the cache folder of the XDG Base Directory Specification.
-    private func cache(_ configuration: AppConfiguration) -> any ArticleCache {
-        let environment = ProcessInfo.processInfo.environment
-        let xdg = environment["XDG_CACHE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        guard case .file = configuration.store, let folder = xdg ?? environment["HOME"].map({ "\($0)/.cache" }) else {
-            return MemoryArticleCache()
-        }
-        return FileArticleCache(folder: URL(fileURLWithPath: "\(folder)/\(AppConfiguration.applicationName)"))
     }
 
     /// The tokens of the development provider. There is no other provider for a browser on loopback.

@@ -114,6 +114,7 @@ struct ManualPage {
             ".SH FILES", ".TP", ".I $XDG_CONFIG_HOME/articles/config.json",
             "The configuration: an object of settings, each with the name of its flag, and of profiles.",
             ".TP", ".I $XDG_STATE_HOME/articles/tokens", "The sessions, for the owner only.",
+            ".TP", ".I $XDG_CACHE_HOME/articles", "What 'articles web' has shown of a session, until it ends.",
         ]
     }
 

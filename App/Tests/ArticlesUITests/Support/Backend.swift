@@ -9,7 +9,8 @@ import Testing
 @MainActor
 final class Backend {
     let session = ScriptedSession()
-    let cache = MemoryArticleCache()
+    /// The first pages that sessions have read before.
+    var stored: [SessionID: [Article]] = [:]
     let launches = Responder<Void, LaunchOutcome>()
     let users = Responder<Void, User>()
     let portraits = Responder<User, Data?>()
@@ -36,7 +37,7 @@ final class Backend {
     var services: ScreenServices {
         ScreenServices(
             session: session, account: self, guests: self, social: self, upgrades: self, identity: self, photos: self,
-            articles: self, cache: cache)
+            articles: self)
     }
 }
 
@@ -85,6 +86,10 @@ extension Backend: AccountReading, GuestRegistration, SocialLogin, GuestUpgrade,
 extension Backend: ArticleReading, ArticleWriting {
     func page(after cursor: Article.Cursor?, limit: Int) async throws -> Page<Article> {
         try await pages.call(cursor)
+    }
+
+    func storedPage(of session: SessionID, limit: Int) async -> [Article] {
+        await stored[session] ?? []
     }
 
     func article(_ id: Article.ID) async throws -> Article { try await reads.call(id) }

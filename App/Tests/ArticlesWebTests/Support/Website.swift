@@ -5,6 +5,7 @@ import DataAPI
 import DevBackend
 import Foundation
 import Imaging
+import NetworkCaching
 
 @testable import ArticlesWeb
 
@@ -44,8 +45,8 @@ struct Website: Sendable {
         try await DevBackend.withServer { backend in
             var settings = AppConfiguration(baseURL: backend.baseURL)
             settings.store = .memory
-            let graph = AppGraph(settings)
-            let services = ScreenServices(graph, identity: Identity(), cache: MemoryArticleCache())
+            let graph = AppGraph(settings, cache: ResponseCache())
+            let services = ScreenServices(graph, identity: Identity())
             let server = try await WebServer.start(services, configuration)
             let browser = Browser(server.url)
             let website = Website(backend: backend, graph: graph, server: server, browser: browser)
