@@ -11,8 +11,8 @@ public import NetworkCore
 ///
 /// It serves what is fresh, validates what is not (`ETag`, `Last-Modified`), and after an unsafe request forgets the
 /// URL, also where it is under way. A response that cannot be kept removes the one that it replaces.
-/// `stale-while-revalidate` and `stale-if-error` (RFC 5861) are followed, never in place of a 401 or 403, which remove
-/// what is kept.
+/// `stale-while-revalidate` and `stale-if-error` (RFC 5861) are followed, never in place of a 401 or 403. A 403 removes
+/// what is kept. So does a 401, but not while a session waits for it: its token is replaced, and its end deletes.
 ///
 /// **Sessions.** The session of the request's token, not the token, decides what is served: see ``ResponseCache``.
 /// Other credentials count by their values, whether `Vary` names them or not: a request whose `Authorization`, `Cookie`
@@ -84,7 +84,7 @@ public struct CachingTransport: HTTPTransport {
     ) async throws -> HTTPTransportResponse {
         let requestedAt = request.context.clock.date
         let response = try await next.perform(request)
-        if [401, 403].contains(response.head.status) { cache.remove(key) }
+        if response.head.refuses(request) { cache.remove(key) }
         return keeping(response, of: request, key, epoch: epoch, requestedAt: requestedAt)
     }
 
@@ -112,7 +112,7 @@ public struct CachingTransport: HTTPTransport {
         case let status where servesOnError && [500, 502, 503, 504].contains(status):
             return kept.served(to: request, age: kept.age(clock))
         default:
-            if [401, 403].contains(response.head.status) { cache.remove(key) }
+            if response.head.refuses(request) { cache.remove(key) }
             return keeping(response, of: request, key, epoch: epoch, requestedAt: requestedAt)
         }
     }
@@ -139,6 +139,8 @@ public struct CachingTransport: HTTPTransport {
             defer { revalidations.withLock { _ = $0.remove(key) } }
             let response = try? await revalidate(kept, quiet, key, epoch: epoch, servesOnError: true)
             guard let response else { return }
+            // No caller waits who could replace the token: the next request is sent.
+            if response.head.status == 401 { cache.remove(key) }
             _ = try? await response.body.collect(upTo: cache.limits.maximumEntrySize)
         }
     }

@@ -78,10 +78,15 @@ extension HTTPResponseHead {
     private static let unstoredStatuses: Set = [206, 304, 401, 403, 407, 428, 429, 431, 511]
 
     /// The failures that say nothing of the resource, but for those of 5xx: of the request, its time and its rate.
-    private static let failuresOfRequests: Set = [407, 408, 425, 428, 429, 431]
+    private static let failuresOfRequests: Set = [401, 407, 408, 425, 428, 429, 431]
 
     /// Whether the response takes the place of a kept one, also where it is not kept itself.
     var replaces: Bool { (200..<500).contains(status) && status != 304 && !Self.failuresOfRequests.contains(status) }
+
+    /// Whether what is kept is not for the caller any more. With a session, a 401 refuses the token only.
+    func refuses(_ request: HTTPTransportRequest) -> Bool {
+        status == 403 || (status == 401 && request.context.session == nil)
+    }
 
     /// Whether the response may be kept (RFC 9111 §3), and could ever be served.
     var isStorable: Bool {

@@ -174,6 +174,24 @@ struct CachingTransportTests {
         }
     }
 
+    @Test func `a refused token leaves what is kept of its session, but where no caller waits`() async throws {
+        for control in ["max-age=1", "max-age=1, stale-while-revalidate=60"] {
+            try await run { _, number in
+                number == 1 ? .scripted(200, ["Cache-Control": control, "ETag": "\"1\""]) : .scripted(401)
+            } _: { get, requests in
+                _ = try await get(session: alice, token: "1")
+                clock.advance(by: .seconds(20))
+                let isServed = try await get(session: alice, token: "1").status == 200
+                #expect(isServed == control.contains("revalidate"))
+                if isServed { try await until { cache.count == 0 } }
+                #expect(cache.count == (isServed ? 0 : 1))
+                #expect(try await get(session: alice, token: "1").status == 401)
+                #expect(requests.values.count == 3)
+                cache.deleteAll()
+            }
+        }
+    }
+
     @Test func `a stale response is served for a lost connection`() async throws {
         try await run { _, number in
             guard number > 1 else { return .scripted(200, ["Cache-Control": "max-age=1, stale-if-error=60"]) }
