@@ -20,14 +20,14 @@ TRAITS_OAuth2Flows := Crypto
 endif
 TRAITS_NetworkAsyncHTTPClient := AsyncHTTPClient
 
-SOURCES := Package.swift Modules Tests Examples App/Package.swift App/Sources App/Tests
+SOURCES := Package.swift Modules Tests Examples Benchmarks App/Package.swift App/Sources App/Tests
 # Builds of these commands have no debug information, and no index of the system's modules: neither is used by a command. (The
 # index of the tests is: SwiftPM finds the tests of XCTest in it.) A backtrace has the names of functions and no lines;
 # `make test BUILD_FLAGS=` has both. `make run` and `make test` have the same flags, so that one build serves both.
 BUILD_FLAGS ?= -Xswiftc -gnone -Xswiftc -index-ignore-system-modules -Xcc -g0
 export BUILD_FLAGS
-# The root package with all traits, the app, the examples and the consumers are one build: each module and each package is
-# compiled once. The file is an Xcode workspace; SwiftPM keeps the versions of its packages in the folder PINS.
+# The root package with all traits, the app, the examples, the consumers and the benchmarks are one build: each module and
+# each package is compiled once. The file is an Xcode workspace; SwiftPM keeps the versions of its packages in the folder PINS.
 WORKSPACE := --multiroot-data-file Latchkey.xcworkspace --scratch-path .build-workspace
 PINS := Latchkey.xcworkspace/xcshareddata/swiftpm
 PROGRAMS := .build-workspace/debug
@@ -171,18 +171,22 @@ test-provider: setup-run $(PINS) ## Run the OAuth 2 flows against a real provide
 	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" swift test $(BUILD_FLAGS) $(WORKSPACE) \
 		--filter '^(ProviderTests|DevBackendTests\.ConformanceTests)(\.|/)'
 
-.PHONY: bench-imaging
-bench-imaging: ## Measure what fitting a photo of 12 megapixels costs beside the codec, as a ratio
-	@.ci/setup $(PACKAGES_Imaging)
-	BENCH=1 LATCHKEY_MODULE=Imaging swift test -c release --scratch-path .build-bench --traits TurboJPEG \
-		--filter FittingCostTests
+# On Linux without debug information: callgrind reads none of this compiler's.
+BENCH := --package-path Benchmarks --scratch-path .build-bench -c release
+ifeq ($(shell uname -s),Linux)
+BENCH += -Xlinker --strip-debug
+endif
 
-.PHONY: bench-network
-bench-network: ## Measure what calls cost beside the libraries below the transports, and the memory of a gigabyte
-	for suite in NetworkMemoryTests NetworkCostTests; do \
-		BENCH=1 LATCHKEY_MODULE=NetworkAsyncHTTPClient swift test -c release -Xswiftc -enable-testing \
-			--scratch-path .build-bench --traits AsyncHTTPClient --filter "^NetworkAsyncHTTPClientTests\.$$suite" || exit 1; \
-	done
+.PHONY: bench
+bench: setup-bench ## Measure what the layer costs beside the libraries below: make bench ONLY=pipeline,storm CHART=file JSON=file
+	@BUILD_FLAGS= .ci/build $(BENCH)
+	@.build-bench/release/bench run $(if $(ONLY),--only "$(ONLY)") $(if $(JSON),--json "$(JSON)") \
+		$(if $(CHART),--chart "$(CHART)")
+
+.PHONY: bench-check
+bench-check: setup-bench ## Measure, and compare counts and ratios with the committed thresholds
+	@BUILD_FLAGS= .ci/build $(BENCH)
+	@.build-bench/release/bench check $(if $(ONLY),--only "$(ONLY)") Benchmarks/Thresholds
 
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs
@@ -220,7 +224,9 @@ ci: lint boundaries check-mutants typecheck-apple test ## Run everything that ha
 clean: ## Remove what was built
 	rm -rf .build .build-* App/.build Tests/Consumers/.build
 
-.PHONY: setup-run setup-test
+.PHONY: setup-run setup-test setup-bench
+setup-bench:
+	@.ci/setup valgrind $(PACKAGES_Imaging)
 setup-run:
 	@.ci/setup $(RUN_PACKAGES)
 setup-test:

@@ -38,25 +38,20 @@ struct AuthenticationTests {
         #expect(carried() == ["Bearer access-0"])
     }
 
-    @Test func `a token at hand is placed without waiting; its replacement goes before it, its absence is waited for`()
+    @Test func `a token at hand is placed without waiting, and what replaces a refused one goes before it`()
         async throws
     {
-        let provider = ScriptedTokenProvider(isAtHand: true)
-        let network = NetworkClient(baseURL: baseURL, transport: transport).authenticated(by: provider)
+        /// It has the refused token at hand still.
+        struct Slow: TokenProvider {
+            var validToken: SessionToken? { .first }
+            func token() async throws -> SessionToken { throw AuthenticationError(.notSignedIn) }
+            func replacement(after refusal: TokenRefusal) async throws -> SessionToken { refusal.token.next }
+        }
         transport.add(.any ~> .status(401))
         transport.add(.any ~> article)
-        provider.onReplacement { refused in
-            // The provider has another one at hand by then.
-            provider.set(.success(refused.next.next))
-            return refused.next
-        }
+        let network = NetworkClient(baseURL: baseURL, transport: transport).authenticated(by: Slow())
         _ = try await network.send(.article(7))
         #expect(carried() == ["Bearer access-0", "Bearer access-1"])
-        #expect(provider.tokenCalls == 0)
-
-        provider.set(.failure(AuthenticationError(.notSignedIn)))
-        let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
-        #expect(error?.authentication?.code == .notSignedIn && provider.tokenCalls == 1)
     }
 
     @Test func `tokens are placed in fields that the server defines`() async throws {

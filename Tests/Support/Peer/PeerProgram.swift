@@ -6,7 +6,6 @@ import Foundation
 /// |---|---|---|
 /// | `refresh` | FOLDER | an engine over a session in a file, see ``RefreshPeer`` |
 /// | `storage` | COMMAND FOLDER [NUMBER] | uses a store without an engine, see ``StorageCommand`` |
-/// | `server` | | an HTTP server for measurements, see ``ServerPeer`` |
 /// | `contract` | RULE SECONDS | checks a rule of a contract with URLSession, see ``ContractPeer`` |
 /// | `call` | asyncHTTPClient\|urlSession URL | sends one request, see ``CallPeer`` |
 /// | `stalled` | URL OTHERURL | what runs while a response stalls URLSession, see ``StalledPeer`` |
@@ -23,7 +22,6 @@ struct PeerProgram {
         case "refresh" where arguments.count == 1:
             await RefreshPeer(folder: URL(fileURLWithPath: arguments[0])).run()
         case "storage" where arguments.count >= 2: await StoragePeer.run(arguments)
-        case "server" where arguments.isEmpty: (try? ServerPeer.run()) ?? fail()
         case "contract" where arguments.count == 2:
             await ContractPeer.run(rule: arguments[0], timeLimit: .seconds(Int(arguments[1]) ?? 0))
         case "call" where arguments.count == 2: await CallPeer(arguments)?.run() ?? fail()

@@ -1,0 +1,81 @@
+import Foundation
+
+/// All that was measured in one run.
+struct Report: Codable, Sendable {
+    struct Section: Codable, Sendable {
+        let name: String
+        let summary: String
+        let measurements: [Measurement]
+    }
+
+    var machine = Machine()
+    var sections: [Section] = []
+
+    var measurements: [Measurement] { sections.flatMap(\.measurements) }
+
+    var json: Data {
+        get throws {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            return try encoder.encode(self) + Data("\n".utf8)
+        }
+    }
+
+    /// The report as text of Markdown.
+    var table: String {
+        var lines = ["Measured on \(machine.description)."]
+        for section in sections {
+            lines += ["", "### \(section.name)", "", section.summary, ""]
+            lines += ["| what | metric | median | lowest – highest | goal |", "|---|---|--:|--:|--:|"]
+            for measured in section.measurements {
+                let name = measured.name.split(separator: "/").dropFirst().joined(separator: ", ")
+                let goal = measured.goal.map {
+                    ($0.isWhole ? "\(Int($0))" : "\($0)") + (measured.reachesGoal == true ? "" : ", missed")
+                }
+                let spread = measured.value
+                let range = spread.low == spread.high ? "" : "\(spread.low.short) – \(spread.high.short)"
+                lines.append(
+                    "| \(name) | \(measured.metric.rawValue) | \(spread.median.short) | \(range) | \(goal ?? "") |")
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// The machine, as far as figures depend on it.
+struct Machine: Codable, Sendable {
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    let toolchain = Machine.toolchain
+
+    var description: String { "\(cores) cores, Swift \(toolchain)" }
+
+    /// The version of the compiler, without its patch.
+    static var toolchain: String {
+        #if compiler(>=6.4)
+        "6.4"
+        #elseif compiler(>=6.3)
+        "6.3"
+        #else
+        "6.2"
+        #endif
+    }
+
+    private enum CodingKeys: CodingKey { case cores, toolchain }
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {}
+}
+
+extension Double {
+    fileprivate var isWhole: Bool { self == rounded() && abs(self) < 1e12 }
+
+    /// Three digits that matter.
+    var short: String {
+        switch abs(self) {
+        case 100...: String(Int(rounded()))
+        case 10..<100: String(format: "%.1f", self)
+        default: String(format: "%.2f", self)
+        }
+    }
+}
