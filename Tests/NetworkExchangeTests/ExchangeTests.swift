@@ -175,6 +175,32 @@ struct ExchangeTests {
         #expect(error?.code == .timedOut && error?.waitedFor == .responseHead)
     }
 
+    @Test func `activity prolongs the idle time`() async throws {
+        let exchange = try exchange(idle: 5)
+        let task = response(of: exchange)
+        await driver.started.pass()
+        await clock.sleepers(atLeast: 1)
+        clock.advance(by: .seconds(4))
+        exchange.touch()
+        clock.advance(by: .seconds(1))
+        let race = Race<String>()
+        let watches = [
+            Task { [clock] in
+                await clock.sleepers(atLeast: 1)
+                race.end("waits on")
+            },
+            Task {
+                _ = await task.result
+                race.end("ended")
+            },
+        ]
+        #expect(await race.value() == "waits on")
+        for watch in watches { watch.cancel() }
+        clock.advance(by: .seconds(4))
+        let error = await #expect(throws: HTTPTransportError.self) { try await task.value }
+        #expect(error?.code == .timedOut)
+    }
+
     @Test func `a caller that waits for the end can be cancelled, and others wait on`() async throws {
         let exchange = try exchange()
         let task = response(of: exchange)
