@@ -148,9 +148,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// - Parameter change: Decides what to store. It is called once, on any thread, while the row is locked.
     /// - Throws: As ``read()``; the stored content is then unchanged. If the connection is lost during the commit and
     ///   the database cannot be reached again in time, the change may have been made; the error says so.
-    public func update(
-        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) async throws {
+    public func update(_ change: @escaping StoreChange) async throws {
         try await session.update(change)
     }
 
@@ -159,21 +157,12 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// Waiters of this store get it in the order of their requests, waiters of several processes in no particular
     /// order. No connection is in use during the wait. A lease is released when it is deallocated.
     ///
-    /// - Parameter limit: How long to wait at most.
-    /// - Returns: The lease, which is renewed until it is released.
-    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; otherwise as ``read()``. `CancellationError`
-    ///   when the task is cancelled while it waits.
-    public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        try await lease(waitingAtMost: limit) { _ in }
-    }
-
-    /// Waits for the lease, and says meanwhile which process has claimed it.
-    ///
     /// - Parameters:
     ///   - limit: How long to wait at most.
     ///   - report: Is called with each holder that is found.
     /// - Returns: The lease, which is renewed until it is released.
-    /// - Throws: As ``lease(waitingAtMost:)``.
+    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; otherwise as ``read()``. `CancellationError`
+    ///   when the task is cancelled while it waits.
     public func lease(
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void

@@ -34,9 +34,7 @@ public final class MemoryTokenStore: SharedTokenStore {
     /// Reads what is stored, decides and writes, as one step.
     ///
     /// - Parameter change: Decides what to store; `nil` leaves everything as it is. It must not use the store.
-    public func update(
-        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) async {
+    public func update(_ change: @escaping StoreChange) async {
         let isChanged = stored.withLock { stored in
             guard let new = change(.success(stored)) else { return false }
             stored = new
@@ -62,21 +60,12 @@ public final class MemoryTokenStore: SharedTokenStore {
     ///
     /// A lease that is dropped without being released is released.
     ///
-    /// - Parameter limit: How long to wait at most.
-    /// - Returns: The lease.
-    /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError` when the task is
-    ///   cancelled while it waits.
-    public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        try await lease(waitingAtMost: limit) { _ in }
-    }
-
-    /// Waits for the lease, and says since when this process has it.
-    ///
     /// - Parameters:
     ///   - limit: How long to wait at most.
     ///   - report: Is called once, if another holder has the lease.
     /// - Returns: The lease.
-    /// - Throws: As ``lease(waitingAtMost:)``.
+    /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError` when the task is
+    ///   cancelled while it waits.
     public func lease(
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void

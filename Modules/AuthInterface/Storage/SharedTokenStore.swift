@@ -1,5 +1,11 @@
 import ConcurrencyPrimitives
 
+/// Decides what a ``SharedTokenStore`` stores, from what is stored.
+///
+/// It is called with a failure when the content cannot be read as a session (code `corrupt`). It returns `nil` to leave
+/// the content as it is, and `.empty` to remove it.
+public typealias StoreChange = @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
+
 /// A store that several processes share (G13).
 ///
 /// It has two locks. The *lease* is held across a whole refresh, by one process at a time. The *write lock* is held for
@@ -16,32 +22,20 @@ public protocol SharedTokenStore: TokenStore {
     ///
     /// It takes the write lock only, and never waits for a lease.
     ///
-    /// - Parameter change: Decides what to store, from what is stored. It is called with a failure when the content
-    ///   cannot be read as a session (code `corrupt`). It returns `nil` to leave the content as it is, and `.empty` to
-    ///   remove it. It is called once at most, on any thread, and must not block.
+    /// - Parameter change: Decides what to store. It is called once at most, on any thread, and must not block.
     /// - Throws: ``TokenStoreError`` in most cases; the stored content is then unchanged. Each code except `corrupt` is
     ///   thrown without a call of `change`.
-    func update(_ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?) async throws
+    func update(_ change: @escaping StoreChange) async throws
 
-    /// Waits until no other process has the lease, and takes it.
-    ///
-    /// - Parameter limit: How long to wait at most.
-    /// - Returns: The lease. It must be released.
-    /// - Throws: ``TokenStoreError`` with code `busy` when the limit passes first; `CancellationError` when the task is
-    ///   cancelled while it waits.
-    func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease
-
-    /// Waits for the lease as ``lease(waitingAtMost:)``, and says meanwhile which process has it.
-    ///
-    /// A store that does not know it need not implement this.
+    /// Waits until no other process has the lease, and takes it. Says meanwhile which process has it.
     ///
     /// - Parameters:
     ///   - limit: How long to wait at most.
     ///   - report: Is called with each holder that the store finds, on any thread, and not after the return. It must
-    ///     not block.
+    ///     not block. A store that does not know its holder does not call it.
     /// - Returns: The lease. It must be released.
-    /// - Throws: As ``lease(waitingAtMost:)``. The reason of an error with code `busy` names the holder, if it is
-    ///   known.
+    /// - Throws: ``TokenStoreError`` with code `busy` when the limit passes first; its reason names the holder, if it
+    ///   is known. `CancellationError` when the task is cancelled while it waits.
     func lease(
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
@@ -57,18 +51,13 @@ public protocol SharedTokenStore: TokenStore {
 }
 
 extension SharedTokenStore {
-    /// Waits for the lease, without a report: the store does not know its holder.
+    /// Waits for the lease, without a report of its holder.
     ///
-    /// - Parameters:
-    ///   - limit: How long to wait at most.
-    ///   - report: It is not called.
+    /// - Parameter limit: How long to wait at most.
     /// - Returns: The lease. It must be released.
-    /// - Throws: As ``lease(waitingAtMost:)``.
-    public func lease(
-        waitingAtMost limit: Duration,
-        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
-    ) async throws -> any TokenStoreLease {
-        try await lease(waitingAtMost: limit)
+    /// - Throws: As ``lease(waitingAtMost:whileHeld:)``.
+    public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+        try await lease(waitingAtMost: limit) { _ in }
     }
 
     /// Reads the stored bundle.

@@ -102,9 +102,7 @@ extension FaultyTokenStore: SharedTokenStore where Base: SharedTokenStore {
     ///
     /// - Parameter change: Decides what to store.
     /// - Throws: The scripted error, or the errors of the base store.
-    public func update(
-        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) async throws {
+    public func update(_ change: @escaping StoreChange) async throws {
         let operation: StoreOperation =
             switch change(.success(.empty)) {
             case .active(let bundle): bundle.refreshIntent == nil ? .save : .record
@@ -119,11 +117,16 @@ extension FaultyTokenStore: SharedTokenStore where Base: SharedTokenStore {
 
     /// Takes the lease of the base store.
     ///
-    /// - Parameter limit: The longest wait, not counting the gate.
+    /// - Parameters:
+    ///   - limit: The longest wait, not counting the gate.
+    ///   - report: Is called with each holder that the base store finds.
     /// - Returns: The lease. Its calls are counted and scripted as those of the store.
     /// - Throws: The scripted error, or the errors of the base store.
-    public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        let lease = try await faults.perform(.lease) { try await base.lease(waitingAtMost: limit) }
+    public func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease {
+        let lease = try await faults.perform(.lease) { try await base.lease(waitingAtMost: limit, whileHeld: report) }
         return FaultyLease(base: lease, faults: faults)
     }
 }

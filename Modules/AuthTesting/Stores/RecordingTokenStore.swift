@@ -85,9 +85,7 @@ public final class RecordingTokenStore: SharedTokenStore {
     /// Decides and writes in one step. A change that returns `nil` records no event.
     ///
     /// - Parameter change: Decides what to store.
-    public func update(
-        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) async {
+    public func update(_ change: @escaping StoreChange) async {
         let isChanged = state.withLock { state in
             guard let new = change(.success(state.content)) else { return false }
             state.content = new
@@ -106,10 +104,15 @@ public final class RecordingTokenStore: SharedTokenStore {
 
     /// Waits for the lease, in the order of the calls.
     ///
-    /// - Parameter limit: The longest wait.
+    /// - Parameters:
+    ///   - limit: The longest wait.
+    ///   - report: It is not called.
     /// - Returns: The lease.
     /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError`.
-    public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+    public func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease {
         let deadline = clock.uptime + limit
         let request = state.withLock { state in
             state.requests += 1
@@ -180,7 +183,7 @@ public enum StoreOperation: Sendable, Hashable, CaseIterable {
     case record
     /// `TokenStore.delete()`, and an update that ends the session.
     case delete
-    /// `SharedTokenStore.lease(waitingAtMost:)`.
+    /// `SharedTokenStore.lease(waitingAtMost:whileHeld:)`.
     case lease
     /// `TokenStoreLease.release()`. It cannot fail.
     case release

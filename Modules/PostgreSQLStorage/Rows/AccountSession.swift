@@ -46,15 +46,11 @@ struct AccountSession: Sendable {
     }
 
     /// Runs an update to its end, even when the task is cancelled (G7).
-    func update(
-        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) async throws {
+    func update(_ change: @escaping StoreChange) async throws {
         try await Task { try await updateToItsEnd(change) }.value
     }
 
-    private func updateToItsEnd(
-        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) async throws {
+    private func updateToItsEnd(_ change: @escaping StoreChange) async throws {
         let deadline = database.clock.uptime + database.limits.call
         let ticket: LeaseQueue.Ticket
         do {
@@ -77,9 +73,7 @@ struct AccountSession: Sendable {
 
     /// - Returns: Whether the row was changed.
     private func apply(
-        _ change: @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?,
-        _ decision: Locked<Decision?>,
-        over connection: PooledConnection
+        _ change: StoreChange, _ decision: Locked<Decision?>, over connection: PooledConnection
     ) async throws -> Bool {
         let row = try await lockRow(connection)
         do {

@@ -99,9 +99,7 @@ public struct FileTokenStore: SharedTokenStore {
     /// - Throws: `TokenStoreError`; the stored content is then unchanged: `insecure`; `unsupportedVersion`; `busy`
     ///   when another process has held the write lock for 5 seconds, for example because it is stopped; `unavailable`.
     ///   When only the last `fsync` of the folder fails, the new content is stored in spite of the error.
-    public func update(
-        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) async throws {
+    public func update(_ change: @escaping StoreChange) async throws {
         try await writing.run { [tokens] () throws(TokenStoreError) in try tokens.update(change) }
     }
 
@@ -116,25 +114,16 @@ public struct FileTokenStore: SharedTokenStore {
     /// Waits until no other holder has the lease, and takes it.
     ///
     /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters of all processes
-    /// get it in the order of their arrival; those that are stopped or have ended are skipped.
-    ///
-    /// - Parameter limit: How long to wait at most.
-    /// - Returns: The lease.
-    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`, also when the
-    ///   folder does not exist yet: a lease does not create it. `CancellationError` when the task is cancelled while it
-    ///   waits.
-    public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        try await lease(waitingAtMost: limit) { _ in }
-    }
-
-    /// Waits for the lease, and says meanwhile which process has it: a holder writes its name into the file that it has
-    /// locked.
+    /// get it in the order of their arrival; those that are stopped or have ended are skipped. A holder
+    /// writes its name into the file that it has locked.
     ///
     /// - Parameters:
     ///   - limit: How long to wait at most.
     ///   - report: Is called with each holder that is found.
     /// - Returns: The lease.
-    /// - Throws: As ``lease(waitingAtMost:)``.
+    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`, also when the
+    ///   folder does not exist yet: a lease does not create it. `CancellationError` when the task is cancelled while it
+    ///   waits.
     public func lease(
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void

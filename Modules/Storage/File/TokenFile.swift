@@ -32,9 +32,7 @@ struct TokenFile: Sendable {
     }
 
     /// Reads, decides and writes under the write lock of the account.
-    func update(
-        _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) throws(TokenStoreError) {
+    func update(_ change: StoreChange) throws(TokenStoreError) {
         try checkName()
         guard let folder = try open() else { return try updateInNewFolder(change) }
         let lock = try folder.lock(lockName, waitingAtMost: writeLimit)
@@ -90,9 +88,7 @@ struct TokenFile: Sendable {
     }
 
     /// Decides and writes where the folder does not exist. It is created only to store something.
-    private func updateInNewFolder(
-        _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) throws(TokenStoreError) {
+    private func updateInNewFolder(_ change: StoreChange) throws(TokenStoreError) {
         let creation = try folder.lockCreation(waitingAtMost: writeLimit)
         defer { creation.release() }
         if try open() != nil {

@@ -62,9 +62,7 @@ public struct KeychainTokenStore: TokenStore {
     /// Reads, decides and writes as one step.
     ///
     /// Whether protected data is available is asked only if nothing is found, and then the Keychain is read again.
-    func update(
-        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) async throws {
+    func update(_ change: @escaping StoreChange) async throws {
         try await checkInstallation()
         for isAsked in [false, true] {
             let isAvailable = isAsked ? await isProtectedDataAvailable() : nil

@@ -49,9 +49,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     /// - Throws: `TokenStoreError`; the stored content is then unchanged: `unsupportedVersion`; `unavailable` with
     ///   a ``KeychainStatus`` as its cause, `errSecItemNotFound` while protected data is not available included;
     ///   `busy` when another process has been writing for 5 seconds; `insecure` for the lock file.
-    public func update(
-        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) async throws {
+    public func update(_ change: @escaping StoreChange) async throws {
         let isWritten = Locked(false)
         try await store.update { found in
             let new = change(found)
@@ -79,22 +77,13 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters try again after
     /// pauses of at most 50 ms, and get it in no particular order. A waiter holds no lock and can be suspended.
     ///
-    /// - Parameter limit: How long to wait at most.
-    /// - Returns: The lease.
-    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure` when the lock file is a symbolic
-    ///   link, not a regular file or another user's; `unavailable` when it cannot be opened, as before the first
-    ///   unlock. `CancellationError` when the task is cancelled while it waits.
-    public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        try await lease(waitingAtMost: limit) { _ in }
-    }
-
-    /// Waits for the lease, and says meanwhile which process has it.
-    ///
     /// - Parameters:
     ///   - limit: How long to wait at most.
     ///   - report: Is called with each holder that is found.
     /// - Returns: The lease.
-    /// - Throws: As ``lease(waitingAtMost:)``.
+    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure` when the lock file is a symbolic
+    ///   link, not a regular file or another user's; `unavailable` when it cannot be opened, as before the first
+    ///   unlock. `CancellationError` when the task is cancelled while it waits.
     public func lease(
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void

@@ -13,10 +13,7 @@ extension TokenItem {
     ///   - change: Decides what to store. It is called once if the call returns `true`, and otherwise not.
     /// - Returns: `false` if nothing was found and it is not known whether protected data is available.
     /// - Throws: ``TokenStoreError``; the stored content is then unchanged.
-    func update(
-        isProtectedDataAvailable: Bool?,
-        _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) throws(TokenStoreError) -> Bool {
+    func update(isProtectedDataAvailable: Bool?, _ change: StoreChange) throws(TokenStoreError) -> Bool {
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }
         let found = try findForChanging()

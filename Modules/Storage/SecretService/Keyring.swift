@@ -25,10 +25,7 @@ struct Keyring: Sendable {
     /// Reads, decides and writes. The caller holds the write lock.
     ///
     /// - Returns: Whether something was written.
-    func update(
-        until deadline: ContinuousClock.Instant,
-        _ change: (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) throws(TokenStoreError) -> Bool {
+    func update(until deadline: ContinuousClock.Instant, _ change: StoreChange) throws(TokenStoreError) -> Bool {
         let old = try withService(until: deadline, items)
         let found: Result<StoredSession, TokenStoreError>
         do {

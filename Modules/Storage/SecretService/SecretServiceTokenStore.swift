@@ -87,9 +87,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     /// - Throws: `TokenStoreError`: `unsupportedVersion`; `insecure` when the lock file is a link or belongs to
     ///   another user; `busy` when another process has been writing for 5 seconds; `unavailable`. The stored
     ///   content is then unchanged, unless the service has received the new content and then failed.
-    public func update(
-        _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-    ) async throws {
+    public func update(_ change: @escaping StoreChange) async throws {
         try await write { keyring, deadline throws(TokenStoreError) in
             try keyring.update(until: deadline, change)
         }
@@ -110,21 +108,12 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters of all processes
     /// get it in the order of their arrival; those that are stopped or have ended are skipped.
     ///
-    /// - Parameter limit: How long to wait at most.
-    /// - Returns: The lease.
-    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`.
-    ///   `CancellationError` when the task is cancelled while it waits.
-    public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-        try await lease(waitingAtMost: limit) { _ in }
-    }
-
-    /// Waits for the lease, and says meanwhile which process has it.
-    ///
     /// - Parameters:
     ///   - limit: How long to wait at most.
     ///   - report: Is called with each holder that is found.
     /// - Returns: The lease.
-    /// - Throws: As ``lease(waitingAtMost:)``.
+    /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`.
+    ///   `CancellationError` when the task is cancelled while it waits.
     public func lease(
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void

@@ -28,7 +28,9 @@ struct AlteredTokenStore: SharedTokenStore {
     func read() async throws -> StoredSession { try await onRead(self) }
     func update(_ change: @escaping StoreChange) async throws { try await onUpdate(self, change) }
     var changes: AsyncStream<Void> { onChanges(self) }
-    func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease { try await onLease(self, limit) }
+    func lease(
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease { try await onLease(self, limit) }
 
     func loadProperly() async throws -> TokenBundle? { try await proper.load() }
     func saveProperly(_ bundle: TokenBundle) async throws { try await proper.save(bundle) }
@@ -42,9 +44,6 @@ struct AlteredTokenStore: SharedTokenStore {
 extension AlteredTokenStore: CustomStringConvertible {
     var description: String { shown }
 }
-
-/// The argument of an update.
-typealias StoreChange = @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
 
 /// A store that keeps every rule, and can be made unavailable or corrupt.
 struct ProperTokenStore: SharedTokenStore {
@@ -72,7 +71,9 @@ struct ProperTokenStore: SharedTokenStore {
 
     var changes: AsyncStream<Void> { storage.changes }
 
-    func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
+    func lease(
+        waitingAtMost limit: Duration, whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease {
         try await storage.lease(waitingAtMost: limit)
     }
 

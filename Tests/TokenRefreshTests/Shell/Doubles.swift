@@ -1,4 +1,5 @@
 import AuthInterface
+import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
@@ -13,6 +14,95 @@ final class OwnTokenStore: TokenStore {
     func load() async throws -> TokenBundle? { try await base.load() }
     func save(_ bundle: TokenBundle) async throws { try await base.save(bundle) }
     func delete() async throws { try await base.delete() }
+}
+
+/// A shared store that does what another one does, except for what a test's own type does.
+protocol ForwardingStore: SharedTokenStore {
+    associatedtype Base: SharedTokenStore
+    var base: Base { get }
+}
+
+extension ForwardingStore {
+    var changes: AsyncStream<Void> { base.changes }
+
+    func read() async throws -> StoredSession { try await base.read() }
+
+    func update(_ change: @escaping StoreChange) async throws { try await base.update(change) }
+
+    func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease {
+        try await base.lease(waitingAtMost: limit, whileHeld: report)
+    }
+}
+
+/// A shared store that always gives the same lease.
+protocol OneLeaseStore: ForwardingStore {
+    var held: KeptLease { get }
+}
+
+extension OneLeaseStore {
+    func lease(
+        waitingAtMost limit: Duration,
+        whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
+    ) async throws -> any TokenStoreLease { held }
+}
+
+/// A lease that its store keeps, so that only a release ends it, and that has a fixed `mayStillCall`.
+final class KeptLease: TokenStoreLease {
+    let identity: String?
+    let released = Gate()
+    let lost = Locked(false)
+    private let ownersMayCall: Bool
+    private let count = Locked(0)
+
+    init(_ identity: String = "kept", ownersMayCall: Bool = false) {
+        self.identity = identity
+        self.ownersMayCall = ownersMayCall
+    }
+
+    var releases: Int { count.withLock { $0 } }
+    var isLost: Bool { lost.withLock { $0 } }
+
+    func mayStillCall(_ intent: RefreshIntent) -> Bool { ownersMayCall }
+
+    func release() async {
+        count.withLock { $0 += 1 }
+        released.open()
+    }
+}
+
+/// Activities that a test lets expire.
+final class ManualActivity: ExpiringActivity {
+    private struct State {
+        var begun: [Int: @Sendable () -> Void] = [:]
+        var count = 0
+        var expiresAtOnce = false
+    }
+
+    private let state = Locked(State())
+
+    /// The activities that have not ended.
+    var running: Int { state.withLock { $0.begun.count } }
+
+    func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken {
+        let (number, isExpired) = state.withLock { state in
+            state.count += 1
+            state.begun[state.count] = onExpiry
+            return (state.count, state.expiresAtOnce)
+        }
+        if isExpired { onExpiry() }
+        return ExpiringActivityToken { [self] in state.withLock { $0.begun[number] = nil } }
+    }
+
+    /// Lets later ones expire as they begin.
+    func expireAtOnce() { state.withLock { $0.expiresAtOnce = true } }
+
+    /// Lets all expire that have not ended.
+    func expire() {
+        for (_, onExpiry) in state.withLock({ $0.begun.sorted { $0.key < $1.key } }) { onExpiry() }
+    }
 }
 
 /// A revocation that works, hangs or fails, and records its calls.

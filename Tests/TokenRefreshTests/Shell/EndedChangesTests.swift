@@ -36,7 +36,7 @@ import Testing
     }
 
     /// A store that notes in which order it is read and watched.
-    private final class OrderedStore: SharedTokenStore, Sendable {
+    private final class OrderedStore: ForwardingStore {
         let base = RecordingTokenStore(holding: .fixture())
         let order = Locked<[String]>([])
 
@@ -50,15 +50,9 @@ import Testing
             return await base.read()
         }
 
-        func update(
-            _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-        ) async throws {
+        func update(_ change: @escaping StoreChange) async throws {
             order.withLock { $0.append("write") }
             await base.update(change)
-        }
-
-        func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
-            try await base.lease(waitingAtMost: limit)
         }
     }
 

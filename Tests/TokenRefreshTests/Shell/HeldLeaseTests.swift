@@ -10,53 +10,16 @@ import Testing
 
 /// Rules 2 and 4: what the engine does with the lease of a shared store.
 @Suite(.timeLimit(.minutes(10))) struct HeldLeaseTests {
-    /// A lease that its store keeps, so that only a release ends it, and that has a fixed `mayStillCall`.
-    private final class WatchedLease: TokenStoreLease {
-        let released = Gate()
-        private let ownersMayCall: Bool
-
-        init(ownersMayCall: Bool) {
-            self.ownersMayCall = ownersMayCall
-        }
-
-        let identity: String? = "held"
-
-        func mayStillCall(_ intent: RefreshIntent) -> Bool { ownersMayCall }
-
-        let lost = Locked(false)
-        var isLost: Bool { lost.withLock { $0 } }
-
-        private let releases = Locked(0)
-        var isReleased: Bool { releases.withLock { $0 > 0 } }
-
-        func release() async {
-            releases.withLock { $0 += 1 }
-            released.open()
-        }
-    }
-
     /// A shared store that gives one lease.
-    private struct WatchedStore: SharedTokenStore {
+    private struct WatchedStore: OneLeaseStore {
         let base: FaultyTokenStore<RecordingTokenStore>
-        let held: WatchedLease
-
-        func read() async throws -> StoredSession { try await base.read() }
-
-        func update(
-            _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-        ) async throws {
-            try await base.update(change)
-        }
-
-        func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease { held }
-
-        var changes: AsyncStream<Void> { base.changes }
+        let held: KeptLease
     }
 
     private func store(_ bundle: TokenBundle, ownersMayCall: Bool = false) -> WatchedStore {
         WatchedStore(
             base: FaultyTokenStore(RecordingTokenStore(holding: bundle)),
-            held: WatchedLease(ownersMayCall: ownersMayCall)
+            held: KeptLease(ownersMayCall: ownersMayCall)
         )
     }
 
@@ -79,7 +42,7 @@ import Testing
         }
         for _ in 1...4 {
             await clock.sleepers(atLeast: 1)
-            #expect(!store.held.isReleased && store.base.base.bundle?.generation == 0)
+            #expect(store.held.releases == 0 && store.base.base.bundle?.generation == 0)
             clock.advance(by: .seconds(60))
         }
         await store.held.released.pass()
@@ -112,53 +75,31 @@ import Testing
         store.held.lost.withLock { $0 = true }
         engine.noteServerDate(Date())
         await settle()
-        #expect(!store.held.isReleased, "its release would say that the call has ended")
+        #expect(store.held.releases == 0, "its release would say that the call has ended")
         gate.open()
         #expect(await refresh.value == nil)
         await store.held.released.pass()
         #expect(store.base.base.bundle?.generation == 1)
     }
 
-    /// An activity that expires when the test says so, or as soon as it begins.
-    private final class ScriptedActivity: ExpiringActivity {
-        let ended = Gate()
-        private let expiry = Locked<(isNow: Bool, (@Sendable () -> Void)?)>((false, nil))
-
-        init(expiresAtOnce: Bool = false) {
-            expiry.withLock { $0.isNow = expiresAtOnce }
-        }
-
-        func expire() {
-            expiry.withLock { $0.1 }?()
-        }
-
-        func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken {
-            let isNow = expiry.withLock { expiry in
-                expiry.1 = onExpiry
-                return expiry.isNow
-            }
-            if isNow { onExpiry() }
-            return ExpiringActivityToken { [ended] in ended.open() }
-        }
-    }
-
     @Test func `Rule 4: an activity that expires before the lease is taken causes no call, and holds no lease`()
         async throws
     {
-        let (store, activity) = (store(.fixture()), ScriptedActivity(expiresAtOnce: true))
+        let (store, activity) = (store(.fixture()), ManualActivity())
+        activity.expireAtOnce()
         let handler = ScriptedRefreshHandler()
         let engine = TokenRefreshCoordinator(
             store: store, handler: handler, clock: ManualTimeSource(), activity: activity)
         #expect(await code { try await engine.refresh() } == "refreshUnavailable")
         await store.held.released.pass()
-        await activity.ended.pass()
+        try await until { activity.running == 0 }
         #expect(handler.calls.isEmpty)
     }
 
     @Test func `Rule 4: an activity that expires during a call marks the intent and releases the lease`()
         async throws
     {
-        let (store, activity, gate) = (store(.fixture()), ScriptedActivity(), Gate())
+        let (store, activity, gate) = (store(.fixture()), ManualActivity(), Gate())
         let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
         // Its clock stands still, so that a slow machine reaches no deadline.
         let engine = TokenRefreshCoordinator(
@@ -167,7 +108,7 @@ import Testing
         await gate.arrivals(atLeast: 1)
         activity.expire()
         await store.held.released.pass()
-        await activity.ended.pass()
+        try await until { activity.running == 0 }
         #expect(store.base.base.bundle?.refreshIntent?.isAbandoned == true)
         gate.open()
         #expect(await refresh.value == nil)
@@ -177,7 +118,7 @@ import Testing
     func `Rule 4: the call of another engine of the process counts as that of another process`(
         isSuspended: Bool
     ) async throws {
-        let (store, activity, gate) = (store(.fixture()), ScriptedActivity(), Gate())
+        let (store, activity, gate) = (store(.fixture()), ManualActivity(), Gate())
         let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
         // Its clock stands still, so that a slow machine reaches no deadline.
         let engine = TokenRefreshCoordinator(
@@ -191,7 +132,7 @@ import Testing
             store.held.lost.withLock { $0 = true }
         }
 
-        let next = WatchedStore(base: store.base, held: WatchedLease(ownersMayCall: !isSuspended))
+        let next = WatchedStore(base: store.base, held: KeptLease(ownersMayCall: !isSuspended))
         let others = ScriptedRefreshHandler()
         let other = TokenRefreshCoordinator(store: next, handler: others, clock: ManualTimeSource())
         #expect(await code { try await other.refresh() } == "refreshUnavailable")

@@ -10,20 +10,9 @@ import Testing
 /// What engines, moves and registries release, and what they leave alone.
 @Suite(.timeLimit(.minutes(10))) struct ReleaseTests {
     /// A shared store that counts the releases of its lease, and notes when no one watches it any more.
-    private final class WatchedStore: SharedTokenStore {
-        final class Lease: TokenStoreLease {
-            let lost = Locked(false)
-            let releases = Locked(0)
-            let identity: String? = "lease"
-            var isLost: Bool { lost.withLock { $0 } }
-
-            func mayStillCall(_ intent: RefreshIntent) -> Bool { false }
-
-            func release() async { releases.withLock { $0 += 1 } }
-        }
-
+    private final class WatchedStore: OneLeaseStore {
         let base = RecordingTokenStore(holding: .fixture())
-        let held = Lease()
+        let held = KeptLease()
         let watchEnds = Gate()
         private let watches = Locked<[AsyncStream<Void>.Continuation]>([])
 
@@ -32,16 +21,6 @@ import Testing
         var watchCount: Int { watches.withLock { $0.count } }
 
         func endWatch() { watches.withLock { $0.last }?.finish() }
-
-        func read() async throws -> StoredSession { await base.read() }
-
-        func update(
-            _ change: @escaping @Sendable (Result<StoredSession, TokenStoreError>) -> StoredSession?
-        ) async throws {
-            await base.update(change)
-        }
-
-        func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease { held }
 
         var changes: AsyncStream<Void> {
             let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -83,14 +62,14 @@ import Testing
         }
         #expect(error?.code == .busy)
         #expect(store.base.bundle != nil)
-        #expect(store.held.releases.withLock { $0 } == 1)
+        #expect(store.held.releases == 1)
     }
 
     @Test func `A move that fails releases its lease before it throws`() async throws {
         await #expect(throws: CancellationError.self) {
             try await store.moveOut { _, _ in throw CancellationError() }
         }
-        #expect(store.held.releases.withLock { $0 } == 1)
+        #expect(store.held.releases == 1)
         #expect(store.base.bundle != nil)
     }
 
