@@ -9,38 +9,6 @@ import Testing
 
 /// What the engine does with the activity in which it waits for the lease and holds it.
 @Suite(.timeLimit(.minutes(10))) struct ActivityTests {
-    /// Activities that a test lets expire.
-    final class ManualActivity: ExpiringActivity {
-        private struct State {
-            var begun: [Int: @Sendable () -> Void] = [:]
-            var count = 0
-            var expiresAtOnce = false
-        }
-
-        private let state = Locked(State())
-
-        /// The activities that have not ended.
-        var running: Int { state.withLock { $0.begun.count } }
-
-        func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken {
-            let (number, isExpired) = state.withLock { state in
-                state.count += 1
-                state.begun[state.count] = onExpiry
-                return (state.count, state.expiresAtOnce)
-            }
-            if isExpired { onExpiry() }
-            return ExpiringActivityToken { [self] in state.withLock { $0.begun[number] = nil } }
-        }
-
-        /// Lets later ones expire as they begin.
-        func expireAtOnce() { state.withLock { $0.expiresAtOnce = true } }
-
-        /// Lets all expire that have not ended.
-        func expire() {
-            for (_, onExpiry) in state.withLock({ $0.begun.sorted { $0.key < $1.key } }) { onExpiry() }
-        }
-    }
-
     private let activity = ManualActivity()
     private let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture(), clock: ManualTimeSource()))
 
@@ -88,15 +56,6 @@ import Testing
         #expect(await engine.settle())
     }
 
-    private struct NamedLease: TokenStoreLease {
-        let identity: String?
-        let isLost = false
-
-        func mayStillCall(_ intent: RefreshIntent) -> Bool { false }
-
-        func release() async {}
-    }
-
     @Test func `Rule 4: of a lease that was lost and a newer one, the newer one says who may call`() {
         let settings = MachineSettings(
             policy: .init(), isShared: true, owner: .init(host: "host", process: "p1"), tolerance: .none)
@@ -104,7 +63,7 @@ import Testing
         for number in 1...5 {
             let token = ExpiringActivityToken {}
             core.leases[AttemptID(number: number)] = HeldLease(
-                lease: NamedLease(identity: "\(number)"), activity: token, wait: Task { .success(nil) })
+                lease: KeptLease("\(number)"), activity: token, wait: Task { .success(nil) })
         }
         #expect(core.newestLease?.identity == "5")
     }

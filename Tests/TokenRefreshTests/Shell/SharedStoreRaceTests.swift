@@ -135,21 +135,13 @@ import Testing
         #expect(fleet.handler.calls.isEmpty)
     }
 
-    /// A shared store that does not conform to `SharedTokenStore`.
-    private struct Unleased: TokenStore {
-        let store: MemoryTokenStore
-
-        func load() async throws -> TokenBundle? { await store.load() }
-        func save(_ bundle: TokenBundle) async throws { try await store.save(bundle) }
-        func delete() async throws { await store.delete() }
-    }
-
     @Test func `G13: an engine whose save is superseded uses the stored tokens, and stops saving`() async throws {
         let (memory, handler, log, gate) = (
             MemoryTokenStore(holding: .fixture()), ScriptedRefreshHandler(), EventLog(), Gate()
         )
         let engine = TokenRefreshCoordinator(
-            store: Unleased(store: memory), handler: handler, clock: ManualTimeSource(), observer: { log.append($0) })
+            store: OwnTokenStore(base: memory), handler: handler, clock: ManualTimeSource(),
+            observer: { log.append($0) })
         handler.enqueue(.held(at: gate, then: .rotate))
         let request = Task { try await engine.replacement(for: engine.token()) }
         await gate.arrivals(atLeast: 1)

@@ -99,7 +99,7 @@ private final class ShellWalk {
     private let store: FaultyTokenStore<RecordingTokenStore>
     private let engineStore: any TokenStore
     private let handler: ScriptedRefreshHandler
-    private let activity = ActivityTests.ManualActivity()
+    private let activity = ManualActivity()
     /// The processes: each has a registry, in which the account competes with others for one place.
     private let processes: [SessionRegistry<Account>]
     private let engines = Locked<[Made]>([])
