@@ -7,7 +7,7 @@ public import ContractTesting
 /// ```swift
 /// let store = FaultyTokenStore(RecordingTokenStore(holding: bundle))
 /// store.fail(.save, times: 2)             // the next two saves throw
-/// store.hold(.load, at: gate)             // every load waits at the gate
+/// let gate = store.hold(.load)            // every load waits at the gate
 /// #expect(store.calls(.save) == 3)
 /// ```
 /// A call is counted, waits at its gate, fails if scripted so, and then reaches the base store. Over a shared store it
@@ -43,10 +43,15 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     ///
     /// - Parameters:
     ///   - operation: The operation.
-    ///   - gate: The gate.
+    ///   - gate: The gate; by default a new one.
     ///   - moment: Whether the calls wait before or after the operation.
-    public func hold(_ operation: StoreOperation, at gate: Gate, _ moment: StoreOperation.Moment = .before) {
+    /// - Returns: The gate.
+    @discardableResult
+    public func hold(
+        _ operation: StoreOperation, at gate: Gate = Gate(), _ moment: StoreOperation.Moment = .before
+    ) -> Gate {
         faults.hold(operation, at: gate, moment)
+        return gate
     }
 
     /// Removes the script of an operation.

@@ -13,7 +13,7 @@ import Testing
     private let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture(), clock: ManualTimeSource()))
 
     private func engine(_ handler: ScriptedRefreshHandler) -> TokenRefreshCoordinator {
-        TokenRefreshCoordinator(store: store, handler: handler, clock: ManualTimeSource(), activity: activity)
+        TokenRefreshCoordinator(over: store, handler, activity: activity)
     }
 
     @Test func `An activity that expires ends the wait for the lease`() async throws {

@@ -10,8 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct BadInputTests {
     @Test(arguments: ["", " ", "two words", "line\nbreak", "\u{0}", "caf\u{e9}", "\r\nX-Admin: yes"])
     func `An access token that no header field can carry is a failed refresh`(value: String) async throws {
-        let bench = try await Bench.signedIn()
-        let token = try await bench.engine.token()
+        let (bench, token) = try await Bench.withToken()
         let unusable = TokenRefreshResult(accessToken: value, refreshToken: "refresh-ada1-1")
         let (gate, requests) = try await bench.startRefresh(of: token, requests: 100, response: .tokens(unusable))
         gate.open()
@@ -29,8 +28,7 @@ import Testing
     func `A lifetime that is negative, zero or absurd is ignored, and causes no refresh`(lifetime: Duration)
         async throws
     {
-        let bench = try await Bench.signedIn()
-        let token = try await bench.engine.token()
+        let (bench, token) = try await Bench.withToken()
         bench.handler.enqueue(.tokens(.fixture(ordinal: 1, expiresIn: lifetime)))
         #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
         #expect(Set(await bench.ask(times: 1_000).outcomes()) == ["ada1 g1"])
@@ -38,8 +36,7 @@ import Testing
     }
 
     @Test func `A server that returns the same tokens again causes no loop`() async throws {
-        let bench = try await Bench.signedIn()
-        let token = try await bench.engine.token()
+        let (bench, token) = try await Bench.withToken()
         let same = ScriptedRefreshHandler.Response.tokens(.fixture(ordinal: 0))
         bench.handler.enqueue(same, same, same)
         let again = try await bench.engine.replacement(for: token)
@@ -50,8 +47,7 @@ import Testing
 
     @Test(arguments: [1e300, -1e300, .infinity, -.infinity, .nan, 1e18, -1e18, 0])
     func `An implausible server date does not stop the process, and is ignored`(seconds: Double) async throws {
-        let bench = try await Bench.signedIn()
-        let token = try await bench.engine.token()
+        let (bench, token) = try await Bench.withToken()
         let jwt = String.jwt(exp: 1_800_000_900, iat: 1_800_000_000)
         let date = Date(timeIntervalSince1970: seconds)
         bench.handler.enqueue(
@@ -67,8 +63,7 @@ import Testing
 
     @Test func `A Retry-After that is negative or absurd leaves the pause bounded`() async throws {
         for asked in [Duration.seconds(-100), .seconds(Int64.max), .seconds(Int64.min)] {
-            let bench = try await Bench.signedIn()
-            let token = try await bench.engine.token()
+            let (bench, token) = try await Bench.withToken()
             bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: asked)))
             #expect(await bench.refuse(token).outcomes() == ["refreshUnavailable"])
             bench.clock.advance(by: .seconds(300))

@@ -39,20 +39,21 @@ final class Bench: Sendable {
         store = FaultyTokenStore(RecordingTokenStore(holding: bundle, clock: clock))
         self.clock = clock
         engine = TokenRefreshCoordinator(
-            store: kind == .shared ? store : OwnTokenStore(base: store),
-            handler: handler,
-            revocation: revocation,
-            policy: policy,
-            clock: clock,
-            observer: { [events] in events.append($0) }
-        )
+            over: kind == .shared ? store : OwnTokenStore(base: store), handler, revocation: revocation,
+            policy: policy, clock: clock, events: events)
     }
 
     /// A bench where ada has signed in and is stored.
     static func signedIn(_ kind: StoreKind = .own, policy: TokenRefreshPolicy = .init()) async throws -> Bench {
+        try await withToken(kind, policy: policy).bench
+    }
+
+    /// A bench where ada has signed in, and her token.
+    static func withToken(
+        _ kind: StoreKind = .own, policy: TokenRefreshPolicy = .init()
+    ) async throws -> (bench: Bench, token: SessionToken) {
         let bench = Bench(kind, policy: policy)
-        _ = try await bench.signIn()
-        return bench
+        return (bench, try await bench.signIn())
     }
 
     /// A bench where ten requests of ada wait for a refresh that is held at a gate.
@@ -98,11 +99,8 @@ final class Bench: Sendable {
     }
 
     /// Starts ten requests whose token was refused, and a refresh whose save waits at a gate.
-    func startSave(
-        _ moment: StoreOperation.Moment
-    ) async throws -> (gate: Gate, requests: [Request]) {
-        let gate = Gate()
-        store.hold(.save, at: gate, moment)
+    func startSave(_ moment: StoreOperation.Moment) async throws -> (gate: Gate, requests: [Request]) {
+        let gate = store.hold(.save, moment)
         let requests = refuse(try await engine.token(), times: 10)
         await gate.arrivals(atLeast: 1)
         return (gate, requests)
@@ -119,6 +117,32 @@ final class Bench: Sendable {
     /// Waits until this many requests wait for the refresh under way, so that none comes late.
     func waiters(atLeast count: Int) async throws {
         try await until { engine.core.withLock { $0.waiters.count } >= count }
+    }
+}
+
+extension TokenRefreshCoordinator {
+    /// An engine whose clock stands still unless the test moves it, so that a slow machine reaches no deadline.
+    convenience init(
+        over store: any TokenStore = RecordingTokenStore(holding: .fixture()),
+        _ handler: any TokenRefreshHandler = ScriptedRefreshHandler(),
+        revocation: (any TokenRevocationHandler)? = nil,
+        policy: TokenRefreshPolicy = TokenRefreshPolicy(),
+        clock: ManualTimeSource = ManualTimeSource(),
+        activity: any ExpiringActivity = SystemExpiringActivity(),
+        events: EventLog = EventLog()
+    ) {
+        self.init(
+            store: store, handler: handler, revocation: revocation, policy: policy, clock: clock, activity: activity,
+            observer: { events.append($0) })
+    }
+}
+
+extension ScriptedRefreshHandler {
+    /// Makes the next call wait at a gate. Then the server rotates.
+    func holdNext() -> Gate {
+        let gate = Gate()
+        enqueue(.held(at: gate, then: .rotate))
+        return gate
     }
 }
 

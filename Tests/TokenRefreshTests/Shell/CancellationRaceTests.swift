@@ -11,8 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CancellationRaceTests {
     @Test(arguments: Bench.StoreKind.allCases)
     func `G7: when all waiters are cancelled, the tokens are stored and used`(kind: Bench.StoreKind) async throws {
-        let bench = try await Bench.signedIn(kind)
-        let token = try await bench.engine.token()
+        let (bench, token) = try await Bench.withToken(kind)
         let (gate, requests) = try await bench.startLateRefresh(of: token, requests: 100)
         for request in requests { request.cancel() }
         #expect(await requests.outcomes() == Array(repeating: "cancelled", count: 100))
@@ -24,8 +23,7 @@ import Testing
     }
 
     @Test func `G7: a request of a cancelled task throws, and the refresh that it started is kept`() async throws {
-        let bench = try await Bench.signedIn()
-        let token = try await bench.engine.token()
+        let (bench, token) = try await Bench.withToken()
         let start = Gate()
         let request = Task { [engine = bench.engine] in
             await start.pass()
@@ -59,8 +57,7 @@ import Testing
 
     @Test func `G7: a cancelled restore returns at once, and the late result of the store is used`() async throws {
         let bench = Bench(holding: .fixture())
-        let gate = Gate()
-        bench.store.hold(.load, at: gate)
+        let gate = bench.store.hold(.load)
         let restore = Task { [engine = bench.engine] in try await engine.restore() }
         await gate.arrivals(atLeast: 1)
         restore.cancel()
@@ -73,8 +70,7 @@ import Testing
 
     @Test func `G7: a cancelled sign-in or sign-out returns at once and is completed`() async throws {
         let bench = Bench()
-        let gate = Gate()
-        bench.store.hold(.save, at: gate)
+        let gate = bench.store.hold(.save)
         bench.store.hold(.delete, at: gate)
         let tokens = bench.server.signIn()
         let login = Task { [engine = bench.engine] in try await engine.signIn(tokens) }
@@ -84,8 +80,7 @@ import Testing
         let requests = bench.ask()
         gate.open()
         #expect(await requests.outcomes() == ["ada1 g0"])
-        let held = Gate()
-        bench.store.hold(.delete, at: held)
+        let held = bench.store.hold(.delete)
         let logout = Task { [engine = bench.engine] in try await engine.signOut() }
         await held.arrivals(atLeast: 1)
         logout.cancel()
@@ -97,8 +92,7 @@ import Testing
 
     @Test func `G7: a cancelled sign-out does not wait for a revocation that hangs`() async throws {
         let bench = try await Bench.signedIn()
-        let gate = Gate()
-        bench.revocation.hold(at: gate)
+        let gate = bench.revocation.hold()
         let logout = Task { [engine = bench.engine] in try await engine.signOut() }
         await bench.revocation.calls(atLeast: 1)
         try await until { bench.store.base.bundle == nil }

@@ -12,10 +12,8 @@ import Testing
     @Test func `G8: a lease that is never available fails the waiters at the deadline, and signs no user out`()
         async throws
     {
-        let bench = try await Bench.signedIn(.shared)
-        let token = try await bench.engine.token()
-        let gate = Gate()
-        bench.store.hold(.lease, at: gate)
+        let (bench, token) = try await Bench.withToken(.shared)
+        let gate = bench.store.hold(.lease)
         let requests = bench.refuse(token, times: 10)
         await gate.arrivals(atLeast: 1)
         try await bench.waiters(atLeast: 10)
@@ -34,11 +32,7 @@ import Testing
         // A clock that jumps is that of a process that slept.
         policy.wakeGrace = .zero
         let engine = TokenRefreshCoordinator(
-            store: RecordingTokenStore(holding: .fixture(), clock: clock),
-            handler: handler,
-            policy: policy,
-            clock: clock
-        )
+            over: RecordingTokenStore(holding: .fixture(), clock: clock), handler, policy: policy, clock: clock)
         handler.engine.withLock { $0 = engine }
         let token = try await engine.token()
         let first = Task { try await engine.replacement(for: token) }
@@ -60,8 +54,7 @@ import Testing
         async throws
     {
         let bench = try await Bench.signedIn()
-        let gate = Gate()
-        bench.revocation.hold(at: gate)
+        let gate = bench.revocation.hold()
         let logout = Task { [engine = bench.engine] in try await engine.signOut() }
         await bench.revocation.calls(atLeast: 1)
         #expect(bench.engine.state == .signedOut(.byUser))
@@ -84,8 +77,7 @@ import Testing
 
     @Test func `G11: a hung save delays requests, sign-ins and sign-outs for its deadline at most`() async throws {
         let bench = try await Bench.signedIn()
-        let gate = Gate()
-        bench.store.hold(.save, at: gate)
+        let gate = bench.store.hold(.save)
         let requests = bench.refuse(try await bench.engine.token(), times: 10)
         await gate.arrivals(atLeast: 1)
         bench.clock.advance(by: .seconds(10))

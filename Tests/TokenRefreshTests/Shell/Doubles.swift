@@ -121,8 +121,10 @@ final class RecordingRevocation: TokenRevocationHandler {
     func affectsAll() { isNarrow.withLock { $0 = false } }
 
     /// From now on calls wait at a gate, and ignore their cancellation.
-    func hold(at gate: Gate) {
+    func hold() -> Gate {
+        let gate = Gate()
         script.withLock { $0.gate = gate }
+        return gate
     }
 
     func fail(with error: any Error) {

@@ -18,10 +18,9 @@ import Testing
 
     @Test func `A switch and a sign-out are noticed although the stream of changes has ended`() async throws {
         let (store, clock) = (Self.silentStore(), ManualTimeSource())
-        let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler(), clock: clock)
+        let engine = TokenRefreshCoordinator(over: store, clock: clock)
         try await engine.restore()
-        let other = TokenRefreshCoordinator(
-            store: store.base, handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
+        let other = TokenRefreshCoordinator(over: store.base)
         try await other.signIn(.fixture("bob"))
         try await until {
             clock.advance(by: .seconds(1))
@@ -61,8 +60,7 @@ import Testing
             for seed in 0..<200 as Range<UInt64> {
                 let order = await SeededTaskOrder.run(seed: seed, atMost: 10_000) {
                     let store = OrderedStore()
-                    let engine = TokenRefreshCoordinator(
-                        store: store, handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
+                    let engine = TokenRefreshCoordinator(over: store)
                     if seed % 2 == 0 {
                         _ = try? await engine.token()
                     } else {
@@ -85,8 +83,7 @@ import Testing
     @Test func `The status and an event say that a store cannot report changes, as long as it cannot`() async throws {
         let (store, clock) = (Self.silentStore(), ManualTimeSource())
         let log = EventLog()
-        let engine = TokenRefreshCoordinator(
-            store: store, handler: ScriptedRefreshHandler(), clock: clock, observer: { log.append($0) })
+        let engine = TokenRefreshCoordinator(over: store, clock: clock, events: log)
         try await engine.restore()
         #expect(engine.status.isWatched)
         try await until {

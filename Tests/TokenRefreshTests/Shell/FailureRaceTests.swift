@@ -10,8 +10,7 @@ import Testing
 /// G5, G6, G10, G12: failed refreshes, and their cost.
 @Suite(.timeLimit(.minutes(10))) struct FailureRaceTests {
     @Test func `G6: requests in a short pause wait for its end by the clock, and then share one call`() async throws {
-        let bench = try await Bench.signedIn()
-        let token = try await bench.engine.token()
+        let (bench, token) = try await Bench.withToken()
         bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
         #expect(await bench.refuse(token).outcomes() == ["refreshUnavailable"])
         let requests = bench.refuse(try await bench.engine.token(), times: 100)
@@ -26,8 +25,7 @@ import Testing
     func `G5: 1,000 requests of a rejected session cause one ending, and every observer sees it once`(
         kind: Bench.StoreKind
     ) async throws {
-        let bench = try await Bench.signedIn(kind)
-        let ada = try await bench.engine.token()
+        let (bench, ada) = try await Bench.withToken(kind)
         let observers = (0..<8).map { _ in
             let states = bench.engine.states
             return Task { await states.prefix(3).reduce(into: []) { $0.append($1) } }
@@ -50,8 +48,7 @@ import Testing
     @Test func `G10: a server that refuses what it has just issued causes no loop, for one request or for all`()
         async throws
     {
-        let bench = try await Bench.signedIn()
-        let old = try await bench.engine.token()
+        let (bench, old) = try await Bench.withToken()
         let fresh = try await bench.engine.replacement(for: old)
         #expect(Set(await bench.refuse(fresh, times: 1_000).outcomes()) == ["unauthorized"])
         for _ in 0..<20 { #expect(await bench.refuse(fresh).outcomes() == ["unauthorized"]) }
@@ -79,8 +76,7 @@ import Testing
     @Test func `G12: where the server tolerates no replay, there is one replay, one ending, and no further call`()
         async throws
     {
-        let bench = try await Bench.signedIn()
-        let token = try await bench.engine.token()
+        let (bench, token) = try await Bench.withToken()
         let lost = ScriptedRefreshHandler.Response.rotateThenFail(TokenRefreshError.unavailable)
         let (gate, requests) = try await bench.startRefresh(of: token, requests: 100, response: lost)
         gate.open()

@@ -23,9 +23,21 @@ import Testing
         )
     }
 
+    /// An engine whose call waits at a gate with its response.
+    private func refreshing(_ store: WatchedStore, _ activity: ManualActivity = ManualActivity()) async -> (
+        engine: TokenRefreshCoordinator, gate: Gate, refresh: Task<String?, Never>
+    ) {
+        let gate = Gate()
+        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
+        let engine = TokenRefreshCoordinator(over: store, handler, activity: activity)
+        let refresh = Task { await code { try await engine.refresh() } }
+        await gate.arrivals(atLeast: 1)
+        return (engine, gate, refresh)
+    }
+
     @Test func `Rule 2: a lease is released when its refresh has ended`() async throws {
         let store = store(.fixture())
-        let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
+        let engine = TokenRefreshCoordinator(over: store)
         try await engine.refresh()
         await store.held.released.pass()
         #expect(store.base.base.bundle?.generation == 1)
@@ -36,7 +48,7 @@ import Testing
         store.base.fail(.save, times: 4)
         weak var released: TokenRefreshCoordinator?
         do {
-            let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler(), clock: clock)
+            let engine = TokenRefreshCoordinator(over: store, clock: clock)
             released = engine
             try await engine.refresh()
         }
@@ -52,10 +64,9 @@ import Testing
 
     @Test func `Rule 4: no call is made once the lease is known to be lost`() async throws {
         let store = store(.fixture())
-        let recording = Gate()
-        store.base.hold(.record, at: recording, .after)
+        let recording = store.base.hold(.record, .after)
         let handler = ScriptedRefreshHandler()
-        let engine = TokenRefreshCoordinator(store: store, handler: handler, clock: ManualTimeSource())
+        let engine = TokenRefreshCoordinator(over: store, handler)
         let refresh = Task { await code { try await engine.refresh() } }
         await recording.arrivals(atLeast: 1)
         store.held.lost.withLock { $0 = true }
@@ -66,12 +77,8 @@ import Testing
     }
 
     @Test func `Rule 4: a lost lease is kept while its call is under way`() async throws {
-        let (store, gate) = (store(.fixture()), Gate())
-        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
-        // Its clock stands still, so that a slow machine reaches no deadline.
-        let engine = TokenRefreshCoordinator(store: store, handler: handler, clock: ManualTimeSource())
-        let refresh = Task { await code { try await engine.refresh() } }
-        await gate.arrivals(atLeast: 1)
+        let store = store(.fixture())
+        let (engine, gate, refresh) = await refreshing(store)
         store.held.lost.withLock { $0 = true }
         engine.noteServerDate(Date())
         await settle()
@@ -88,8 +95,7 @@ import Testing
         let (store, activity) = (store(.fixture()), ManualActivity())
         activity.expireAtOnce()
         let handler = ScriptedRefreshHandler()
-        let engine = TokenRefreshCoordinator(
-            store: store, handler: handler, clock: ManualTimeSource(), activity: activity)
+        let engine = TokenRefreshCoordinator(over: store, handler, activity: activity)
         #expect(await code { try await engine.refresh() } == "refreshUnavailable")
         await store.held.released.pass()
         try await until { activity.running == 0 }
@@ -99,13 +105,8 @@ import Testing
     @Test func `Rule 4: an activity that expires during a call marks the intent and releases the lease`()
         async throws
     {
-        let (store, activity, gate) = (store(.fixture()), ManualActivity(), Gate())
-        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
-        // Its clock stands still, so that a slow machine reaches no deadline.
-        let engine = TokenRefreshCoordinator(
-            store: store, handler: handler, clock: ManualTimeSource(), activity: activity)
-        let refresh = Task { await code { try await engine.refresh() } }
-        await gate.arrivals(atLeast: 1)
+        let (store, activity) = (store(.fixture()), ManualActivity())
+        let (_, gate, refresh) = await refreshing(store, activity)
         activity.expire()
         await store.held.released.pass()
         try await until { activity.running == 0 }
@@ -118,13 +119,8 @@ import Testing
     func `Rule 4: the call of another engine of the process counts as that of another process`(
         isSuspended: Bool
     ) async throws {
-        let (store, activity, gate) = (store(.fixture()), ManualActivity(), Gate())
-        let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
-        // Its clock stands still, so that a slow machine reaches no deadline.
-        let engine = TokenRefreshCoordinator(
-            store: store, handler: handler, clock: ManualTimeSource(), activity: activity)
-        let refresh = Task { await code { try await engine.refresh() } }
-        await gate.arrivals(atLeast: 1)
+        let (store, activity) = (store(.fixture()), ManualActivity())
+        let (_, gate, refresh) = await refreshing(store, activity)
         if isSuspended {
             activity.expire()
             await store.held.released.pass()
@@ -134,14 +130,14 @@ import Testing
 
         let next = WatchedStore(base: store.base, held: KeptLease(ownersMayCall: !isSuspended))
         let others = ScriptedRefreshHandler()
-        let other = TokenRefreshCoordinator(store: next, handler: others, clock: ManualTimeSource())
+        let other = TokenRefreshCoordinator(over: next, others)
         #expect(await code { try await other.refresh() } == "refreshUnavailable")
         #expect(others.calls.isEmpty)
         await next.held.released.pass()
         gate.open()
         #expect(await refresh.value == nil)
         try await until { store.base.base.bundle?.generation == 1 }
-        let later = TokenRefreshCoordinator(store: next, handler: others, clock: ManualTimeSource())
+        let later = TokenRefreshCoordinator(over: next, others)
         #expect(try await later.token().generation == 1)
         #expect(others.calls.isEmpty)
     }
@@ -154,7 +150,7 @@ import Testing
         let intent = RefreshIntent(idempotencyKey: "key", owner: owner, date: Date())
         let store = store(.fixture().with(refreshIntent: intent), ownersMayCall: mayCall)
         let handler = ScriptedRefreshHandler()
-        let engine = TokenRefreshCoordinator(store: store, handler: handler, clock: ManualTimeSource())
+        let engine = TokenRefreshCoordinator(over: store, handler)
         let code = await code { try await engine.refresh() }
         #expect(code == (mayCall ? "refreshUnavailable" : nil))
         #expect(handler.calls.count == (mayCall ? 0 : 1))

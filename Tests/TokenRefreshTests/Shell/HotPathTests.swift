@@ -80,8 +80,7 @@ import Testing
         }
         #expect(await witness.suspensions == 0)
         bench.clock.advance(by: .seconds(86_400))
-        let gate = Gate()
-        bench.handler.enqueue(.held(at: gate, then: .rotate))
+        let gate = bench.handler.holdNext()
         let request = Task { try await witness.ask(bench.engine) }
         await gate.arrivals(atLeast: 1)
         await witness.pass()
@@ -94,8 +93,7 @@ import Testing
         let ada = try await Bench.signedIn(.shared)
         let (gate, waiting) = try await ada.startRefresh(of: try await ada.engine.token(), requests: 1_000)
         let eve = try await Bench.signedIn(.shared)
-        let disk = Gate()
-        eve.store.hold(.save, at: disk)
+        let disk = eve.store.hold(.save)
         let stuck = eve.refuse(try await eve.engine.token(), times: 1_000)
         await disk.arrivals(atLeast: 1)
         let bob = try await Bench.signedIn(.shared)
@@ -109,8 +107,7 @@ import Testing
 
     @Test func `G3: in the ahead window requests do not wait for the refresh in the background`() async throws {
         let bench = try await Bench.signedIn()
-        let gate = Gate()
-        bench.handler.enqueue(.held(at: gate, then: .rotate))
+        let gate = bench.handler.holdNext()
         bench.clock.advance(by: .seconds(86_400 - 60))
         #expect(try await bench.ask(times: 1_000).tokens().allSatisfy { $0.name == "ada1 g0" })
         await gate.arrivals(atLeast: 1)

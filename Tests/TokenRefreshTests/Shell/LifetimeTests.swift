@@ -23,12 +23,7 @@ import Testing
             self.store = store
             kept = kind == .shared ? store : OwnTokenStore(base: store)
             engine = Locked(
-                TokenRefreshCoordinator(
-                    store: kept,
-                    handler: handler,
-                    revocation: revocation,
-                    clock: clock
-                )
+                TokenRefreshCoordinator(over: kept, handler, revocation: revocation, clock: clock)
             )
         }
 
@@ -72,8 +67,7 @@ import Testing
         async throws
     {
         let loose = Loose(kind)
-        let gate = Gate()
-        loose.store.hold(.save, at: gate)
+        let gate = loose.store.hold(.save)
         let request = try await loose.with { engine in
             let token = try await engine.token()
             return Task { try await engine.replacement(for: token) }

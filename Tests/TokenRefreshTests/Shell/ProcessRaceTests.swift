@@ -45,7 +45,7 @@ import TokenRefresh
         defer { kill(child, SIGKILL) }
         process.stop()
         let handler = ScriptedRefreshHandler()
-        let engine = TokenRefreshCoordinator(store: store, handler: handler, clock: clock)
+        let engine = TokenRefreshCoordinator(over: store, handler, clock: clock)
         let refresh = Task { try await engine.refresh() }
         try await until { engine.status.leaseHolder != nil }
         let name = "process \(process.identifier)-"

@@ -48,8 +48,7 @@ import Testing
 
     @Test func `An engine that is released watches its store no longer`() async throws {
         do {
-            let engine = TokenRefreshCoordinator(
-                store: store, handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
+            let engine = TokenRefreshCoordinator(over: store)
             _ = try await engine.token()
             try await until { store.isWatched }
         }
@@ -77,8 +76,7 @@ import Testing
         let made = Locked<[Int]>([])
         let registry = SessionRegistry<Int>(limit: 4) { account in
             made.withLock { $0.append(account) }
-            return TokenRefreshCoordinator(
-                store: RecordingTokenStore(), handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
+            return TokenRefreshCoordinator(over: RecordingTokenStore())
         }
         for account in [0, 1, 2, 3, 4, 0, 5] { _ = registry[account] }
         for account in [0, 4, 5] { _ = registry[account] }
@@ -86,15 +84,13 @@ import Testing
     }
 
     @Test func `G20: a handler may ask another engine for a token`() async throws {
-        let other = TokenRefreshCoordinator(
-            store: RecordingTokenStore(holding: .fixture("bob1")), handler: ScriptedRefreshHandler(),
-            clock: ManualTimeSource())
+        let other = TokenRefreshCoordinator(over: RecordingTokenStore(holding: .fixture("bob1")))
         let handler = ScriptedRefreshHandler(
             .custom { request, server in
                 #expect(try await other.token().name == "bob1 g0")
                 return try server.refresh(request)
             })
-        let engine = TokenRefreshCoordinator(store: store, handler: handler, clock: ManualTimeSource())
+        let engine = TokenRefreshCoordinator(over: store, handler)
         try await engine.refresh()
         #expect(try await engine.token().name == "ada1 g1")
     }
@@ -105,12 +101,12 @@ import Testing
         let faulty = FaultyTokenStore(recording)
         let (own, clock) = (OwnTokenStore(base: faulty), ManualTimeSource())
         do {
-            let earlier = TokenRefreshCoordinator(store: own, handler: ScriptedRefreshHandler(), clock: clock)
+            let earlier = TokenRefreshCoordinator(over: own, clock: clock)
             if isSignOut { try await earlier.signIn(.fixture("ada")) }
             faulty.fail(isSignOut ? .delete : .save, times: 1)
             if isSignOut { try? await earlier.signOut() } else { try await earlier.signIn(.fixture("ada")) }
         }
-        let later = TokenRefreshCoordinator(store: own, handler: ScriptedRefreshHandler(), clock: clock)
+        let later = TokenRefreshCoordinator(over: own, clock: clock)
         let signIn = Task { try await later.signIn(.fixture("bob")) }
         let place = later.place
         try await until {
@@ -126,13 +122,13 @@ import Testing
         let gate = Gate()
         let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
         do {
-            let earlier = TokenRefreshCoordinator(store: own, handler: handler, clock: ManualTimeSource())
+            let earlier = TokenRefreshCoordinator(over: own, handler)
             let refresh = Task { try await earlier.refresh() }
             await gate.arrivals(atLeast: 1)
             refresh.cancel()
             _ = await refresh.result
         }
-        let later = TokenRefreshCoordinator(store: own, handler: handler, clock: ManualTimeSource())
+        let later = TokenRefreshCoordinator(over: own, handler)
         let token = Task { try await later.token() }
         await settle()
         gate.open()
@@ -141,10 +137,9 @@ import Testing
     }
 
     @Test func `An engine has not settled when the wait for its revocation is cancelled`() async throws {
-        let (gate, revocation) = (Gate(), RecordingRevocation())
-        revocation.hold(at: gate)
-        let engine = TokenRefreshCoordinator(
-            store: store, handler: ScriptedRefreshHandler(), revocation: revocation, clock: ManualTimeSource())
+        let revocation = RecordingRevocation()
+        let gate = revocation.hold()
+        let engine = TokenRefreshCoordinator(over: store, revocation: revocation)
         _ = try await engine.token()
         let end = Task { try await engine.signOut() }
         await gate.arrivals(atLeast: 1)
@@ -158,7 +153,7 @@ import Testing
 
     @Test func `A store whose streams of changes have lasted counts as watched`() async throws {
         let clock = ManualTimeSource()
-        let engine = TokenRefreshCoordinator(store: store, handler: ScriptedRefreshHandler(), clock: clock)
+        let engine = TokenRefreshCoordinator(over: store, clock: clock)
         _ = try await engine.token()
         for count in 1...3 {
             try await until { store.watchCount == count }

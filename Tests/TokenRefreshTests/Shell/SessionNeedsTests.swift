@@ -13,139 +13,8 @@ import Testing
     @Test func `G20: a handler that asks its own session for a token fails at once, and the session stays`()
         async throws
     {
-        let (engine, errors) = (Locked<TokenRefreshCoordinator?>(nil), Locked<[AuthenticationError.Code]>([]))
-        let handler = AskingHandler(engine: engine, errors: errors)
-        let coordinator = TokenRefreshCoordinator(
-            store: RecordingTokenStore(holding: .fixture()), handler: handler, clock: ManualTimeSource()
-        )
-        engine.withLock { $0 = coordinator }
-        let token = try await coordinator.token()
-        let request = Task { try await coordinator.replacement(for: token) }
-        #expect(await request.outcome() == "refreshUnavailable")
-        #expect(errors.withLock { $0 } == [.insideRefresh, .insideRefresh])
-        #expect(coordinator.state == .signedIn(token.session))
-        engine.withLock { $0 = nil }
-    }
-
-    @Test func `G20: a handler that waits for the end of its own refresh is not waited for`() async throws {
-        let (engine, results) = (Locked<TokenRefreshCoordinator?>(nil), Locked<[Bool]>([]))
-        let handler = SettlingHandler(engine: engine, results: results)
-        let coordinator = TokenRefreshCoordinator(
-            store: RecordingTokenStore(holding: .fixture()), handler: handler, clock: ManualTimeSource()
-        )
-        engine.withLock { $0 = coordinator }
-        try await coordinator.refresh()
-        #expect(results.withLock { $0 } == [false])
-        engine.withLock { $0 = nil }
-    }
-
-    private struct SettlingHandler: TokenRefreshHandler {
-        let engine: Locked<TokenRefreshCoordinator?>
-        let results: Locked<[Bool]>
-
-        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-            let isSettled = await engine.withLock { $0 }?.settle() ?? true
-            results.withLock { $0.append(isSettled) }
-            return .fixture(ordinal: 1)
-        }
-    }
-
-    @Test func `G20: a task that a handler has started may ask for a token once the handler has returned`() async throws
-    {
-        let (engine, gate) = (Locked<TokenRefreshCoordinator?>(nil), Gate())
-        let tasks = Locked<(inside: Task<String?, Never>, after: Task<String?, Never>)?>(nil)
-        let handler = StartingHandler {
-            tasks.withLock { tasks in
-                guard tasks == nil else { return nil }
-                let inside = Task { await code { try await engine.withLock { $0 }?.refresh() } }
-                let after = Task {
-                    await gate.pass()
-                    return await code { try await engine.withLock { $0 }?.refresh() }
-                }
-                tasks = (inside, after)
-                return inside
-            }
-        }
-        let coordinator = TokenRefreshCoordinator(
-            store: RecordingTokenStore(holding: .fixture()), handler: handler, clock: ManualTimeSource())
-        engine.withLock { $0 = coordinator }
-        try await coordinator.refresh()
-        gate.open()
-        let (inside, after) = try #require(tasks.withLock { $0 })
-        #expect(await inside.value == "insideRefresh", "it may be what the handler waits for")
-        #expect(await after.value == nil)
-        engine.withLock { $0 = nil }
-    }
-
-    /// A handler that starts tasks, and waits for one of them.
-    private struct StartingHandler: TokenRefreshHandler {
-        let start: @Sendable () -> Task<String?, Never>?
-
-        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-            _ = await start()?.value
-            return .fixture(ordinal: 1)
-        }
-    }
-
-    @Test func `G20: a revocation handler that waits for its own end, or signs out, is not waited for`() async throws {
-        let (engine, results) = (Locked<TokenRefreshCoordinator?>(nil), Locked<[Bool]>([]))
-        let coordinator = TokenRefreshCoordinator(
-            store: RecordingTokenStore(holding: .fixture()), handler: ScriptedRefreshHandler(),
-            revocation: SettlingRevocation(engine: engine, results: results), clock: ManualTimeSource())
-        engine.withLock { $0 = coordinator }
-        _ = try await coordinator.token()
-        try await coordinator.signOut()
-        #expect(results.withLock { $0 } == [false])
-        #expect(await coordinator.settle())
-        engine.withLock { $0 = nil }
-    }
-
-    private struct SettlingRevocation: TokenRevocationHandler {
-        let engine: Locked<TokenRefreshCoordinator?>
-        let results: Locked<[Bool]>
-        var affectsRevokedSessionOnly: Bool { true }
-
-        func revoke(_ tokens: TokenBundle) async throws {
-            let isSettled = await engine.withLock { $0 }?.settle() ?? true
-            try await engine.withLock { $0 }?.signOut()
-            results.withLock { $0.append(isSettled) }
-        }
-    }
-
-    @Test func `a refresh inherits neither the priority nor the task-locals of the request that started it`()
-        async throws
-    {
-        let seen = Locked<[(priority: TaskPriority, mark: String)]>([])
-        let handler = InheritingHandler(seen: seen)
-        let engine = TokenRefreshCoordinator(
-            store: RecordingTokenStore(holding: .fixture()), handler: handler, clock: ManualTimeSource())
-        for priority in [TaskPriority.background, .high] {
-            _ = try await Task.detached(priority: priority) {
-                try await InheritingHandler.$mark.withValue("request") { try await engine.refresh() }
-            }.value
-        }
-        #expect(seen.withLock { $0.map(\.priority) } == [.medium, .medium])
-        #expect(seen.withLock { $0.map(\.mark) } == ["none", "none"])
-    }
-
-    private struct InheritingHandler: TokenRefreshHandler {
-        @TaskLocal static var mark = "none"
-        let seen: Locked<[(priority: TaskPriority, mark: String)]>
-
-        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-            let priority = withUnsafeCurrentTask { $0?.priority } ?? .background
-            seen.withLock { $0.append((priority, Self.mark)) }
-            return .fixture(ordinal: 1)
-        }
-    }
-
-    /// Requests a token, and a refresh, from the session that it refreshes.
-    private struct AskingHandler: TokenRefreshHandler {
-        let engine: Locked<TokenRefreshCoordinator?>
-        let errors: Locked<[AuthenticationError.Code]>
-
-        func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-            guard let engine = engine.withLock({ $0 }) else { return .fixture(ordinal: 1) }
+        let errors = Locked<[AuthenticationError.Code]>([])
+        let coordinator = asking { engine, request in
             let token = SessionToken(value: request.accessToken, session: request.session, generation: 0)
             do {
                 _ = try await engine.replacement(for: token)
@@ -158,14 +27,120 @@ import Testing
                 errors.withLock { $0.append(error.code) }
                 throw error
             }
+        }
+        let token = try await coordinator.token()
+        let request = Task { try await coordinator.replacement(for: token) }
+        #expect(await request.outcome() == "refreshUnavailable")
+        #expect(errors.withLock { $0 } == [.insideRefresh, .insideRefresh])
+        #expect(coordinator.state == .signedIn(token.session))
+    }
+
+    /// An engine whose handler uses it, and then returns tokens.
+    private func asking(
+        _ use: @escaping @Sendable (TokenRefreshCoordinator, TokenRefreshRequest) async throws -> Void
+    ) -> TokenRefreshCoordinator {
+        let engine = WeakEngine()
+        let response = ScriptedRefreshHandler.Response.custom { request, _ in
+            if let engine = engine.value { try await use(engine, request) }
             return .fixture(ordinal: 1)
+        }
+        let coordinator = TokenRefreshCoordinator(ScriptedRefreshHandler(otherwise: response))
+        engine.value = coordinator
+        return coordinator
+    }
+
+    /// The engine of a handler, which the handler does not keep.
+    private final class WeakEngine: Sendable {
+        private struct Reference {
+            weak var engine: TokenRefreshCoordinator?
+        }
+
+        private let reference = Locked(Reference())
+
+        var value: TokenRefreshCoordinator? {
+            get { reference.withLock { $0.engine } }
+            set { reference.withLock { $0.engine = newValue } }
         }
     }
 
+    @Test func `G20: a handler that waits for the end of its own refresh is not waited for`() async throws {
+        let results = Locked<[Bool]>([])
+        let coordinator = asking { engine, _ in
+            let isSettled = await engine.settle()
+            results.withLock { $0.append(isSettled) }
+        }
+        try await coordinator.refresh()
+        #expect(results.withLock { $0 } == [false])
+    }
+
+    @Test func `G20: a task that a handler has started may ask for a token once the handler has returned`() async throws
+    {
+        let gate = Gate()
+        let tasks = Locked<(inside: Task<String?, Never>, after: Task<String?, Never>)?>(nil)
+        let coordinator = asking { engine, _ in
+            let inside = tasks.withLock { tasks in
+                guard tasks == nil else { return nil as Task<String?, Never>? }
+                let inside = Task { await code { try await engine.refresh() } }
+                let after = Task {
+                    await gate.pass()
+                    return await code { try await engine.refresh() }
+                }
+                tasks = (inside, after)
+                return inside
+            }
+            _ = await inside?.value
+        }
+        try await coordinator.refresh()
+        gate.open()
+        let (inside, after) = try #require(tasks.withLock { $0 })
+        #expect(await inside.value == "insideRefresh", "it may be what the handler waits for")
+        #expect(await after.value == nil)
+    }
+
+    @Test func `G20: a revocation handler that waits for its own end, or signs out, is not waited for`() async throws {
+        let (engine, results) = (WeakEngine(), Locked<[Bool]>([]))
+        let coordinator = TokenRefreshCoordinator(revocation: SettlingRevocation(engine: engine, results: results))
+        engine.value = coordinator
+        _ = try await coordinator.token()
+        try await coordinator.signOut()
+        #expect(results.withLock { $0 } == [false])
+        #expect(await coordinator.settle())
+    }
+
+    private struct SettlingRevocation: TokenRevocationHandler {
+        let engine: WeakEngine
+        let results: Locked<[Bool]>
+        var affectsRevokedSessionOnly: Bool { true }
+
+        func revoke(_ tokens: TokenBundle) async throws {
+            let isSettled = await engine.value?.settle() ?? true
+            try await engine.value?.signOut()
+            results.withLock { $0.append(isSettled) }
+        }
+    }
+
+    @Test func `a refresh inherits neither the priority nor the task-locals of the request that started it`()
+        async throws
+    {
+        let seen = Locked<[(priority: TaskPriority, mark: String)]>([])
+        let engine = asking { _, _ in
+            let priority = withUnsafeCurrentTask { $0?.priority } ?? .background
+            seen.withLock { $0.append((priority, Self.mark)) }
+        }
+        for priority in [TaskPriority.background, .high] {
+            _ = try await Task.detached(priority: priority) {
+                try await Self.$mark.withValue("request") { try await engine.refresh() }
+            }.value
+        }
+        #expect(seen.withLock { $0.map(\.priority) } == [.medium, .medium])
+        #expect(seen.withLock { $0.map(\.mark) } == ["none", "none"])
+    }
+
+    @TaskLocal private static var mark = "none"
+
     @Test func `A forced refresh ignores the expiry, runs once for all callers, and returns the state`() async throws {
         let bench = try await Bench.signedIn(.shared)
-        let gate = Gate()
-        bench.handler.enqueue(.held(at: gate, then: .rotate))
+        let gate = bench.handler.holdNext()
         let refreshes = (0..<100).map { _ in Task { try await bench.engine.refresh() } }
         await gate.arrivals(atLeast: 1)
         try await bench.waiters(atLeast: 100)
@@ -236,7 +211,7 @@ import Testing
             #expect(known == ending)
             guard kind == .shared else { continue }
             // Another process finds the note in the store, and says the same.
-            let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, clock: bench.clock)
+            let other = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock)
             try await until { if case .tombstone = bench.store.base.content { true } else { false } }
             guard case .signedOut(.expired(let seen)) = try await other.restore() else { return }
             #expect(seen == ending)
@@ -245,7 +220,7 @@ import Testing
 
     @Test func `An application can end a session with a reason of its own, which other processes see`() async throws {
         let bench = try await Bench.signedIn(.shared)
-        let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, clock: bench.clock)
+        let other = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock)
         #expect(try await other.restore() == bench.engine.state)
         try await bench.engine.signOut(reason: .application("account disabled"))
         #expect(bench.engine.state == .signedOut(.application("account disabled")))
@@ -254,7 +229,7 @@ import Testing
 
     @Test func `A sign-in, a switch and a sign-out of another process are noticed without a request`() async throws {
         let bench = try await Bench.signedIn(.shared)
-        let other = TokenRefreshCoordinator(store: bench.store, handler: bench.handler, clock: bench.clock)
+        let other = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock)
         #expect(try await other.restore() == bench.engine.state)
         _ = try await bench.signIn("bob")
         try await until { other.state == bench.engine.state }
@@ -285,9 +260,7 @@ import Testing
             let handler = RevokingHandler()
             let other = RecordingRevocation()
             let store = RecordingTokenStore(holding: .fixture())
-            let engine = TokenRefreshCoordinator(
-                store: store, handler: handler, revocation: isOtherGiven ? other : nil, clock: ManualTimeSource()
-            )
+            let engine = TokenRefreshCoordinator(over: store, handler, revocation: isOtherGiven ? other : nil)
             try await engine.restore()
             try await engine.signOut(reason: .byUser)
             #expect(handler.revocation.revoked == (isOtherGiven ? [] : ["ada1 g0"]))
@@ -297,8 +270,7 @@ import Testing
 
     @Test func `G12: settle waits for a revocation, up to its limit`() async throws {
         let bench = try await Bench.signedIn()
-        let gate = Gate()
-        bench.revocation.hold(at: gate)
+        let gate = bench.revocation.hold()
         let signOut = Task { try await bench.engine.signOut(reason: .byUser) }
         await gate.arrivals(atLeast: 1)
         let settled = Task { await bench.engine.settle(within: .seconds(5)) }

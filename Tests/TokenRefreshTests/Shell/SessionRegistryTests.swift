@@ -25,9 +25,7 @@ import Testing
         func registry(limit: Int, handler: ScriptedRefreshHandler = ScriptedRefreshHandler()) -> SessionRegistry<Int> {
             SessionRegistry(limit: limit) { [self] account in
                 made.withLock { $0 += 1 }
-                // Its clock stands still, so that a slow machine reaches no deadline.
-                return TokenRefreshCoordinator(
-                    store: store(of: account), handler: handler, clock: ManualTimeSource())
+                return TokenRefreshCoordinator(over: store(of: account), handler)
             }
         }
     }
@@ -87,7 +85,7 @@ import Testing
         let handler = ScriptedRefreshHandler()
         let registry = SessionRegistry<Int>(limit: 1) { account in
             let own: any TokenStore = account == 0 ? store : others.store(of: account)
-            return TokenRefreshCoordinator(store: own, handler: handler, clock: ManualTimeSource())
+            return TokenRefreshCoordinator(over: own, handler)
         }
         try await registry[0].refresh()
         #expect(!registry[0].status.isStored)
@@ -106,7 +104,7 @@ import Testing
         let others = Stores()
         return SessionRegistry<Int>(limit: 1) { account in
             let own: any TokenStore = account == 0 ? OwnTokenStore(base: store) : others.store(of: account)
-            return TokenRefreshCoordinator(store: own, handler: handler, clock: clock)
+            return TokenRefreshCoordinator(over: own, handler, clock: clock)
         }
     }
 
@@ -139,10 +137,10 @@ import Testing
         let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
         let own = OwnTokenStore(base: store)
         let (clock, handler) = (ManualTimeSource(), ScriptedRefreshHandler())
-        let later = TokenRefreshCoordinator(store: own, handler: handler, clock: clock)
+        let later = TokenRefreshCoordinator(over: own, handler, clock: clock)
         store.fail(.save)
         do {
-            let earlier = TokenRefreshCoordinator(store: own, handler: handler, clock: clock)
+            let earlier = TokenRefreshCoordinator(over: own, handler, clock: clock)
             try await earlier.refresh()
         }
         let loads = store.calls(.load)
@@ -182,7 +180,7 @@ import Testing
         let shared = Locked<SessionRegistry<Int>?>(nil)
         let handler = SettlingHandler(registry: shared, results: results)
         let registry = SessionRegistry<Int>(limit: 1) { account in
-            TokenRefreshCoordinator(store: stores.store(of: account), handler: handler, clock: ManualTimeSource())
+            TokenRefreshCoordinator(over: stores.store(of: account), handler)
         }
         shared.withLock { $0 = registry }
         try await registry[0].refresh()

@@ -40,10 +40,7 @@ import Testing
             policy.deadline = .seconds(86_400)
             let logs = (0..<count).map { _ in EventLog() }
             engines = logs.map { log in
-                // Its clock stands still, so that a slow machine reaches no deadline.
-                TokenRefreshCoordinator(
-                    store: open(), handler: handler, policy: policy, clock: ManualTimeSource(),
-                    observer: { log.append($0) })
+                TokenRefreshCoordinator(over: open(), handler, policy: policy, events: log)
             }
             self.logs = logs
             store = open()
@@ -63,8 +60,7 @@ import Testing
     ) async throws {
         let fleet = try await Fleet(count, over: place)
         for engine in fleet.engines { #expect(try await engine.token().name == "ada1 g0") }
-        let gate = Gate()
-        fleet.handler.enqueue(.held(at: gate, then: .rotate))
+        let gate = fleet.handler.holdNext()
         let requests = fleet.refuseEverywhere(try await fleet.engines[0].token(), times: 100)
         await gate.arrivals(atLeast: 1)
         for engine in fleet.engines {
@@ -91,8 +87,7 @@ import Testing
     @Test func `G13: when the refresh token is refused because another process has spent it, its tokens are adopted`()
         async throws
     {
-        let bench = try await Bench.signedIn(.shared)
-        let token = try await bench.engine.token()
+        let (bench, token) = try await Bench.withToken(.shared)
         let (gate, requests) = try await bench.startRefresh(of: token)
         // A process that takes no lease, such as an older version of the app.
         let result = try bench.server.refresh("refresh-ada1-0")
@@ -139,9 +134,7 @@ import Testing
         let (memory, handler, log, gate) = (
             MemoryTokenStore(holding: .fixture()), ScriptedRefreshHandler(), EventLog(), Gate()
         )
-        let engine = TokenRefreshCoordinator(
-            store: OwnTokenStore(base: memory), handler: handler, clock: ManualTimeSource(),
-            observer: { log.append($0) })
+        let engine = TokenRefreshCoordinator(over: OwnTokenStore(base: memory), handler, events: log)
         handler.enqueue(.held(at: gate, then: .rotate))
         let request = Task { try await engine.replacement(for: engine.token()) }
         await gate.arrivals(atLeast: 1)
@@ -162,8 +155,7 @@ import Testing
         }()
         let (store, handler, log) = (MemoryTokenStore(holding: .fixture()), ScriptedRefreshHandler(), EventLog())
         let engines = (0..<4).map { _ in
-            TokenRefreshCoordinator(
-                store: store, handler: handler, policy: policy, clock: ManualTimeSource(), observer: { log.append($0) })
+            TokenRefreshCoordinator(over: store, handler, policy: policy, events: log)
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for engine in engines {

@@ -36,11 +36,9 @@ import Testing
     @Test func `G1: 1,000 requests that find the token expired, and as many that were refused, share one call`()
         async throws
     {
-        let bench = try await Bench.signedIn()
-        let token = try await bench.engine.token()
+        let (bench, token) = try await Bench.withToken()
         bench.clock.advance(by: .seconds(86_400))
-        let gate = Gate()
-        bench.handler.enqueue(.held(at: gate, then: .rotate))
+        let gate = bench.handler.holdNext()
         let requests = zip(bench.ask(times: 1_000), bench.refuse(token, times: 1_000)).flatMap { [$0, $1] }
         try await bench.waiters(atLeast: 2_000)
         gate.open()
@@ -50,10 +48,8 @@ import Testing
 
     @Test func `G2: a refusal while the new tokens are being stored waits for them, without another call`() async throws
     {
-        let bench = try await Bench.signedIn()
-        let token = try await bench.engine.token()
-        let gate = Gate()
-        bench.store.hold(.save, at: gate)
+        let (bench, token) = try await Bench.withToken()
+        let gate = bench.store.hold(.save)
         let first = bench.refuse(token)
         await gate.arrivals(atLeast: 1)
         let second = bench.refuse(token, times: 100)

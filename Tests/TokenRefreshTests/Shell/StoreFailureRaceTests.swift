@@ -99,8 +99,7 @@ import Testing
         async throws
     {
         let bench = Bench(holding: .fixture())
-        let gate = Gate()
-        bench.store.hold(.load, at: gate)
+        let gate = bench.store.hold(.load)
         let requests = bench.ask(times: 10)
         await gate.arrivals(atLeast: 1)
         try await until { bench.engine.core.withLock { $0.waiters.count } == 10 }
@@ -113,10 +112,8 @@ import Testing
     @Test func `G14: when the shared store cannot be read again before a refresh, there is no call and no ending`()
         async throws
     {
-        let bench = try await Bench.signedIn(.shared)
-        let token = try await bench.engine.token()
-        let gate = Gate()
-        bench.store.hold(.load, at: gate)
+        let (bench, token) = try await Bench.withToken(.shared)
+        let gate = bench.store.hold(.load)
         bench.store.fail(.load)
         let requests = bench.refuse(token, times: 100)
         try await bench.waiters(atLeast: 100)
