@@ -1,6 +1,5 @@
 public import AuthInterface
 import ConcurrencyPrimitives
-import ContractTesting
 
 /// A session for tests and previews: it has the state that a test sets, fails as scripted, and records its calls. It
 /// has no store and calls no server.

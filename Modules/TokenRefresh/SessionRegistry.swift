@@ -1,4 +1,3 @@
-import AuthInterface
 import ConcurrencyPrimitives
 
 /// Keeps one refresh engine for each account, for an app or a server with many accounts.

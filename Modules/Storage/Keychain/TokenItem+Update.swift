@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 
 extension TokenItem {
     /// Reads, decides and writes under the write lock.

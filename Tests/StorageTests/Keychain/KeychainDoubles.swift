@@ -1,6 +1,5 @@
 import AuthInterface
 import ConcurrencyPrimitives
-import Foundation
 
 @testable import Storage
 

@@ -1,4 +1,3 @@
-import AuthInterface
 import Testing
 
 @testable import TokenRefresh
