@@ -103,7 +103,7 @@ import Testing
             }
             connection.waitForClose()
         }
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         defer {
             for _ in 0..<count { next.signal() }
             peer.stop()

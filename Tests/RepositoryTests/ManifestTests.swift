@@ -57,7 +57,7 @@ import Testing
     func `make boundaries says what is wrong with the manifest`(
         manifest: String, expected: String, unexpected: String
     ) async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let start = "// swift-tools-version: 6.2\nimport PackageDescription\n"
         let other = #"""
             let package = Package(

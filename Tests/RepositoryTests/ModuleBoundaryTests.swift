@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `a link to a folder or a file is found`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try folder.write("", to: "NetworkCore/NetworkClient.swift")
         for (link, target) in [("Linked", "Modules/Storage"), ("File.swift", "Package.swift"), ("Gone", "nothing")] {
             try FileManager.default.createSymbolicLink(

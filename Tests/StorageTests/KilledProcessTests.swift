@@ -12,21 +12,13 @@ import Testing
 /// environment make the counts larger.
 @Suite(
     "A killed process leaves the old bundle or the new one, whole, and releases its lease", .timeLimit(.minutes(30)))
-struct KilledProcessTests {
+struct KilledProcessTests: TemporaryStoreTests {
     private static let kills = count("TORTURE_KILLS", otherwise: 200)
     private static let processes = count("TORTURE_PROCESSES", otherwise: 4)
     private static let refreshes = count("TORTURE_REFRESHES", otherwise: 25)
     private static let lanes = 4
 
-    private let temporary: TemporaryFolder
-    private let folder: URL
-    private let store: FileTokenStore
-
-    init() throws {
-        temporary = try TemporaryFolder()
-        folder = temporary.fresh()
-        store = FileTokenStore(folder: folder)
-    }
+    let place = TemporaryStore()
 
     @Test func `G12: a process killed at any instant of a save leaves the old bundle or the new one, whole`()
         async throws

@@ -7,17 +7,9 @@ import Testing
 @testable import Storage
 
 @Suite("A stopped process does not block other processes indefinitely", .timeLimit(.minutes(10)))
-struct StoppedProcessTests {
-    private let temporary: TemporaryFolder
-    private let folder: URL
-    private let store: FileTokenStore
+struct StoppedProcessTests: TemporaryStoreTests {
+    let place = TemporaryStore()
     private let bundle = TokenBundle.numbered(1)
-
-    init() throws {
-        temporary = try TemporaryFolder()
-        folder = temporary.fresh()
-        store = FileTokenStore(folder: folder)
-    }
 
     @Test func `a sign-out does not wait for the lease of a stopped process`() async throws {
         try await store.save(bundle)

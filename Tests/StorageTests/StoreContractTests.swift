@@ -1,4 +1,3 @@
-import AuthInterface
 import AuthTesting
 import Foundation
 import Storage
@@ -16,7 +15,7 @@ struct StoreContractTests {
     }
 
     @Test func `the file store is a token store`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try await TokenStoreContract.check(
             reopen: { FileTokenStore(folder: $0.file.deletingLastPathComponent()) },
             unavailable: { store in
@@ -30,7 +29,7 @@ struct StoreContractTests {
     }
 
     @Test func `the file store can be shared by processes`() async throws {
-        let temporary = try TemporaryFolder()
+        let temporary = TemporaryFolder()
         try await SharedTokenStoreContract.check(
             reopen: { FileTokenStore(folder: $0.file.deletingLastPathComponent()) },
             corrupt: { try Data("no session".utf8).write(to: $0.file) },

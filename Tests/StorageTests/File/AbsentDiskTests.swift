@@ -25,7 +25,7 @@ struct AbsentDiskTests {
     private let home: URL
 
     init() throws {
-        temporary = try TemporaryFolder()
+        temporary = TemporaryFolder()
         mountPoint = temporary.url.appendingPathComponent("disk")
         home = temporary.url.appendingPathComponent("home")
         for folder in [mountPoint, home] {

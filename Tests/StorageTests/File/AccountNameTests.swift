@@ -8,7 +8,7 @@ import Testing
 @Suite("Accounts in one folder")
 struct AccountNameTests {
     @Test func `deleting one account leaves the others`() async throws {
-        let temporary = try TemporaryFolder()
+        let temporary = TemporaryFolder()
         let folder = temporary.fresh()
         let accounts = ["default", "", "Ada", "ada", "../ada", "ada/lovelace", ".", "ada.json", "e\u{301}", "\u{e9}"]
         let stores = accounts.map { FileTokenStore(folder: folder, account: $0) }
@@ -39,7 +39,7 @@ struct AccountNameTests {
     }
 
     @Test func `an account name that is too long for a file is unavailable, and never none`() async throws {
-        let temporary = try TemporaryFolder()
+        let temporary = TemporaryFolder()
         let store = FileTokenStore(folder: temporary.fresh(), account: String(repeating: "a", count: 201))
         await store.expectFailures(.unavailable, "the account name is too long")
     }

@@ -40,7 +40,7 @@ struct ChecksumTests {
     }
 
     @Test func `S19: a store detects a flipped bit of its file`() async throws {
-        let temporary = try TemporaryFolder()
+        let temporary = TemporaryFolder()
         let store = FileTokenStore(folder: temporary.fresh())
         try await store.save(.complete)
         let whole = try Data(contentsOf: store.file)

@@ -55,11 +55,7 @@ import Testing
     }
 
     private static let calls = ["load", "save", "overwrite", "end", "lease", "delete"]
-    private let temporary: TemporaryFolder
-
-    init() throws {
-        temporary = try TemporaryFolder()
-    }
+    private let temporary = TemporaryFolder()
 
     @Test(arguments: Shape.allCases)
     func `the default folder is unavailable until the missing target is there`(shape: Shape) async throws {

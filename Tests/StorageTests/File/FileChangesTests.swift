@@ -8,16 +8,8 @@ import Testing
 @testable import Storage
 
 @Suite("`changes` of the file store")
-struct FileChangesTests {
-    private let temporary: TemporaryFolder
-    private let folder: URL
-    private let store: FileTokenStore
-
-    init() throws {
-        temporary = try TemporaryFolder()
-        folder = temporary.fresh()
-        store = FileTokenStore(folder: folder)
-    }
+struct FileChangesTests: TemporaryStoreTests {
+    let place = TemporaryStore()
 
     @Test func `a save, an end and a delete of another process are reported`() async throws {
         try await store.save(.numbered(0))

@@ -6,20 +6,14 @@ import Testing
 @testable import Storage
 
 @Suite("The format of the file")
-struct FileTokenStoreFormatTests {
-    private let temporary: TemporaryFolder
-    private let store: FileTokenStore
+struct FileTokenStoreFormatTests: TemporaryStoreTests {
+    let place = TemporaryStore()
 
     /// The file of `.numbered(3)`, to the byte. It must stay readable.
     private static let current = """
         {"checksum":"5b5322f1475b1c66","bundle":{"accessToken":"access-3","clockSkew":-1.5,"expiresAt":800000000.25,\
         "generation":3,"refreshToken":"refresh-3","session":"session-1"},"format":"latchkey-tokens","version":2}
         """
-
-    init() throws {
-        temporary = try TemporaryFolder()
-        store = FileTokenStore(folder: temporary.fresh())
-    }
 
     @Test func `a bundle is written in the documented format, and read again`() async throws {
         try await store.save(.numbered(3))

@@ -6,16 +6,8 @@ import Testing
 @testable import Storage
 
 @Suite("A file that other users could read or replace is refused and not changed, and a group's if it is configured")
-struct FileTokenStoreSafetyTests {
-    private let temporary: TemporaryFolder
-    private let folder: URL
-    private let store: FileTokenStore
-
-    init() throws {
-        temporary = try TemporaryFolder()
-        folder = temporary.fresh()
-        store = FileTokenStore(folder: folder)
-    }
+struct FileTokenStoreSafetyTests: TemporaryStoreTests {
+    let place = TemporaryStore()
 
     @Test func `the first save creates folders of mode 0700 and files of mode 0600`() async throws {
         let deep = folder.appendingPathComponent("one").appendingPathComponent("two")

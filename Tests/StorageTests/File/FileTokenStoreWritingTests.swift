@@ -6,16 +6,8 @@ import Testing
 @testable import Storage
 
 @Suite("A save leaves no other files and loses no data")
-struct FileTokenStoreWritingTests {
-    private let temporary: TemporaryFolder
-    private let folder: URL
-    private let store: FileTokenStore
-
-    init() throws {
-        temporary = try TemporaryFolder()
-        folder = temporary.fresh()
-        store = FileTokenStore(folder: folder, account: "ada")
-    }
+struct FileTokenStoreWritingTests: TemporaryStoreTests {
+    let place = TemporaryStore(account: "ada")
 
     @Test func `the temporary file of a killed writer is replaced by a save and removed by a delete`() async throws {
         try await store.save(.numbered(1))

@@ -7,13 +7,12 @@ import Testing
 
 @Suite("A folder on another disk is recognized after a restart")
 struct KnownFoldersTests {
-    private let temporary: TemporaryFolder
+    private let temporary = TemporaryFolder()
     private let folder: URL
     private let state: URL
     private let known: KnownFolders
 
     init() throws {
-        temporary = try TemporaryFolder()
         folder = temporary.fresh()
         state = temporary.fresh()
         known = KnownFolders(stateFolder: state.path, isDurable: { _ in true })

@@ -6,16 +6,8 @@ import Testing
 @testable import Storage
 
 @Suite("A folder whose disk is not mounted is never taken for an empty one")
-struct TokenFolderTests {
-    private let temporary: TemporaryFolder
-    private let folder: URL
-    private let store: FileTokenStore
-
-    init() throws {
-        temporary = try TemporaryFolder()
-        folder = temporary.fresh()
-        store = FileTokenStore(folder: folder)
-    }
+struct TokenFolderTests: TemporaryStoreTests {
+    let place = TemporaryStore()
 
     @Test func `what is read while the folder is made is nothing, or the session`() async throws {
         for _ in 0..<100 {
@@ -36,7 +28,7 @@ struct TokenFolderTests {
 
     @Test(.enabled(if: geteuid() == 0, "only root can chown"), arguments: [0o755, 0o1777])
     func `a folder below one of another user is refused, directly and behind a link`(mode: Int) async throws {
-        let temporary = try TemporaryFolder()
+        let temporary = TemporaryFolder()
         let (theirs, link) = (temporary.fresh(), temporary.fresh())
         try theirs.makePrivateFolder()
         try await FileTokenStore(folder: theirs.appendingPathComponent("mine/tokens"), anchor: theirs).save(
@@ -268,7 +260,7 @@ struct TokenFolderLocationTests {
     }
 
     @Test func `without the home folder the store is unavailable, because its disk may not be mounted`() async throws {
-        let temporary = try TemporaryFolder()
+        let temporary = TemporaryFolder()
         let home = temporary.fresh()
         let folder = TokenFolder.test(home.appendingPathComponent("articles/tokens").path, anchor: home.path)
         let tokens = TokenFile(folder: folder, name: "ada.json")

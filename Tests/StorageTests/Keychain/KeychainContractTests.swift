@@ -43,7 +43,7 @@ struct KeychainContractTests {
     }
 
     @Test func `the store can be shared`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try await SharedTokenStoreContract.check(
             reopen: { KeychainTokenStore.over($0.store.item.items).sharedOnModel(lockFile: $0.lockFile) },
             corrupt: { ($0.store.item.items as? ModelKeychain)?.overwrite(.garbage, at: .own) },
@@ -56,7 +56,7 @@ struct KeychainContractTests {
     }
 
     @Test func `a shared store is still a token store`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try await TokenStoreContract.check(
             reopen: { KeychainTokenStore.over($0.store.item.items).sharedOnModel(lockFile: $0.lockFile) },
             unavailable: { $0.store.behind(.beforeFirstUnlock).sharedOnModel(lockFile: $0.lockFile) },

@@ -116,7 +116,7 @@ struct KeychainInstallTests {
     }
 
     @Test func `a file is a marker that the first call creates, together with its folder`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let file = folder.fresh().appendingPathComponent("Application Support/installed")
         #expect(try await store(.file(at: file)).load() == nil)
         #expect(FileManager.default.fileExists(atPath: file.path))

@@ -12,18 +12,14 @@ struct KeychainSharingTests {
     private typealias Found = Result<StoredSession, TokenStoreError>
 
     private let model = ModelKeychain()
-    private let folder: TemporaryFolder
-    private let lockFile: URL
+    private let folder = TemporaryFolder()
     private let tombstone = SessionTombstone(
         session: SessionID(rawValue: "session-1"),
         reason: .expired(SessionEnding(status: 400, code: "invalid_grant")),
         date: Date(timeIntervalSince1970: 1_800_000_000)
     )
 
-    init() throws {
-        folder = try TemporaryFolder()
-        lockFile = folder.url.appendingPathComponent("anna.lease")
-    }
+    private var lockFile: URL { folder.url.appendingPathComponent("anna.lease") }
 
     private func process(
         over items: (any KeychainItems)? = nil,

@@ -5,13 +5,8 @@ import Testing
 
 @Suite("A file shows whether protected data is available")
 struct ProtectedDataProbeTests {
-    private let folder: TemporaryFolder
-    private let file: URL
-
-    init() throws {
-        folder = try TemporaryFolder()
-        file = folder.url.appendingPathComponent("unlocked")
-    }
+    private let folder = TemporaryFolder()
+    private var file: URL { folder.url.appendingPathComponent("unlocked") }
 
     @Test func `a missing file is created, and can be read afterwards`() async throws {
         #expect(await ProtectedDataProbe(file: file).isProtectedDataAvailable())

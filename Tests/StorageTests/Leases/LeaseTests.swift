@@ -8,17 +8,9 @@ import Testing
 @testable import Storage
 
 @Suite("Leases")
-struct LeaseTests {
+struct LeaseTests: TemporaryStoreTests {
     private let clock = ManualTimeSource()
-    private let temporary: TemporaryFolder
-    private let folder: URL
-    private let store: FileTokenStore
-
-    init() throws {
-        temporary = try TemporaryFolder()
-        folder = temporary.fresh()
-        store = FileTokenStore(folder: folder)
-    }
+    let place = TemporaryStore()
 
     @Test func `waiters of the memory store get the lease in the order of their arrival`() async throws {
         let store = MemoryTokenStore(clock: clock)

@@ -10,19 +10,14 @@ import Testing
 // A process that another test starts has a copy of every open file until its first instruction, and so of every place
 // in a queue. The tests wait until a place is free.
 @Suite("Waiters for a lease get it in the order of their arrival, and leave nothing behind", .timeLimit(.minutes(10)))
-struct LeaseWaitingTests {
+struct LeaseWaitingTests: TemporaryStoreTests {
     private static let lease = "default.json.lease"
     private static let queue = "default.json.lease.queue"
 
-    private let temporary: TemporaryFolder
-    private let folder: URL
-    private let store: FileTokenStore
+    let place = TemporaryStore()
 
     init() throws {
-        temporary = try TemporaryFolder()
-        folder = temporary.fresh()
         try folder.makePrivateFolder()
-        store = FileTokenStore(folder: folder)
     }
 
     private func attempt(_ request: LeaseRequest) throws -> FolderLock? {

@@ -34,7 +34,7 @@ final class PrivateKeyring: Sendable {
 
     /// Starts the bus. There is no keyring yet.
     init() async throws {
-        temporary = try TemporaryFolder()
+        temporary = TemporaryFolder()
         locks = temporary.fresh()
         let socket = temporary.url.appendingPathComponent("bus").path
         let configuration = temporary.url.appendingPathComponent("bus.conf")

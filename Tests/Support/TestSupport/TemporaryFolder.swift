@@ -4,12 +4,14 @@ package import Foundation
 package final class TemporaryFolder: Sendable {
     package let url: URL
 
-    /// Creates the folder.
-    ///
-    /// - Throws: `CocoaError` when the system's temporary folder is not writable.
-    package init() throws {
+    /// Creates the folder. The process ends when the system's temporary folder is not writable.
+    package init() {
         url = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        do {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        } catch {
+            fatalError("no temporary folder: \(error)")
+        }
     }
 
     deinit { try? FileManager.default.removeItem(at: url) }
@@ -31,7 +33,7 @@ package final class TemporaryFile: Sendable {
     private let folder: TemporaryFolder
 
     package init(_ content: Data, named name: String = "file.bin") throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         url = folder.url.appendingPathComponent(name)
         try content.write(to: url)
     }

@@ -19,7 +19,7 @@ final class PeerHost: Sendable {
     init(isOpen: Bool = true, hasGraceWindow: Bool = false) async throws {
         server = RotatingTokenServer(tolerating: hasGraceWindow ? .within(.seconds(10)) : .none)
         callGate = Gate(isOpen: isOpen)
-        temporary = try TemporaryFolder()
+        temporary = TemporaryFolder()
         folder = temporary.fresh()
         try await FileTokenStore(folder: folder).save(.fixture())
     }

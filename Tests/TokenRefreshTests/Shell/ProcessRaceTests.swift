@@ -34,7 +34,7 @@ import TokenRefresh
     @Test func `G24: while the holder of the lease is stopped, a refresh fails as unavailable and names it`()
         async throws
     {
-        let temporary = try TemporaryFolder()
+        let temporary = TemporaryFolder()
         let (folder, clock) = (temporary.fresh(), ManualTimeSource())
         let store = FileTokenStore(folder: folder, clock: clock)
         try await store.save(.fixture())

@@ -10,8 +10,7 @@ import Testing
 
 /// A session that moves from one store to another has one holder at each instant.
 @Suite(.timeLimit(.minutes(10))) struct SessionMoveTests {
-    private let temporary: TemporaryFolder
-    private let folder: URL
+    private let temporary = TemporaryFolder()
     private let handler = ScriptedRefreshHandler()
 
     /// The clock is the system's, as a folder that cannot be watched is read again after pauses; a busy machine reaches
@@ -22,12 +21,7 @@ import Testing
         return policy
     }()
 
-    init() throws {
-        temporary = try TemporaryFolder()
-        folder = temporary.fresh()
-    }
-
-    private var store: FileTokenStore { FileTokenStore(folder: folder) }
+    private var store: FileTokenStore { FileTokenStore(folder: temporary.url.appendingPathComponent("tokens")) }
 
     @Test func `the tokens are received before the session ends, and every process follows without a revocation`()
         async throws

@@ -26,7 +26,7 @@ import Testing
 
         init(_ count: Int, over place: Place) async throws {
             let memory = MemoryTokenStore()
-            temporary = try TemporaryFolder()
+            temporary = TemporaryFolder()
             let url = temporary.fresh()
             let open: () -> any SharedTokenStore = {
                 switch place {
