@@ -119,7 +119,7 @@ let tests: [Target] = [
     // A value to send and to receive.
     support("NetworkTestSupport", ["NetworkCore", "TestSupport"]),
     // Cases and fixtures for the tests of refresh handlers.
-    support("HandlerTesting", ["NetworkCore", "NetworkTesting", "ContractTesting"]),
+    support("HandlerTesting", ["AuthInterface", "NetworkCore", "NetworkTesting", "ContractTesting"]),
     // Another process, for the tests of several processes, and for what may end a process. No product.
     .executableTarget(
         name: "Peer",

@@ -41,6 +41,16 @@ public final class ManualTimeSource: TimeSource {
         for turn in woken { turn.end(.success(())) }
     }
 
+    /// Advances both clocks as soon as a number of tasks sleep.
+    ///
+    /// - Parameters:
+    ///   - duration: The time that passes.
+    ///   - count: The number of tasks.
+    public func advance(by duration: Duration, whenAsleep count: Int) async {
+        await sleepers(atLeast: count)
+        advance(by: duration)
+    }
+
     /// Sets the wall clock. The monotonic clock does not change.
     ///
     /// - Parameter date: The new time.

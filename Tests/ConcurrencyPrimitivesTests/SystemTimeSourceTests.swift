@@ -28,8 +28,7 @@ import Testing
         let gate = Gate()
         let deadline = clock.uptime + .seconds(5)
         let call = Task { [clock] in try await clock.withDeadline(deadline) { await gate.pass() } }
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), whenAsleep: 1)
         #expect(try await call.value == nil)
         gate.open()
     }
@@ -56,8 +55,7 @@ import Testing
                 try await Gate().passUnlessCancelled()
             }
         }
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), whenAsleep: 1)
         #expect(try await call.value == nil)
         await cancelled.pass()
     }

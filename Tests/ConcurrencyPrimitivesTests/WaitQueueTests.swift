@@ -160,8 +160,7 @@ import Testing
         let places = Places(0, clock: clock)
         let end = clock.uptime + .seconds(5)
         let task = Task { try await places.take(until: end) }
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), whenAsleep: 1)
         await #expect(throws: Busy.self) { try await task.value }
         #expect(places.waiting == 0)
     }

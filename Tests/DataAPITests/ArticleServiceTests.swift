@@ -1,6 +1,7 @@
 import AuthInterface
 import DataAPI
 import NetworkCore
+import NetworkTestSupport
 import NetworkTesting
 import NetworkTransfers
 import Testing
@@ -46,10 +47,7 @@ import Testing
     @Test func `a list that names its own page as the next one ends with an error`() async throws {
         network.on(.articles(), return: Page(items: [.fixture(9)], nextCursor: second))
         network.on(.articles(after: second), return: Page(items: [.fixture(8)], nextCursor: second))
-        let error = await #expect(throws: NetworkError.self) {
-            for try await _ in articles.all() {}
-        }
-        #expect(error?.code == .decodingFailed)
+        #expect(await networkError { for try await _ in articles.all() {} }?.code == .decodingFailed)
     }
 
     @Test func `after an error the same page is requested again`() async throws {

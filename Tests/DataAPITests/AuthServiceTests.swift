@@ -3,6 +3,7 @@ import AuthTesting
 import DataAPI
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkTesting
 import Testing
 
@@ -43,9 +44,7 @@ import Testing
     @Test func `a failed login does not change the session`() async throws {
         let session = StubSession(.signedIn(SessionID(rawValue: "before")))
         unauthenticated.on(.socialLogin(.apple, token: "fixture"), throw: NetworkError(.connectionFailed))
-        await #expect(throws: NetworkError.self) {
-            try await service(session).socialLogin(.apple, token: "fixture")
-        }
+        await networkError { try await service(session).socialLogin(.apple, token: "fixture") }
         #expect(session.signIns.isEmpty)
         #expect(session.state == .signedIn(SessionID(rawValue: "before")))
     }

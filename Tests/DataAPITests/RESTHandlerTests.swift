@@ -9,7 +9,7 @@ import Testing
 @Suite struct RESTHandlerTests {
     private func tokens(after response: StubResponse) async throws -> TokenRefreshResult {
         try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))
-            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            .refresh(.fixture)
     }
 
     @Test func `a refresh sends the token in the body and nowhere else`() async throws {
@@ -17,7 +17,7 @@ import Testing
             #"{"success":true,"data":{"accessToken":"fixture-access","refreshToken":"fixture-next","expiresIn":60}}"#)
         let transport = StubTransport(.post("auth/refresh") ~> response)
         let tokens = try await RESTTokenRefreshHandler(network: NetworkClient(transport))
-            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            .refresh(.fixture)
 
         let request = try #require(transport.requests.first)
         #expect(request.json == ["refreshToken": "fixture-refresh"])
@@ -100,7 +100,7 @@ import Testing
         let handler = RESTTokenRefreshHandler(network: NetworkClient(StubTransport()))
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            return try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            return try await handler.refresh(.fixture)
         }
         await #expect(throws: CancellationError.self) { try await task.value }
     }

@@ -91,7 +91,7 @@ import Testing
         let transport = StubTransport(.any ~> .text(Self.dated("1791763200")))
         let tokens = try await RESTTokenRefreshHandler(
             network: NetworkClient(transport), dialect: Self.with(.iso8601)
-        ).refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        ).refresh(.fixture)
         #expect(tokens.expiresAt == nil && tokens.unreadExpiry?.hasPrefix("1791763200") == true)
     }
 
@@ -106,7 +106,7 @@ import Testing
         let transport = StubTransport(
             .post("token/renew") ~> .text(#"{"access_token":"fixture-access-2"}"#), .post("token/end") ~> .status(204))
         let handler = RESTTokenRefreshHandler(network: NetworkClient(transport), dialect: dialect)
-        _ = try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        _ = try await handler.refresh(.fixture)
         try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
         #expect(transport.requests.map(\.json) == Array(repeating: ["refresh_token": "fixture-refresh"], count: 2))
     }

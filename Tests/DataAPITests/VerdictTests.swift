@@ -83,7 +83,7 @@ import Testing
         let transport = StubTransport(.post("auth/refresh") ~> response)
         let handler = RESTTokenRefreshHandler(network: NetworkClient(transport), rejection: rejection)
         let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            try await handler.refresh(.fixture)
         }
         #expect(transport.requests.count == 1, "a refresh is never sent twice")
         return error

@@ -80,8 +80,7 @@ import Testing
                     return now > 1 && looks.unchanged > 10_000
                 }
             }
-            call.cancel()
-            await #expect(throws: CancellationError.self) { _ = try await call.value }
+            await expectCancellation(of: call)
         }
         try await until { released == nil }
     }

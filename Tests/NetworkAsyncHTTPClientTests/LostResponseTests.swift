@@ -4,6 +4,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import Testing
 import NetworkURLSession
 
@@ -32,9 +33,7 @@ import NetworkURLSession
         let client = peer.client(over: subject.transport)
         for body in [RequestBody.none, .data(Data("x".utf8)), .oneShot(AsyncStream([Data("x".utf8)]))] {
             peer.reset()
-            let error = await #expect(throws: NetworkError.self) {
-                try await client.send(.request(method, "lost", body: body))
-            }
+            let error = await networkError { try await client.send(.request(method, "lost", body: body)) }
             #expect(error?.code == .connectionFailed)
             let text = error.map(String.init(describing:)) ?? ""
             #expect(text.contains("the server may have processed the request"), "\(text)")
@@ -82,8 +81,7 @@ import NetworkURLSession
             peer.reset()
             var call = Endpoint.request(.get, "lost")
             call.settings.retries = retries
-            let error = await #expect(throws: NetworkError.self) { try await client.send(call) }
-            #expect(error?.code == .connectionFailed)
+            #expect(await networkError { try await client.send(call) }?.code == .connectionFailed)
             #expect(peer.lost == sent)
         }
     }

@@ -5,6 +5,7 @@ import ConcurrencyPrimitives
 import Foundation
 import NIOSSL
 import NetworkCore
+import NetworkTestSupport
 import Testing
 
 @testable import NetworkAsyncHTTPClient
@@ -72,9 +73,7 @@ import Testing
             let client = NetworkClient(
                 baseURL: url, transport: Self.transport(port: proxy.port, connectTimeout: timeout),
                 interceptors: [RetryPolicy(attempts: 2, baseDelay: .milliseconds(1))])
-            let error = await #expect(throws: NetworkError.self) {
-                try await client.send(.request(.get, "articles"))
-            }
+            let error = await networkError { try await client.send(.request(.get, "articles")) }
             #expect(error?.code == code)
             #expect(error?.status == nil)
             let text = "\(error.map(String.init(describing:)) ?? "")"
@@ -94,9 +93,7 @@ import Testing
         let url = try #require(URL(string: "https://api.example.com"))
         try await ConnectProxy.run(.responds(page + "{\"error\":\"invalid_grant\"}")) { proxy in
             let client = NetworkClient(baseURL: url, transport: Self.transport(over: proxy))
-            let error = await #expect(throws: NetworkError.self) {
-                try await client.send(.request(.post, "refresh").allowingLateResponse())
-            }
+            let error = await networkError { try await client.send(.request(.post, "refresh").allowingLateResponse()) }
             #expect(error?.statusOfWholeResponse == nil)
             #expect(error?.isRefusalOfTheCall == false)
             #expect(error?.serverError == nil)

@@ -28,8 +28,7 @@ import Testing
             let (ticks, clock, advanced) = (ticks, clock, advanced)
             Task {
                 for await _ in ticks {
-                    await clock.sleepers(atLeast: sleepers)
-                    clock.advance(by: .seconds(1))
+                    await clock.advance(by: .seconds(1), whenAsleep: sleepers)
                     advanced.withLock { $0 += 1 }
                 }
             }

@@ -104,8 +104,7 @@ struct ExchangeTests {
         let exchange = try exchange()
         let task = response(of: exchange)
         await queued.pass()
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await expectCancellation(of: task)
         let served = Recorder<String>()
         #expect(!lane.acquire(for: driver) { served.record("next") })
         lane.release()
@@ -159,8 +158,7 @@ struct ExchangeTests {
         #expect(try await pieces.next() == Data("ab".utf8))
         #expect(driver.calls.values == ["start", "demand"])
         // No limit counted while the server waited; the next one does.
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(501))
+        await clock.advance(by: .seconds(501), whenAsleep: 1)
         await #expect(throws: HTTPTransportError.self) { try await pieces.next() }
         #expect(driver.calls.values == ["start", "demand", "end HTTPTransportError"])
     }
@@ -169,8 +167,7 @@ struct ExchangeTests {
         let exchange = try exchange(idle: 5, toHead: 60)
         let task = response(of: exchange)
         await driver.started.pass()
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), whenAsleep: 1)
         let error = await #expect(throws: HTTPTransportError.self) { try await task.value }
         #expect(error?.code == .timedOut && error?.waitedFor == .responseHead)
     }
@@ -209,8 +206,7 @@ struct ExchangeTests {
         exchange.deliverHead()
         let response = try await task.value
         let (leaver, other) = (Task { try await response.completion() }, Task { try await response.completion() })
-        leaver.cancel()
-        await #expect(throws: CancellationError.self) { try await leaver.value }
+        await expectCancellation(of: leaver)
         exchange.end(.failure(HTTPTransportError(.connectionFailed, reason: "cut")))
         await #expect(throws: HTTPTransportError.self) { try await other.value }
     }

@@ -51,8 +51,7 @@ struct URLSessionBodyTests {
             }
             let task = Task { try await transport.perform(request(server.url, body: body)) }
             await asked.arrivals(atLeast: round)
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
+            await expectCancellation(of: task)
         }
     }
 
@@ -118,8 +117,7 @@ struct URLSessionBodyTests {
         let first = Task { [request] in try await transport.perform(request) }
         let second = Task { [request] in try await transport.perform(request) }
         await queued.arrivals(atLeast: 1)
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(6))
+        await clock.advance(by: .seconds(6), whenAsleep: 1)
         var reasons: Set<String> = []
         for call in [first, second] {
             let error = await #expect(throws: HTTPTransportError.self) { try await call.value }

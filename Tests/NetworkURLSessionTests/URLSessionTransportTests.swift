@@ -84,8 +84,7 @@ struct URLSessionTransportTests {
         let head = HTTPRequestHead(url: server.url)
         let request = HTTPTransportRequest(head: head, idleTimeout: .milliseconds(500))
         let call = Task { try await transport.perform(request).head.status }
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .milliseconds(499))
+        await clock.advance(by: .milliseconds(499), whenAsleep: 1)
         release.signal()
         #expect(try await call.value == 204)
     }

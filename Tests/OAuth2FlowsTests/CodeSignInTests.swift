@@ -15,7 +15,7 @@ import Testing
     /// Shows no page; responds with a query in which `STATE` stands for the page's state.
     private struct ScriptedUserAgent: OAuth2UserAgent {
         let query: String
-        var base = "http://127.0.0.1:9/callback"
+        let base: String
 
         func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
             let redirectURI = try #require(URL(string: "http://127.0.0.1:9/callback"))
@@ -29,15 +29,17 @@ import Testing
         }
     }
 
-    private func signIn(_ agent: ScriptedUserAgent, namesIssuer: Bool = false, _ transport: StubTransport) async throws
-    {
+    private func signIn(
+        _ query: String, at base: String = "http://127.0.0.1:9/callback", namesIssuer: Bool = false,
+        _ transport: StubTransport = StubTransport()
+    ) async throws {
         let server = OAuth2Server(
             issuer: "https://id.example.com", tokenEndpoint: .tokenEndpoint,
             authorizationEndpoint: URL(string: "https://id.example.com/authorize?a=b"),
             namesIssuerInResponses: namesIssuer)
         let signIn = OAuth2CodeSignIn(
             server: server, client: .public(id: "fixture-client"), network: NetworkClient(transport))
-        try await signIn.start(session, with: agent)
+        try await signIn.start(session, with: ScriptedUserAgent(query: query, base: base))
     }
 
     @Test func `the challenge is that of RFC 7636, appendix B`() {
@@ -53,7 +55,7 @@ import Testing
     func `a code is exchanged with its verifier`(_ query: String) async throws {
         let transport = StubTransport(
             .any ~> .text(#"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-next"}"#))
-        try await signIn(ScriptedUserAgent(query: query), transport)
+        try await signIn(query, transport)
         let body = try #require(transport.requests.first?.text)
         #expect(
             body.hasPrefix("grant_type=authorization_code&code=fixture-code&redirect_uri=http%3A%2F%2F127.0.0.1%3A9"))
@@ -77,9 +79,7 @@ import Testing
     func `a response that fails a check exchanges nothing`(_ index: Int) async throws {
         let (query, code, namesIssuer) = Self.refused[index]
         let transport = StubTransport()
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await signIn(ScriptedUserAgent(query: query), namesIssuer: namesIssuer, transport)
-        }
+        let error = await signInError { try await signIn(query, namesIssuer: namesIssuer, transport) }
         #expect(error?.code.rawValue == code, "\(query)")
         #expect(transport.requests.isEmpty)
         #expect(session.signIns.isEmpty)
@@ -87,17 +87,12 @@ import Testing
 
     @Test(arguments: ["https://127.0.0.1:9/callback", "http://127.0.0.1:8/callback", "http://127.0.0.1:9/other"])
     func `a response at another redirect URI is refused`(_ base: String) async throws {
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await signIn(ScriptedUserAgent(query: "code=a&state=STATE", base: base), StubTransport())
-        }
-        #expect(error?.code == .mismatch)
+        #expect(await signInError { try await signIn("code=a&state=STATE", at: base) }?.code == .mismatch)
     }
 
     @Test func `no error quotes the code or the verifier`() async throws {
         let transport = StubTransport(.any ~> .error(400, code: "invalid_grant", message: "no such code: fixture-code"))
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await signIn(ScriptedUserAgent(query: "code=fixture-code&state=STATE"), transport)
-        }
+        let error = await signInError { try await signIn("code=fixture-code&state=STATE", transport) }
         let failure = try #require(error)
         #expect(failure.code == .refused && failure.serverCode == "invalid_grant")
         #expect(!"\(failure) \(String(reflecting: failure))".contains("fixture-code"))
@@ -106,10 +101,7 @@ import Testing
 
     @Test func `tokens that are no bearer tokens do not start a session`() async throws {
         let transport = StubTransport(.any ~> .text(#"{"access_token":"fixture-access","token_type":"mac"}"#))
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await signIn(ScriptedUserAgent(query: "code=a&state=STATE"), transport)
-        }
-        #expect(error?.code == .invalidResponse)
+        #expect(await signInError { try await signIn("code=a&state=STATE", transport) }?.code == .invalidResponse)
         #expect(session.signIns.isEmpty)
     }
 }

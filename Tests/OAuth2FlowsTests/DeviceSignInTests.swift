@@ -7,6 +7,7 @@ import HandlerTesting
 import NetworkCore
 import NetworkTesting
 import OAuth2Flows
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct DeviceSignInTests {
@@ -83,9 +84,7 @@ import Testing
     @Test func `a code in a successful response is the server's`() async throws {
         let pending = StubResponse.text(#"{"error":"authorization_pending"}"#)
         #expect(try await signIn(Self.code(), pending, Self.tokens) == [5, 5])
-        let failure = await #expect(throws: OAuth2SignInError.self) {
-            _ = try await signIn(Self.code(), .text(#"{"error":"access_denied"}"#))
-        }
+        let failure = await signInError { try await signIn(Self.code(), .text(#"{"error":"access_denied"}"#)) }
         #expect(failure?.code == .denied && failure?.serverCode == "access_denied")
     }
 
@@ -96,9 +95,7 @@ import Testing
 
     @Test(arguments: [("access_denied", "denied"), ("expired_token", "expired"), ("invalid_grant", "refused")])
     func `a refusal ends the sign-in`(_ error: String, _ code: String) async throws {
-        let failure = await #expect(throws: OAuth2SignInError.self) {
-            _ = try await signIn(Self.code(), Self.error(error))
-        }
+        let failure = await signInError { try await signIn(Self.code(), Self.error(error)) }
         #expect(failure?.code.rawValue == code && failure?.serverCode == error)
         #expect(session.signIns.isEmpty)
     }
@@ -120,8 +117,7 @@ import Testing
             server: server, client: .public(id: "fixture-client"), network: NetworkClient(transport), clock: clock)
         let task = Task { try await signIn.start(session) { _ in } }
         await clock.sleepers(atLeast: 1)
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await expectCancellation(of: task)
     }
 
     @Test(arguments: [
@@ -134,9 +130,7 @@ import Testing
         let signIn = OAuth2DeviceSignIn(
             server: server, client: .public(id: "fixture-client"),
             network: NetworkClient(StubTransport(.any ~> .text(body))), clock: clock)
-        let failure = await #expect(throws: OAuth2SignInError.self) {
-            try await signIn.start(session) { _ in Issue.record("shown") }
-        }
+        let failure = await signInError { try await signIn.start(session) { _ in Issue.record("shown") } }
         #expect(failure?.code == .invalidResponse)
         #expect(failure.map { !"\($0)".contains("fixture-device") } == true)
     }

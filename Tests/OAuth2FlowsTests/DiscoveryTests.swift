@@ -45,19 +45,14 @@ import Testing
         "http://id.example.com/tenant", "",
     ])
     func `the description of another issuer is refused`(_ issuer: String) async throws {
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await discover(StubTransport(.any ~> metadata(issuer: issuer)))
-        }
+        let error = await signInError { try await discover(StubTransport(.any ~> metadata(issuer: issuer))) }
         #expect(error?.code == .mismatch)
     }
 
     @Test(arguments: ["http://id.example.com/token", "ftp://id.example.com/token", "not a url", ""])
     func `an endpoint that is not https is refused`(_ endpoint: String) async throws {
         let body = #"{"issuer":"https://id.example.com/tenant","token_endpoint":"\#(endpoint)"}"#
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await discover(StubTransport(.any ~> .text(body)))
-        }
-        #expect(error?.code == .unsupported)
+        #expect(await signInError { try await discover(StubTransport(.any ~> .text(body))) }?.code == .unsupported)
     }
 
     @Test(arguments: [
@@ -65,25 +60,17 @@ import Testing
     ])
     func `an invalid issuer is refused, and nothing is sent`(_ issuer: String) async throws {
         let transport = StubTransport()
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await discover(transport, URL(string: issuer))
-        }
-        #expect(error?.code == .unsupported)
+        #expect(await signInError { try await discover(transport, URL(string: issuer)) }?.code == .unsupported)
         #expect(transport.requests.isEmpty)
     }
 
     @Test func `a server that fails is unavailable, and is not taken for one without a description`() async throws {
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await discover(StubTransport(.any ~> .status(503)))
-        }
-        #expect(error?.code == .unavailable)
+        #expect(await signInError { try await discover(StubTransport(.any ~> .status(503))) }?.code == .unavailable)
     }
 
     @Test func `a page and a missing description are unsupported`() async throws {
         for response in [StubResponse.status(404), .text("<html></html>"), .text("[]")] {
-            let error = await #expect(throws: OAuth2SignInError.self) {
-                try await discover(StubTransport(.any ~> response, .any ~> response))
-            }
+            let error = await signInError { try await discover(StubTransport(.any ~> response, .any ~> response)) }
             #expect(error?.code == .unsupported)
         }
     }

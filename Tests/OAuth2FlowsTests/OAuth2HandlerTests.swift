@@ -19,11 +19,21 @@ import Testing
         )
     }
 
-    @Test func `a refresh sends the form of RFC 6749`() async throws {
+    private func tokens(after response: StubResponse) async throws -> TokenRefreshResult {
+        try await handler(.public(id: "fixture-client"), StubTransport(.any ~> response)).refresh(.fixture)
+    }
+
+    private func sent(
+        by client: OAuth2Client, _ request: TokenRefreshRequest = .fixture
+    ) async throws -> SentRequest {
         let transport = StubTransport(.any ~> response)
-        _ = try await handler(.public(id: "fixture-client"), transport).refresh(
-            TokenRefreshRequest(refreshToken: "a+b/c d"))
-        let request = try #require(transport.requests.first)
+        _ = try await handler(client, transport).refresh(request)
+        return try #require(transport.requests.first)
+    }
+
+    @Test func `a refresh sends the form of RFC 6749`() async throws {
+        let request = try await sent(
+            by: .public(id: "fixture-client"), TokenRefreshRequest(refreshToken: "a+b/c d"))
         #expect(request.method == .post)
         #expect(request.url == .tokenEndpoint)
         #expect(request.headers["Content-Type"] == "application/x-www-form-urlencoded")
@@ -32,8 +42,7 @@ import Testing
     }
 
     @Test func `the response is read with its lifetime and date`() async throws {
-        let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> response))
-            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        let tokens = try await tokens(after: response)
         #expect(
             tokens
                 == TokenRefreshResult(
@@ -50,8 +59,7 @@ import Testing
         async throws
     {
         let response = StubResponse.text(#"{"access_token":"fixture-access","expires_in":\#(text)}"#)
-        let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> response))
-            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        let tokens = try await tokens(after: response)
         #expect(tokens.expiresIn == expected)
         #expect(tokens.refreshToken == nil)
     }
@@ -62,34 +70,26 @@ import Testing
             #"{"access_token":"fixture-access","token_type":"DPoP","refresh_token":"fixture-next"}"#,
         ]
         for body in bodies {
-            let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> .text(body)))
-                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            let tokens = try await tokens(after: .text(body))
             #expect(tokens.accessToken.isEmpty && tokens.refreshToken == "fixture-next")
         }
     }
 
     @Test func `an absolute expiry is read`() async throws {
         let response = StubResponse.text(#"{"access_token":"fixture-access","expires_at":1893553445}"#)
-        let tokens = try await handler(.public(id: "fixture-client"), StubTransport(.any ~> response))
-            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+        let tokens = try await tokens(after: response)
         #expect(tokens.expiresAt == Date(timeIntervalSince1970: 1_893_553_445))
     }
 
     @Test func `HTTP Basic carries the encoded identifier and secret`() async throws {
-        let transport = StubTransport(.any ~> response)
-        _ = try await handler(.basic(id: "app:1", secret: "a b&ü"), transport).refresh(
-            TokenRefreshRequest(refreshToken: "fixture-refresh"))
-        let request = try #require(transport.requests.first)
+        let request = try await sent(by: .basic(id: "app:1", secret: "a b&ü"))
         let encoded = Data("app%3A1:a+b%26%C3%BC".utf8).base64EncodedString()
         #expect(request.headers["Authorization"] == "Basic \(encoded)")
         #expect(!request.text.contains("client_"))
     }
 
     @Test func `a client in the body sends identifier and secret with the token`() async throws {
-        let transport = StubTransport(.any ~> response)
-        let client = OAuth2Client.body(id: "fixture-client", secret: "fixture&secret")
-        _ = try await handler(client, transport).refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
-        let request = try #require(transport.requests.first)
+        let request = try await sent(by: .body(id: "fixture-client", secret: "fixture&secret"))
         #expect(request.headers["Authorization"] == nil)
         #expect(request.text.hasSuffix("&client_id=fixture-client&client_secret=fixture%26secret"))
     }

@@ -44,7 +44,7 @@ import Testing
     {
         let server = try RedirectingServer(redirect, to: Self.tokens)
         let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler(server, client).refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
+            try await handler(server, client).refresh(.fixture)
         }
         #expect(error?.code == .unavailable && error?.status == redirect.status)
         #expect(error.map { "\($0)".contains("redirect") } == true, "\(String(describing: error))")
@@ -76,9 +76,7 @@ import Testing
         let session = StubSession(.signedOut(.never))
         let signIn = OAuth2CodeSignIn(
             server: description(server), client: .public(id: "a"), network: network(server))
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await signIn.start(session, with: UserAgent())
-        }
+        let error = await signInError { try await signIn.start(session, with: UserAgent()) }
         #expect(error?.code.rawValue == "redirected")
         #expect(session.signIns.isEmpty)
         #expect(server.followers == 0 && server.calls.count == 1)
@@ -93,9 +91,7 @@ import Testing
         let session = StubSession(.signedOut(.never))
         let signIn = OAuth2DeviceSignIn(
             server: description(server), client: .public(id: "a"), network: network(server), clock: JumpingClock())
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await signIn.start(session) { _ in Issue.record("a code was shown") }
-        }
+        let error = await signInError { try await signIn.start(session) { _ in Issue.record("a code was shown") } }
         #expect(error?.code.rawValue == "redirected")
         #expect(session.signIns.isEmpty)
         #expect(server.followers == 0 && server.calls.count == 1)

@@ -22,9 +22,7 @@ import Testing
             client: .basic(id: "fixture-client", secret: "fixture-secret"),
             network: NetworkClient(StubTransport(.post("oauth2/token") ~> response))
         )
-        return await #expect(throws: TokenRefreshError.self) {
-            try await handler.refresh(TokenRefreshRequest(refreshToken: "fixture-refresh"))
-        }
+        return await #expect(throws: TokenRefreshError.self) { try await handler.refresh(.fixture) }
     }
 
     @Test(arguments: RefusalCases.statuses)

@@ -104,8 +104,7 @@ struct AuthenticationTests {
 
     @Test func `no token is sent over plain http to another machine`() async throws {
         let base = url("http://api.example.com")
-        let error = await #expect(throws: NetworkError.self) { try await client(base: base).send(.article(7)) }
-        #expect(error?.code == .cleartextRefused)
+        #expect(await networkError { try await client(base: base).send(.article(7)) }?.code == .cleartextRefused)
         #expect(transport.requests.isEmpty)
         #expect(provider.tokenCalls == 0)
         transport.add(.any ~> article)
@@ -182,8 +181,7 @@ struct AuthenticationTests {
         try await _ = client(policy: AuthenticationPolicy(placement: .scheme("Token"))).send(.article(7))
         #expect(carried() == ["Token access-0"])
         let invalid = client(policy: AuthenticationPolicy(placement: .scheme("a\r\nb")))
-        let error = await #expect(throws: NetworkError.self) { try await invalid.send(.article(7)) }
-        #expect(error?.code == .invalidRequest)
+        #expect(await networkError { try await invalid.send(.article(7)) }?.code == .invalidRequest)
     }
 
     @Test func `a replacement that was replaced before it arrived is replaced once more`() async throws {
@@ -245,8 +243,7 @@ struct AuthenticationTests {
         transport.add(.any ~> .status(401))
         let task = Task { [client = client()] in try await client.send(.article(7)) }
         await gate.arrivals(atLeast: 1)
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await expectCancellation(of: task)
     }
 
     @Test func `the provider receives the date on the server's clock`() async throws {

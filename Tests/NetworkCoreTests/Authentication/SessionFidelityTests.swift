@@ -30,9 +30,7 @@ struct SessionFidelityTests {
 
     @Test func `an account switch between two attempts ends the call`() async throws {
         let transport = StubTransport(.any ~> .status(503))
-        let error = await #expect(throws: NetworkError.self) {
-            try await send(transport) { provider.set(.success(.ofAnotherSession)) }
-        }
+        let error = await networkError { try await send(transport) { provider.set(.success(.ofAnotherSession)) } }
         #expect(error?.code == .sessionEnded)
         #expect(transport.requests.count == 1)
     }
@@ -55,8 +53,7 @@ struct SessionFidelityTests {
     @Test func `a replacement of another session is not used`() async throws {
         provider.onReplacement { _ in .ofAnotherSession }
         let transport = StubTransport(.any ~> .status(401))
-        let error = await #expect(throws: NetworkError.self) { try await client(transport).send(.article(7)) }
-        #expect(error?.code == .sessionEnded)
+        #expect(await networkError { try await client(transport).send(.article(7)) }?.code == .sessionEnded)
         #expect(transport.requests.count == 1)
     }
 

@@ -112,8 +112,7 @@ struct HTTPBodyTests {
     @Test func `a reader that is cancelled is told so and not that the body ended`() async throws {
         let body = HTTPBody { AsyncStream<Data> { _ in } }
         let task = Task { try await read(body) }
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await expectCancellation(of: task)
     }
 }
 

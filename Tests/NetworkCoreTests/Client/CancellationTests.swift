@@ -19,8 +19,7 @@ struct CancellationTests {
         let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> stub))
         let task = Task { try await client.send(.article(7)) }
         await gate.arrivals(atLeast: 1)
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await expectCancellation(of: task)
     }
 
     @Test(arguments: [[], [RetryPolicy.standard]])
@@ -49,8 +48,7 @@ struct CancellationTests {
             clock: clock)
         let task = Task { try await client.send(.article(7)) }
         await clock.sleepers(atLeast: 1)
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await expectCancellation(of: task)
         #expect(observer.values.last?.kind == .cancelled)
     }
 

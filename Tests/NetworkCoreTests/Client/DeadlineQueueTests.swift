@@ -68,8 +68,7 @@ import Testing
 
     /// Advances the clock when the queue sleeps.
     private static func pass(_ duration: Duration, on clock: ManualTimeSource) async {
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: duration)
+        await clock.advance(by: duration, whenAsleep: 1)
         await clock.sleepers(atLeast: 1)
     }
 

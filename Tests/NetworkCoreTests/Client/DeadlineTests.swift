@@ -22,8 +22,7 @@ import Testing
     static func tick(_ clock: ManualTimeSource) -> Task<Void, Never> {
         Task {
             while !Task.isCancelled {
-                await clock.sleepers(atLeast: 1)
-                clock.advance(by: .seconds(1))
+                await clock.advance(by: .seconds(1), whenAsleep: 1)
                 await Task.yield()
             }
         }
@@ -42,9 +41,7 @@ import Testing
         let network: any NetworkService = if let provider { client.authenticated(by: provider) } else { client }
         let ticking = Self.tick(clock)
         defer { ticking.cancel() }
-        let error = await #expect(throws: NetworkError.self) {
-            _ = try await network.send(.article(7), deadline: deadline)
-        }
+        let error = await networkError { try await network.send(.article(7), deadline: deadline) }
         return (try #require(error), observer)
     }
 
@@ -103,11 +100,9 @@ import Testing
             let client = NetworkClient(configuration: configuration, transport: transport, clock: clock)
             let ticking = Self.tick(clock)
             defer { ticking.cancel() }
-            let error = try await #require(throws: NetworkError.self) {
-                _ = try await client.send(Endpoint<Data>.get("drip"), deadline: deadline)
-            }
-            #expect(error.code == .timedOut && error.waitedFor == .responseBody)
-            #expect(error.status == 200)
+            let error = await networkError { try await client.send(Endpoint<Data>.get("drip"), deadline: deadline) }
+            #expect(error?.code == .timedOut && error?.waitedFor == .responseBody)
+            #expect(error?.status == 200)
         }
     }
 
@@ -171,8 +166,7 @@ import Testing
         ).authenticated(by: Guest(place: place, hang: hang))
         let call = Task { try await client.send(Endpoint<Data>.get("x")) }
         await arrived.pass()
-        call.cancel()
-        await #expect(throws: CancellationError.self) { try await call.value }
+        await expectCancellation(of: call)
     }
 
     /// An interceptor and a source of tokens that hang in one place.

@@ -64,8 +64,7 @@ struct RequestOptionsTests {
         retry.baseDelay = .seconds(8)
         let client = client(transport, interceptors: [retry])
         let call = Task { try await client.send(Endpoint<Void>.get("x"), deadline: .seconds(10)) }
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(4))
+        await clock.advance(by: .seconds(4), whenAsleep: 1)
         let error = try await #require(throws: NetworkError.self) { try await call.value }
         #expect(error.status == 503 && error.attempt == 2)
         #expect(transport.requests.map(\.timeToHead) == [.seconds(10), .seconds(6)])

@@ -71,9 +71,7 @@ struct ShortFormTests {
     func `a path that is not encoded, or would change, is not sent`(path: String) async throws {
         let transport = StubTransport()
         let client = NetworkClient(baseURL: baseURL, transport: transport)
-        let error = try await #require(throws: NetworkError.self) {
-            try await client.send(Endpoint<Void>.get(.encoded(path)))
-        }
+        let error = try #require(await networkError { try await client.send(Endpoint<Void>.get(.encoded(path))) })
         #expect(error.code == .invalidRequest && transport.requests.isEmpty)
     }
 
@@ -81,9 +79,7 @@ struct ShortFormTests {
         let transport = StubTransport((.any ~> .status(503)).repeated())
         let client = NetworkClient(
             baseURL: baseURL, transport: transport, interceptors: [RetryPolicy(baseDelay: .zero)])
-        await #expect(throws: NetworkError.self) {
-            try await client.send(Endpoint<Article>.article(7).withoutRetries())
-        }
+        await networkError { try await client.send(Endpoint<Article>.article(7).withoutRetries()) }
         #expect(transport.requests.count == 1)
         await #expect(throws: NetworkError.self) { try await client.send(.article(7)) }
         #expect(transport.requests.count > 2)

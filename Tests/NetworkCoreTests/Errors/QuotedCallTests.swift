@@ -30,9 +30,7 @@ import Testing
         let client = NetworkClient(
             baseURL: baseURL, transport: transport, observers: [observer]
         ).authenticated(by: ScriptedTokenProvider(Self.token))
-        let error = try await #require(throws: NetworkError.self) {
-            _ = try await client.send(Endpoint<[String: Int]>.get("x"))
-        }
+        let error = try #require(await networkError { try await client.send(Endpoint<[String: Int]>.get("x")) })
         #expect(error.code == .decodingFailed && observer.values.count == 7)
         for text in RedactionTests.texts(of: error) + observer.values.flatMap({ RedactionTests.texts(of: $0) }) {
             #expect(!text.contains("canary"))

@@ -139,8 +139,7 @@ struct RetryPolicyTests {
         #expect(try await policy.retry(failure(503), context: RequestContext()) == .retry(after: .milliseconds(250)))
         let context = RequestContext(clock: clock)
         let decision = Task { [policy] in try await policy.retry(NetworkError(.connectionFailed), context: context) }
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: policy.maximumWait)
+        await clock.advance(by: policy.maximumWait, whenAsleep: 1)
         #expect(try await decision.value == .doNotRetry)
         isReady.open()
     }

@@ -27,16 +27,13 @@ struct RedirectLoopTests {
         #expect(arriving.requests.map(\.path) == ["api/v1/x", "1", "2", "3"])
 
         let lost = StubTransport(redirects + [.any ~> redirect(to: "/4")])
-        let error = await #expect(throws: NetworkError.self) { try await client(lost).send(Endpoint<Void>.get("x")) }
-        #expect(error?.code == .tooManyRedirects)
+        #expect(await networkError { try await client(lost).send(Endpoint<Void>.get("x")) }?.code == .tooManyRedirects)
         #expect(lost.requests.count == 4)
     }
 
     @Test func `a loop of redirects ends the call`() async throws {
         let transport = StubTransport(.any ~> redirect(to: "/b"), .any ~> redirect(to: "/api/v1/x"))
-        let error = await #expect(throws: NetworkError.self) {
-            try await client(transport).send(Endpoint<Void>.get("x"))
-        }
+        let error = await networkError { try await client(transport).send(Endpoint<Void>.get("x")) }
         #expect(error?.code == .tooManyRedirects)
         #expect(transport.requests.count == 2)
     }
@@ -93,9 +90,7 @@ struct RedirectLoopTests {
             .any ~> .status(302, headers: back),
             .any ~> .status(401)
         )
-        let error = await #expect(throws: NetworkError.self) {
-            try await client(transport).authenticated(by: provider).send(.article(7))
-        }
+        let error = await networkError { try await client(transport).authenticated(by: provider).send(.article(7)) }
         #expect(error?.code == .unacceptableStatus)
         #expect(transport.requests.map { $0.headers["Authorization"] } == ["Bearer access-0", nil, nil])
         #expect(provider.refused.isEmpty)

@@ -2,6 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import NetworkTestSupport
 import NetworkURLSession
 import TestSupport
 import Testing
@@ -30,9 +31,7 @@ struct DownloadResumptionTests: DownloadSuite {
             Self.part(content, cutAfter: 40_000)
         }
         defer { server.stop() }
-        await #expect(throws: NetworkError.self) {
-            try await client(server).download(endpoint, to: target, options: keeping)
-        }
+        await networkError { try await client(server).download(endpoint, to: target, options: keeping) }
         #expect(try neighbours == Self.kept)
     }
 
@@ -97,10 +96,8 @@ struct DownloadResumptionTests: DownloadSuite {
         defer { server.stop() }
         var options = options
         options.maximumResumptions = 1
-        let error = try await #require(throws: NetworkError.self) {
-            try await client(server).download(endpoint, to: target, options: options)
-        }
-        #expect(error.code.rawValue == code)
+        let error = await networkError { try await client(server).download(endpoint, to: target, options: options) }
+        #expect(error?.code.rawValue == code)
         #expect(try Data(contentsOf: target) == Data("old".utf8))
     }
 
@@ -113,9 +110,7 @@ struct DownloadResumptionTests: DownloadSuite {
         defer { server.stop() }
         let endpoint = Endpoint<Void>.post("file.bin", body: .data(Data("query".utf8)))
         for options in [options, keeping] {
-            await #expect(throws: NetworkError.self) {
-                try await client(server).download(endpoint, to: target, options: options)
-            }
+            await networkError { try await client(server).download(endpoint, to: target, options: options) }
         }
         #expect(server.requests.map(\.method) == ["POST", "POST"])
         #expect(server.requests.allSatisfy { $0["Range"] == nil })
@@ -127,9 +122,7 @@ struct DownloadResumptionTests: DownloadSuite {
         try await leavePartialFile()
         let server = try LoopbackServer { _ in .respond(status) }
         defer { server.stop() }
-        await #expect(throws: NetworkError.self) {
-            try await client(server).download(endpoint, to: target, options: keeping)
-        }
+        await networkError { try await client(server).download(endpoint, to: target, options: keeping) }
         let isRefusal = [403, 404, 410].contains(status)
         #expect(try neighbours == (isRefusal ? ["target.bin"] : Self.kept))
         let kept = try? Data(contentsOf: folder.appendingPathComponent(Self.kept[0]))
@@ -149,9 +142,7 @@ struct DownloadResumptionTests: DownloadSuite {
         let provider = ScriptedTokenProvider()
         provider.set(.failure(AuthenticationError(code)))
         let network = client(server).authenticated(by: provider)
-        await #expect(throws: NetworkError.self) {
-            try await network.download(endpoint, to: target, options: keeping)
-        }
+        await networkError { try await network.download(endpoint, to: target, options: keeping) }
         #expect(try neighbours == (isKept ? Self.kept : ["target.bin"]))
     }
 
@@ -162,10 +153,8 @@ struct DownloadResumptionTests: DownloadSuite {
         defer { server.stop() }
         var options = keeping
         options.maximumSize = 99_999
-        let error = try await #require(throws: NetworkError.self) {
-            try await client(server).download(endpoint, to: target, options: options)
-        }
-        #expect(error.code == .responseTooLarge)
+        let error = await networkError { try await client(server).download(endpoint, to: target, options: options) }
+        #expect(error?.code == .responseTooLarge)
         #expect(try neighbours == ["target.bin"])
     }
 
@@ -193,9 +182,7 @@ struct DownloadResumptionTests: DownloadSuite {
             (server, endpoint.header("Accept-Language", "de")), (server, .get("file.bin", query: ["size": 2])),
         ]
         for (origin, endpoint) in different {
-            await #expect(throws: NetworkError.self) {
-                try await client(server).download(cut, to: target, options: keeping)
-            }
+            await networkError { try await client(server).download(cut, to: target, options: keeping) }
             #expect(try neighbours == Self.kept)
             try await client(origin).download(endpoint, to: target, options: keeping)
             #expect(origin.requests.last?["Range"] == nil && origin.requests.last?["If-Range"] == nil)
@@ -239,10 +226,8 @@ struct DownloadResumptionTests: DownloadSuite {
             return Self.part(content, from: first, cutAfter: first > 0 ? nil : 40_000, fields: fields)
         }
         defer { server.stop() }
-        let error = try await #require(throws: NetworkError.self) {
-            try await client(server).download(endpoint, to: target, options: options)
-        }
-        #expect(error.code == .invalidResponse && server.requests.count == 2)
+        let error = await networkError { try await client(server).download(endpoint, to: target, options: options) }
+        #expect(error?.code == .invalidResponse && server.requests.count == 2)
     }
 
     /// Cancels a call when it has the last byte.
@@ -306,9 +291,7 @@ struct DownloadResumptionTests: DownloadSuite {
         let server = try LoopbackServer { _ in .respond(200) }
         defer { server.stop() }
         let folder = try #require(URL(string: "https://example.com\(self.folder.path)"))
-        let error = try await #require(throws: NetworkError.self) {
-            try await client(server).download(endpoint, into: folder)
-        }
+        let error = try #require(await networkError { try await client(server).download(endpoint, into: folder) })
         #expect(error.code == .fileFailed && server.requests.isEmpty)
     }
 

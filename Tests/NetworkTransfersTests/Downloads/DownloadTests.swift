@@ -2,6 +2,7 @@ import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import NetworkTestSupport
 import NetworkURLSession
 import TestSupport
 import Testing
@@ -54,9 +55,7 @@ struct DownloadTests: DownloadSuite {
                 content, cutAfter: 40_000, fields: fields.merging(["Date": "Sun, 06 Nov 1994 08:49:37 GMT"]) { $1 })
         }
         defer { server.stop() }
-        await #expect(throws: NetworkError.self) {
-            try await client(server).download(endpoint, to: target, options: options)
-        }
+        await networkError { try await client(server).download(endpoint, to: target, options: options) }
         #expect(server.requests.count == 1)
         #expect(try Data(contentsOf: target) == Data("old".utf8))
         #expect(try neighbours == ["target.bin"])
@@ -88,10 +87,8 @@ struct DownloadTests: DownloadSuite {
                 : Self.part(content, from: 40_000, fields: fields)
         }
         defer { server.stop() }
-        let error = try await #require(throws: NetworkError.self) {
-            try await client(server).download(endpoint, to: target, options: options)
-        }
-        #expect(error.code == .invalidResponse)
+        let error = await networkError { try await client(server).download(endpoint, to: target, options: options) }
+        #expect(error?.code == .invalidResponse)
         #expect(try Data(contentsOf: target) == Data("old".utf8))
         #expect(try neighbours == ["target.bin"])
     }
@@ -101,9 +98,7 @@ struct DownloadTests: DownloadSuite {
             Self.part(content, from: 0, status: 206, fields: ["Content-Range": "bytes 0-99999/100000"])
         }
         defer { server.stop() }
-        let error = try await #require(throws: NetworkError.self) {
-            try await client(server).download(endpoint, to: target)
-        }
+        let error = try #require(await networkError { try await client(server).download(endpoint, to: target) })
         #expect(error.code == .invalidResponse)
     }
 
@@ -189,9 +184,7 @@ struct DownloadTests: DownloadSuite {
     @Test func `a refusal is the server's error, and leaves nothing`() async throws {
         let server = try LoopbackServer { _ in .json(#"{"success":false,"code":"NOT_FOUND"}"#, status: 404) }
         defer { server.stop() }
-        let error = try await #require(throws: NetworkError.self) {
-            try await client(server).download(endpoint, to: target)
-        }
+        let error = try #require(await networkError { try await client(server).download(endpoint, to: target) })
         #expect(error.status == 404 && error.serverError?.code == "NOT_FOUND")
         #expect(try neighbours == ["target.bin"])
     }
@@ -200,9 +193,7 @@ struct DownloadTests: DownloadSuite {
         let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
         defer { server.stop() }
         for place in [folder, folder.appendingPathComponent("missing/file.bin")] {
-            let error = try await #require(throws: NetworkError.self) {
-                try await client(server).download(endpoint, to: place)
-            }
+            let error = try #require(await networkError { try await client(server).download(endpoint, to: place) })
             #expect(error.code == .fileFailed && !"\(error)".contains(folder.lastPathComponent))
         }
         #expect(server.requests.isEmpty)
@@ -253,8 +244,7 @@ struct DownloadTests: DownloadSuite {
             try await client(server).download(endpoint, to: target) { if $0.completed > 0 { start.yield() } }
         }
         for await _ in started { break }
-        task.cancel()
-        await #expect(throws: CancellationError.self) { try await task.value }
+        await expectCancellation(of: task)
         #expect(try neighbours == ["target.bin"])
     }
 }

@@ -48,16 +48,13 @@ struct TransferTests {
         let server = try LoopbackServer { $0.target == "/hold" ? .hold : .respond(404) }
         defer { server.stop() }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        await #expect(throws: NetworkError.self) {
-            for try await _ in client.uploading(Endpoint<Void>.post("x")) {}
-        }
+        await networkError { for try await _ in client.uploading(Endpoint<Void>.post("x")) {} }
         let (started, start) = AsyncStream<Void>.makeStream()
         let reader = Task {
             start.yield()
             for try await _ in client.uploading(Endpoint<Void>.post("hold")) {}
         }
         for await _ in started { break }
-        reader.cancel()
-        await #expect(throws: CancellationError.self) { try await reader.value }
+        await expectCancellation(of: reader)
     }
 }

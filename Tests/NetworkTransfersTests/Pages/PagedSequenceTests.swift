@@ -2,6 +2,7 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkTransfers
 import NetworkURLSession
 import TestSupport
@@ -45,9 +46,7 @@ struct PagedSequenceTests {
         let server = try LoopbackServer { _ in Self.page("[1]", next: "\(other.url)/items") }
         defer { server.stop() }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        let error = try await #require(throws: NetworkError.self) {
-            try await read(client.pages(Endpoint<[Int]>.get("items")))
-        }
+        let error = try #require(await networkError { try await read(client.pages(Endpoint<[Int]>.get("items"))) })
         #expect(error.code == .redirectRefused && other.requests.isEmpty)
     }
 
@@ -65,10 +64,7 @@ struct PagedSequenceTests {
         for network in network {
             for path in ["items", "linked"] {
                 let endpoint = Endpoint<[Int]>.get("\(path)").header("X-Key", "k")
-                let error = try await #require(throws: NetworkError.self) {
-                    try await read(network.pages(endpoint))
-                }
-                #expect(error.code == .redirectRefused)
+                #expect(await networkError { try await read(network.pages(endpoint)) }?.code == .redirectRefused)
             }
         }
         #expect(other.requests.count == 4)
@@ -99,9 +95,7 @@ struct PagedSequenceTests {
         }
         defer { server.stop() }
         let network = NetworkClient(baseURL: server.url, transport: URLSessionTransport()).authenticated(by: provider)
-        let error = try await #require(throws: NetworkError.self) {
-            try await read(network.pages(Endpoint<[Int]>.get("items")))
-        }
+        let error = try #require(await networkError { try await read(network.pages(Endpoint<[Int]>.get("items"))) })
         #expect(error.code == .sessionEnded && server.requests.count == 1)
     }
 
@@ -123,8 +117,7 @@ struct PagedSequenceTests {
             var iterator = pages.makeAsyncIterator()
             for item in items { #expect(try await iterator.next() == item) }
             for _ in 0..<2 {
-                let error = await #expect(throws: NetworkError.self) { try await iterator.next() }
-                #expect(error?.code == .decodingFailed)
+                #expect(await networkError { try await iterator.next() }?.code == .decodingFailed)
             }
         }
     }

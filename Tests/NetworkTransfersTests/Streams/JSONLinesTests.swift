@@ -63,8 +63,7 @@ struct JSONLinesTests {
 
     @Test func `a line over the limit is an error, after the lines before it`() async throws {
         let line = "{\"id\":1,\"title\":\"\(String(repeating: "x", count: 2_000))\"}\n"
-        let error = try await #require(throws: NetworkError.self) { try await read(line) }
-        #expect(error.code == .responseTooLarge)
+        #expect(await networkError { try await read(line) }?.code == .responseTooLarge)
         var splitter = LineSplitter(limit: 10)
         #expect(try splitter.read(Data("1\n2\n\(line)3\n".utf8)) == [Data("1".utf8), Data("2".utf8)])
         #expect(splitter.failure?.code == .responseTooLarge)
@@ -84,8 +83,7 @@ struct JSONLinesTests {
     }
 
     @Test func `a page is refused`() async throws {
-        let error = try await #require(throws: NetworkError.self) { try await read("<html>", type: "text/html") }
-        #expect(error.code == .decodingFailed)
+        #expect(await networkError { try await read("<html>", type: "text/html") }?.code == .decodingFailed)
     }
 
     @Test func `a response that breaks off is an error`() async throws {

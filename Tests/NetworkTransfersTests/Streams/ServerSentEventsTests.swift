@@ -3,6 +3,7 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkTransfers
 import NetworkURLSession
 import TestSupport
@@ -43,8 +44,7 @@ struct ServerSentEventsTests {
         let clock = clock
         let pauses = Task {
             while !Task.isCancelled {
-                await clock.sleepers(atLeast: 1)
-                clock.advance(by: .seconds(300))
+                await clock.advance(by: .seconds(300), whenAsleep: 1)
             }
         }
         defer {
@@ -95,9 +95,7 @@ struct ServerSentEventsTests {
         }
         defer { server.stop() }
         let network = client(server).authenticated(by: provider)
-        let error = try await #require(throws: NetworkError.self) {
-            try await read(network.events(feed, options: options()))
-        }
+        let error = try #require(await networkError { try await read(network.events(feed, options: options())) })
         #expect(error.code == .sessionEnded && server.requests.count == 1)
     }
 
@@ -106,9 +104,7 @@ struct ServerSentEventsTests {
         let server = try server([.respond(status)])
         defer { server.stop() }
         let options = options { $0.maximumFailures = 3 }
-        let error = try await #require(throws: NetworkError.self) {
-            try await read(client(server).events(feed, options: options))
-        }
+        let error = try #require(await networkError { try await read(client(server).events(feed, options: options)) })
         #expect(error.status == status)
         #expect(server.requests.count == (status >= 500 ? 4 : 1))
     }
@@ -118,8 +114,7 @@ struct ServerSentEventsTests {
         defer { server.stop() }
         var events = client(server).events(feed, options: options { $0.maximumEventSize = 1_000 }).makeAsyncIterator()
         #expect(try await events.next()?.data == "a")
-        let error = try await #require(throws: NetworkError.self) { try await events.next() }
-        #expect(error.code == .responseTooLarge)
+        #expect(await networkError { try await events.next() }?.code == .responseTooLarge)
         #expect(try await events.next() == nil)
         #expect(server.requests.count == 1)
     }
@@ -127,9 +122,7 @@ struct ServerSentEventsTests {
     @Test func `a response of another media type is an error`() async throws {
         let server = try server([Self.stream("data: a\n\n", type: "text/html")])
         defer { server.stop() }
-        let error = try await #require(throws: NetworkError.self) {
-            try await read(client(server).events(feed, options: options()))
-        }
+        let error = try #require(await networkError { try await read(client(server).events(feed, options: options())) })
         #expect(error.code == .decodingFailed && server.requests.count == 1)
     }
 
@@ -164,8 +157,7 @@ struct ServerSentEventsTests {
             var iterator = iterator
             return try await iterator.next()
         }
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .milliseconds(4_999))
+        await clock.advance(by: .milliseconds(4_999), whenAsleep: 1)
         #expect(server.requests.count == 1)
         clock.advance(by: .milliseconds(1))
         #expect(try await end.value == nil)
@@ -182,7 +174,6 @@ struct ServerSentEventsTests {
             for try await _ in client(server).events(feed, options: options) { start.yield() }
         }
         for await _ in started { break }
-        reader.cancel()
-        await #expect(throws: CancellationError.self) { try await reader.value }
+        await expectCancellation(of: reader)
     }
 }

@@ -1,3 +1,4 @@
+package import AuthInterface
 package import Foundation
 package import NetworkCore
 package import NetworkTesting
@@ -37,6 +38,10 @@ extension StubResponse {
             return HTTPTransportResponse(head: HTTPResponseHead(status: status, url: request.url), body: body)
         }
     }
+}
+
+extension TokenRefreshRequest {
+    package static let fixture = TokenRefreshRequest(refreshToken: "fixture-refresh")
 }
 
 extension SentRequest {

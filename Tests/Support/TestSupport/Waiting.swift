@@ -1,3 +1,5 @@
+package import Testing
+
 /// Waits until a condition holds.
 ///
 /// It has no limit of its own, which a busy machine would miss: the time limit of the suite ends it.
@@ -10,4 +12,12 @@ package func until(_ condition: () async throws -> Bool) async throws {
         try Task.checkCancellation()
         await Task.yield()
     }
+}
+
+/// Cancels a task, and expects that it throws `CancellationError`.
+package func expectCancellation<Value: Sendable>(
+    of task: Task<Value, any Error>, sourceLocation: SourceLocation = #_sourceLocation
+) async {
+    task.cancel()
+    await #expect(throws: CancellationError.self, sourceLocation: sourceLocation) { _ = try await task.value }
 }
