@@ -62,6 +62,14 @@ extension RefreshIntent {
     }
 }
 
+extension TokenStore {
+    /// Expects that a bundle which is saved is loaded again.
+    func expectRoundTrip(of bundle: TokenBundle, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        try await save(bundle)
+        #expect(try await load() == bundle, sourceLocation: sourceLocation)
+    }
+}
+
 /// The code and the reason of the error that a call throws.
 func storeError(of call: () async throws -> Void) async -> (code: TokenStoreError.Code, reason: String)? {
     do {

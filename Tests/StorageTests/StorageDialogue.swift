@@ -22,6 +22,15 @@ final class StorageDialogue: Sendable {
         await process.lines.first { _ in true }
     }
 
+    /// Sends commands one after another, each with the response that is expected.
+    func expect(
+        _ responses: KeyValuePairs<String, String>, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        for (command, response) in responses {
+            #expect(try await send(command) == response, "\(command)", sourceLocation: sourceLocation)
+        }
+    }
+
     /// Sends commands, each of which must be unavailable, with an error of some words.
     func expectUnavailable(
         _ commands: [String], beginning: String = "", containing words: String = ": ", ending: String = ""

@@ -35,16 +35,11 @@ struct AbsentDiskTests {
 
     @Test func `a disk that is unmounted while in use is unavailable until it is mounted again`() async throws {
         let process = try dialogue()
-        #expect(try await process.send("mount") == "done")
-        #expect(try await process.send("save") == "0")
-        #expect(try await process.send("unmount") == "done")
+        try await process.expect(["mount": "done", "save": "0", "unmount": "done"])
         try await process.expectUnavailable(
             ["load", "save", "lease", "end", "delete", "overwrite"], containing: "is gone; mount its disk")
         #expect(try mountPoint.names.isEmpty)
-        #expect(try await process.send("mount") == "done")
-        #expect(try await process.send("load") == "0")
-        #expect(try await process.send("lease") == "leased")
-        #expect(try await process.send("save") == "1")
+        try await process.expect(["mount": "done", "load": "0", "lease": "leased", "save": "1"])
     }
 
     @Test func `a disk that is absent at the start is unavailable, and the error says what to do`() async throws {
@@ -54,8 +49,7 @@ struct AbsentDiskTests {
         let note = notes.appendingPathComponent(try #require(try notes.names.first))
         try await process.expectUnavailable(["load", "overwrite", "lease", "end"], ending: "run: rm \(note.path)")
         #expect(try mountPoint.names.isEmpty)
-        #expect(try await process.send("mount") == "done")
-        #expect(try await process.send("load") == "0")
+        try await process.expect(["mount": "done", "load": "0"])
 
         _ = try await process.send("unmount")
         _ = try await process.send("restart")
@@ -73,13 +67,9 @@ struct AbsentDiskTests {
 
     @Test func `on a full disk a sign-out removes the tokens, and its reason can be read`() async throws {
         let process = try dialogue()
-        #expect(try await process.send("mount small") == "done")
-        #expect(try await process.send("save") == "0")
-        #expect(try await process.send("fill") == "true")
+        try await process.expect(["mount small": "done", "save": "0", "fill": "true"])
         #expect(try await process.send("save")?.hasPrefix("unavailable: could not write") == true)
-        #expect(try await process.send("reason") == "active")
-        #expect(try await process.send("end") == "done")
-        #expect(try await process.send("reason") == "\(SignOutReason.byUser)")
+        try await process.expect(["reason": "active", "end": "done", "reason": "\(SignOutReason.byUser)"])
     }
 
     @Test func `a stream of changes does not prevent unmounting a disk, and ends then`() async throws {

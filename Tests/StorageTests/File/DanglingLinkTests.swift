@@ -65,9 +65,7 @@ import Testing
         try await process.expectUnavailable(Self.calls)
         guard let missing else { return }
         try missing.makePrivateFolder()
-        #expect(try await process.send("load") == "none")
-        #expect(try await process.send("save") == "0")
-        #expect(try await process.send("load") == "0")
+        try await process.expect(["load": "none", "save": "0", "load": "0"])
     }
 
     @Test(arguments: Shape.allCases)
@@ -82,9 +80,7 @@ import Testing
         if !isKnown { try await process.expectUnavailable(Self.calls) }
         guard isKnown || missing != nil else { return }
         try missing?.makePrivateFolder()
-        #expect(try await process.send("load") == "none")
-        #expect(try await process.send("save") == "0")
-        #expect(try await process.send("load") == "0")
+        try await process.expect(["load": "none", "save": "0", "load": "0"])
     }
 
     @Test(arguments: [false, true])

@@ -49,8 +49,7 @@ struct KeychainInstallTests {
 
     @Test func `tokens that are saved after that stay`() async throws {
         let first = store()
-        try await first.save(.numbered(5))
-        #expect(try await first.load() == .numbered(5))
+        try await first.expectRoundTrip(of: .numbered(5))
         #expect(try await store().load() == .numbered(5))
     }
 

@@ -26,8 +26,7 @@ struct KeychainLocationTests {
         try model.insert(TokenBundle.numbered(1).stored, at: grouped)
         let store = KeychainTokenStore.over(model, at: .own, predecessors: [.bundle(at: grouped)])
         #expect(try await store.load() == .numbered(1))
-        try await store.save(.numbered(2))
-        #expect(try await store.load() == .numbered(2))
+        try await store.expectRoundTrip(of: .numbered(2))
         #expect(model.items.count == 1)
     }
 
@@ -36,8 +35,7 @@ struct KeychainLocationTests {
             .bundle(at: .own), .separateTokens(access: .own, refresh: .refresh),
         ]
         let store = KeychainTokenStore.over(model, predecessors: predecessors)
-        try await store.save(.numbered(1))
-        #expect(try await store.load() == .numbered(1))
+        try await store.expectRoundTrip(of: .numbered(1))
         #expect(try await KeychainTokenStore.over(model, predecessors: predecessors).load() == .numbered(1))
         #expect(model.items.count == 1)
     }

@@ -38,8 +38,7 @@ struct LeaseTests: TemporaryStoreTests {
         let shorter = Task { _ = try await store.lease(waitingAtMost: .seconds(5)) }
         await clock.sleepers(atLeast: 1)
         let longer = Task { await (try await store.lease(waitingAtMost: .seconds(6))).release() }
-        await clock.sleepers(atLeast: 2)
-        clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), whenAsleep: 2)
         let error = await #expect(throws: TokenStoreError.self) { try await shorter.value }
         #expect(error?.code == .busy)
         await first.release()
@@ -55,8 +54,7 @@ struct LeaseTests: TemporaryStoreTests {
         let waiter = Task {
             try await store.lease(waitingAtMost: .seconds(5)) { holder in holders.withLock { $0.append(holder) } }
         }
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), whenAsleep: 1)
         let error = await #expect(throws: TokenStoreError.self) { _ = try await waiter.value }
         #expect(holders.withLock { $0 } == [LeaseHolder(process: .current, since: date)])
         #expect(error?.reason.contains("this process since") == true)
@@ -79,8 +77,7 @@ struct LeaseTests: TemporaryStoreTests {
             _ = try await polling.wait(atMost: .seconds(3)) { nil }
         }
         while clock.uptime - start < .seconds(3) {
-            await clock.sleepers(atLeast: 1)
-            clock.advance(by: .milliseconds(50))
+            await clock.advance(by: .milliseconds(50), whenAsleep: 1)
         }
         let error = await #expect(throws: TokenStoreError.self) { try await wait.value }
         #expect(reported.withLock { $0 } == [holder(1), holder(2)])
@@ -106,8 +103,7 @@ struct LeaseTests: TemporaryStoreTests {
             }
         }
         for _ in 1...200 {
-            await clock.sleepers(atLeast: 1)
-            clock.advance(by: .milliseconds(1))
+            await clock.advance(by: .milliseconds(1), whenAsleep: 1)
             let isOver = clock.uptime - start >= .milliseconds(200)
             if isOver { break }
         }

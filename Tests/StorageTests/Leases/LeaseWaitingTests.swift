@@ -61,8 +61,7 @@ struct LeaseWaitingTests: TemporaryStoreTests {
             while !Task.isCancelled { await Task.yield() }
             _ = try await store.lease(waitingAtMost: .seconds(60))
         }
-        waiter.cancel()
-        await #expect(throws: CancellationError.self) { try await waiter.value }
+        await expectCancellation(of: waiter)
         await held.release()
     }
 

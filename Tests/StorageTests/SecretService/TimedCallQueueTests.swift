@@ -37,8 +37,7 @@ struct TimedCallQueueTests {
         let second = Task {
             try await queue.run(within: limit) { () throws(TokenStoreError) in wasMade.isSet = true }
         }
-        await clock.sleepers(atLeast: 2)
-        clock.advance(by: limit)
+        await clock.advance(by: limit, whenAsleep: 2)
         #expect(await storeError { try await first.value }?.reason.contains("within 20 s") == true)
         #expect(await storeError { try await second.value }?.reason.contains("within 20 s") == true)
         service.recover()
@@ -52,8 +51,7 @@ struct TimedCallQueueTests {
         let service = HangingService()
         let first = Task { try await queue.run(within: limit) { () throws(TokenStoreError) in service.call() } }
         await service.started()
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: limit)
+        await clock.advance(by: limit, whenAsleep: 1)
         #expect(await storeError { try await first.value }?.code == .unavailable)
         for _ in 1...3 {
             let error = await storeError { try await queue.run(within: limit) { () throws(TokenStoreError) in } }
