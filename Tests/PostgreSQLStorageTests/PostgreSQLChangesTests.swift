@@ -102,8 +102,7 @@ struct PostgreSQLChangesTests {
         try await until { first.session.database.changes.isListening }
         for number in 1...20 {
             let store = first.store(for: "\(first.account)/\(number)")
-            try await store.save(.fleet(1))
-            #expect(try await store.load() == .fleet(1))
+            #expect(try await store.holding(.fleet(1)).load() == .fleet(1))
             // The feed has received the notification before the stream is opened.
             var other = first.store(for: store.account).changes.makeAsyncIterator()
             _ = await other.next()

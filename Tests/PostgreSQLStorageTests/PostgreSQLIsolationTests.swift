@@ -30,8 +30,7 @@ struct PostgreSQLIsolationTests {
         // More than the locked updates need to reach their lock.
         for number in 0..<200 {
             let other = first.store(for: "\(first.account)/\(number)")
-            try await other.save(.fleet(number))
-            #expect(try await other.load() == .fleet(number))
+            #expect(try await other.holding(.fleet(number)).load() == .fleet(number))
         }
         for store in locked { #expect(try await store.load() == .fleet(1), "a locked row can be read") }
         try await lock.release()
@@ -40,8 +39,7 @@ struct PostgreSQLIsolationTests {
     }
 
     @Test func `an update of a locked row fails after its limit, and the error says why`() async throws {
-        let store = server.store()
-        try await store.save(.fleet(1))
+        let store = try await server.store().holding(.fleet(1))
         let lock = try await server.lockRows(store.account)
         let hasty = server.store(store.account, limits: Self.hasty)
         let error = await storeFailure { try await hasty.save(.fleet(2)) }
@@ -90,8 +88,7 @@ struct PostgreSQLIsolationTests {
         try await until { store.session.database.pool.waitingCalls > 0 }
         let refusal = await storeFailure { _ = try await store.load() }
         #expect(refusal?.code == .busy)
-        waiting.cancel()
-        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await expectCancellation(of: waiting)
         cipher.sealing.open()
         try await update.value
         #expect(try await store.load() == .fleet(1))

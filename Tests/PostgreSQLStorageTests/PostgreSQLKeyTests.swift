@@ -17,8 +17,7 @@ struct PostgreSQLKeyTests {
     }
 
     @Test func `with a wrong key the row is unavailable, and nothing replaces or removes it`() async throws {
-        let store = server.store(cipher: ScramblingCipher())
-        try await store.save(.fleet(1))
+        let store = try await server.store(cipher: ScramblingCipher()).holding(.fleet(1))
         for cipher in [ScramblingCipher(key: 7), UnencryptedTokenCipher()] as [any TokenCipher] {
             let stranger = server.store(store.account, cipher: cipher)
             await stranger.expectFailures(.unavailable, "with this key")
@@ -27,20 +26,17 @@ struct PostgreSQLKeyTests {
     }
 
     @Test func `a sign-in replaces a row whose key was lost, if the options allow it`() async throws {
-        let store = server.store(cipher: ScramblingCipher())
-        try await store.save(.fleet(1))
+        let store = try await server.store(cipher: ScramblingCipher()).holding(.fleet(1))
         var options = PostgreSQLOptions()
         options.replacesUnreadableRows = true
         let successor = server.store(store.account, cipher: ScramblingCipher(key: 7), options: options)
         #expect(await storeFailure { _ = try await successor.load() }?.code == .corrupt)
-        try await successor.save(.fleet(0, session: "a sign-in"))
-        #expect(try await successor.load() == .fleet(0, session: "a sign-in"))
+        #expect(try await successor.holding(.fleet(0, session: "a sign-in")).load() == .fleet(0, session: "a sign-in"))
         #expect(await storeFailure { _ = try await store.load() }?.code == .unavailable)
     }
 
     @Test func `a tombstone is read without the key, and holds no token`() async throws {
-        let store = server.store(cipher: ScramblingCipher())
-        try await store.save(.fleet(1))
+        let store = try await server.store(cipher: ScramblingCipher()).holding(.fleet(1))
         let session = TokenBundle.fleet(1).session
         let tombstone = SessionTombstone(session: session, reason: .application("account disabled"), date: Date())
         try await store.update { _ in .tombstone(tombstone) }
@@ -55,8 +51,7 @@ struct PostgreSQLKeyTests {
     }
 
     @Test func `a key service that fails or refuses is unavailable`() async throws {
-        let store = server.store(cipher: ScramblingCipher())
-        try await store.save(.fleet(1))
+        let store = try await server.store(cipher: ScramblingCipher()).holding(.fleet(1))
         let absent = FailingCipher(error: TokenStoreError(.unavailable, reason: "no key"))
         for cipher in [absent, FailingCipher(error: ScramblingCipher.Refusal())] {
             let blind = server.store(store.account, cipher: cipher)

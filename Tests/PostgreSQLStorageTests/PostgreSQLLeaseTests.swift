@@ -22,8 +22,7 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a holder keeps its lease when all its connections are cut`() async throws {
-        let mine = server.named()
-        try await mine.save(.fleet(1))
+        let mine = try await server.named().holding(.fleet(1))
         let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
         try await server.cutConnections(of: mine.account)
 
@@ -90,8 +89,7 @@ struct PostgreSQLLeaseTests {
         #expect(!lease.isLost)
         clock.advance(by: .milliseconds(1))
         #expect(lease.isLost)
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: limits.heartbeat)
+        await clock.advance(by: limits.heartbeat, whenAsleep: 1)
         try await until { !lease.isLost }
         await lease.release()
     }
@@ -105,8 +103,7 @@ struct PostgreSQLLeaseTests {
         let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
         let next = try await server.store(mine.account).lease(waitingAtMost: .seconds(3_600))
         #expect(!lease.isLost)
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: limits.heartbeat)
+        await clock.advance(by: limits.heartbeat, whenAsleep: 1)
         try await until { lease.isLost }
         await lease.release()
         await next.release()
@@ -120,13 +117,9 @@ struct PostgreSQLLeaseTests {
         let hasLapsed = "SELECT claim_expires < clock_timestamp() FROM latchkey_tokens WHERE account = $1"
         try await server.wait(until: hasLapsed, [.text(mine.account)])
         // From now on the claim does not lapse.
-        try await server.run(
-            "UPDATE latchkey_tokens SET claim_heartbeat = claim_heartbeat - interval '1 hour' WHERE account = $1",
-            [.text(mine.account)]
-        )
+        try await server.set("claim_heartbeat = claim_heartbeat - interval '1 hour'", of: mine.account)
         let before = try await server.heartbeat(of: mine.account)
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: limits.heartbeat)
+        await clock.advance(by: limits.heartbeat, whenAsleep: 1)
         try await until { try await server.heartbeat(of: mine.account) != before }
         try await until { !lease.isLost }
         await lease.release()
@@ -161,8 +154,7 @@ struct PostgreSQLLeaseTests {
                     .lease(waitingAtMost: .milliseconds(5)) { holder in holders.withLock { $0.append(holder) } }
             }
         }
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .milliseconds(5))
+        await clock.advance(by: .milliseconds(5), whenAsleep: 1)
         let error = await waiter.value
         #expect(error?.code == .busy)
         #expect(error?.reason.contains("another process's lease") == true)
@@ -182,20 +174,16 @@ struct PostgreSQLLeaseTests {
                 .lease(waitingAtMost: .seconds(3_600)) { holder in holders.withLock { $0.append(holder.process) } }
         }
         try await until { holders.withLock { $0 } == [other] }
-        try await server.run(
-            "UPDATE latchkey_tokens SET claim_owner = 'third-host/4712/1', last_writer = txid_current() WHERE account = $1",
-            [.text(holder.account)])
+        try await server.set("claim_owner = 'third-host/4712/1', last_writer = txid_current()", of: holder.account)
         try await until {
             holders.withLock { $0 } == [other, ProcessIdentity(host: "third-host", process: "4712")]
         }
-        waiter.cancel()
-        await #expect(throws: CancellationError.self) { try await waiter.value }
+        await expectCancellation(of: waiter)
         await lease.release()
     }
 
     @Test func `a waiter that is cancelled does not take a claim that is free`() async throws {
-        let store = server.store()
-        try await store.save(.fleet(1))
+        let store = try await server.store().holding(.fleet(1))
         let waiter = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             return try await store.lease(waitingAtMost: .seconds(3_600))

@@ -74,8 +74,7 @@ struct PostgreSQLOutageTests {
 
     @Test func `a server process that hangs is abandoned, and another one used`() async throws {
         let server = try await PostgreSQLServer.shared
-        let store = server.named(limits: .patient.with { $0.statement = .seconds(5) })
-        try await store.save(.fleet(1))
+        let store = try await server.named(limits: .patient.with { $0.statement = .seconds(5) }).holding(.fleet(1))
         let process = try await server.run(
             "SELECT pid::bigint FROM pg_stat_activity WHERE application_name = $1",
             [.text(store.account)]

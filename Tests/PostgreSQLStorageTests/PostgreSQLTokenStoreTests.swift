@@ -31,8 +31,7 @@ struct PostgreSQLTokenStoreTests {
             for _ in 0..<8 { group.addTask { try await server.store(table: table).prepare() } }
             try await group.waitForAll()
         }
-        let store = server.store(table: table)
-        try await store.save(.fleet(1))
+        let store = try await server.store(table: table).holding(.fleet(1))
         try await store.prepare()
         #expect(try await store.load() == .fleet(1))
     }
@@ -57,23 +56,20 @@ struct PostgreSQLTokenStoreTests {
 
     @Test(arguments: ["'; DELETE FROM latchkey_tokens; --", "", "\u{1f511} $1 \\ \"", "%s\n\t"])
     func `an account may have any name`(suffix: String) async throws {
-        let store = server.store(UUID().uuidString + suffix)
-        try await store.save(.fleet(1))
+        let store = try await server.store(UUID().uuidString + suffix).holding(.fleet(1))
         #expect(try await store.load() == .fleet(1))
         let lease = try await store.lease(waitingAtMost: .zero)
         await lease.release()
     }
 
     @Test func `an account is not mistaken for a prefix of its name`() async throws {
-        let store = server.store()
-        try await store.save(.fleet(1))
+        let store = try await server.store().holding(.fleet(1))
         let error = await storeFailure { _ = try await store.store(for: store.account + "\0b").load() }
         #expect(error?.code == .unavailable)
     }
 
     @Test func `the table shows generation and session, and no token`() async throws {
-        let store = server.store(cipher: ScramblingCipher())
-        try await store.save(.fleet(7))
+        let store = try await server.store(cipher: ScramblingCipher()).holding(.fleet(7))
         let row = try await server.run(
             """
             SELECT generation, session, position('access-'::bytea IN ciphertext) = 0,
@@ -92,9 +88,8 @@ struct PostgreSQLTokenStoreTests {
         for cipher in [ScramblingCipher(), UnencryptedTokenCipher()] as [any TokenCipher] {
             // Without encryption only the bundle names its session, and it does not contain the account.
             if cipher is UnencryptedTokenCipher, change.hasPrefix("account") { continue }
-            let store = server.store(cipher: cipher)
-            try await store.save(.fleet(1))
-            try await server.run("UPDATE latchkey_tokens SET \(change) WHERE account = $1", [.text(store.account)])
+            let store = try await server.store(cipher: cipher).holding(.fleet(1))
+            try await server.set("\(change)", of: store.account)
             let reader = change.hasPrefix("account") ? store.store(for: store.account + "/moved") : store
             let error = await storeFailure { _ = try await reader.load() }
             #expect(error?.code == .unavailable)
@@ -103,26 +98,20 @@ struct PostgreSQLTokenStoreTests {
     }
 
     @Test func `a row of a later version is not changed`() async throws {
-        let store = server.store()
-        try await store.save(.fleet(1))
-        try await server.run("UPDATE latchkey_tokens SET format_version = 3 WHERE account = $1", [.text(store.account)])
+        let store = try await server.store().holding(.fleet(1))
+        try await server.set("format_version = 3", of: store.account)
         await store.expectFailures(.unsupportedVersion)
-        try await server.run("UPDATE latchkey_tokens SET format_version = 2 WHERE account = $1", [.text(store.account)])
+        try await server.set("format_version = 2", of: store.account)
         #expect(try await store.load() == .fleet(1))
     }
 
     @Test func `a row that is too large is not read, and the next save replaces it`() async throws {
-        let store = server.store()
-        try await store.save(.fleet(1))
-        try await server.run(
-            "UPDATE latchkey_tokens SET ciphertext = decode(repeat('00', 2000000), 'hex') WHERE account = $1",
-            [.text(store.account)]
-        )
+        let store = try await server.store().holding(.fleet(1))
+        try await server.set("ciphertext = decode(repeat('00', 2000000), 'hex')", of: store.account)
         let error = await storeFailure { _ = try await store.load() }
         #expect(error?.code == .corrupt)
         #expect(error?.reason.contains("2000000") == true)
-        try await store.save(.fleet(2))
-        #expect(try await store.load() == .fleet(2))
+        #expect(try await store.holding(.fleet(2)).load() == .fleet(2))
     }
 
     @Test func `a deleted account leaves no row, and its next claim has a larger fence`() async throws {
@@ -146,8 +135,7 @@ struct PostgreSQLTokenStoreTests {
     }
 
     @Test func `a database that was made read-only is unavailable, and the error names the setting`() async throws {
-        let store = server.store()
-        try await store.save(.fleet(1))
+        let store = try await server.store().holding(.fleet(1))
         let frozen = PostgreSQLTokenStore(
             connection: "\(server.connection) options='-c default_transaction_read_only=on'",
             account: store.account,

@@ -62,8 +62,7 @@ struct PostgreSQLVanishedClaimTests {
         change: Change, process: ProcessIdentity
     ) async throws {
         let limits = PostgreSQLLimits.patient.with { ($0.claim, $0.heartbeat) = (.seconds(3_600), .seconds(1_800)) }
-        let mine = server.store(limits: limits)
-        try await mine.save(.fixture())
+        let mine = try await server.store(limits: limits).holding(.fixture())
         await (try await mine.lease(waitingAtMost: .zero)).release()
         try await server.copyRow(of: mine.account)
         let gate = Gate()
@@ -97,8 +96,7 @@ struct PostgreSQLVanishedClaimTests {
         change: Change
     ) async throws {
         let clock = ManualTimeSource()
-        let mine = server.store(clock: clock)
-        try await mine.save(.fleet(1))
+        let mine = try await server.store(clock: clock).holding(.fleet(1))
         await (try await mine.lease(waitingAtMost: .zero)).release()
         try await server.copyRow(of: mine.account)
         let lease = try await mine.lease(waitingAtMost: .zero)
@@ -107,14 +105,12 @@ struct PostgreSQLVanishedClaimTests {
         let isFree = "SELECT claim_expires IS NULL FROM latchkey_tokens WHERE account = $1"
         #expect(try await server.run(isFree, [.text(mine.account)]).flag(0))
         #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: PostgreSQLLimits().heartbeat)
+        await clock.advance(by: PostgreSQLLimits().heartbeat, whenAsleep: 1)
         try await until { try await !server.run(isFree, [.text(mine.account)]).flag(0) }
         #expect(!lease.isLost)
         #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
         await lease.release()
-        try await server.edit(
-            "UPDATE latchkey_tokens SET unclaimed_until = NULL, last_writer = NULL WHERE account = $1", mine.account)
+        try await server.set("unclaimed_until = NULL, last_writer = NULL", of: mine.account)
         let next = try await theirs.lease(waitingAtMost: .zero)
         #expect(!next.mayStillCall(.fleet(under: lease)))
         await next.release()
@@ -136,8 +132,7 @@ struct PostgreSQLVanishedClaimTests {
 
     @Test func `an intent is recorded only under the claim that it names; a mark and a failure always`() async throws {
         // Its clock stands still: the lost claim is not renewed.
-        let store = server.store(clock: ManualTimeSource())
-        try await store.save(.fleet(1))
+        let store = try await server.store(clock: ManualTimeSource()).holding(.fleet(1))
         let lease = try await store.lease(waitingAtMost: .zero)
         let intent = RefreshIntent.fleet(under: lease)
         try await store.update { _ in .active(.fleet(1).with(refreshIntent: intent)) }

@@ -88,6 +88,11 @@ final class PostgreSQLServer: Sendable {
         }
     }
 
+    /// Changes columns of an account's row.
+    func set(_ assignments: String, of account: String) async throws {
+        try await run("UPDATE latchkey_tokens SET \(assignments) WHERE account = $1", [.text(account)])
+    }
+
     /// Waits until a statement returns true.
     func wait(until question: String, _ values: [PostgreSQLValue] = []) async throws {
         while try await !run(question, values).flag(0) { try Task.checkCancellation() }
@@ -136,6 +141,12 @@ extension PostgreSQLTokenStore {
         PostgreSQLTokenStore(
             database: session.database, account: account, cipher: UnencryptedTokenCipher(),
             replacesUnreadableRows: false, owner: owner)
+    }
+
+    /// The store, once a bundle is saved in it.
+    func holding(_ bundle: TokenBundle) async throws -> PostgreSQLTokenStore {
+        try await save(bundle)
+        return self
     }
 
     /// Expects that each call fails with a code, and with some words in its reason.
