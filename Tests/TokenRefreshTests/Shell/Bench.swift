@@ -145,6 +145,16 @@ extension ScriptedRefreshHandler {
     }
 }
 
+extension ManualTimeSource {
+    /// Advances both clocks, again and again, until a condition holds.
+    func advance(by step: Duration, until condition: () throws -> Bool) async throws {
+        try await TestSupport.until {
+            advance(by: step)
+            return try condition()
+        }
+    }
+}
+
 /// Lets everything that can run do so for a while.
 func settle() async {
     for _ in 0..<100 { await Task.yield() }

@@ -60,8 +60,7 @@ import Testing
         let gate = bench.store.hold(.load)
         let restore = Task { [engine = bench.engine] in try await engine.restore() }
         await gate.arrivals(atLeast: 1)
-        restore.cancel()
-        await #expect(throws: CancellationError.self) { try await restore.value }
+        await expectCancellation(of: restore)
         #expect(bench.engine.state == .unknown)
         gate.open()
         #expect(try await bench.engine.restore() == .signedIn(TokenBundle.fixture().session))
@@ -75,16 +74,14 @@ import Testing
         let tokens = bench.server.signIn()
         let login = Task { [engine = bench.engine] in try await engine.signIn(tokens) }
         await gate.arrivals(atLeast: 1)
-        login.cancel()
-        await #expect(throws: CancellationError.self) { try await login.value }
+        await expectCancellation(of: login)
         let requests = bench.ask()
         gate.open()
         #expect(await requests.outcomes() == ["ada1 g0"])
         let held = bench.store.hold(.delete)
         let logout = Task { [engine = bench.engine] in try await engine.signOut() }
         await held.arrivals(atLeast: 1)
-        logout.cancel()
-        await #expect(throws: CancellationError.self) { try await logout.value }
+        await expectCancellation(of: logout)
         #expect(bench.engine.state == .signedOut(.byUser))
         held.open()
         try await until { bench.store.base.bundle == nil }
@@ -96,8 +93,7 @@ import Testing
         let logout = Task { [engine = bench.engine] in try await engine.signOut() }
         await bench.revocation.calls(atLeast: 1)
         try await until { bench.store.base.bundle == nil }
-        logout.cancel()
-        await #expect(throws: CancellationError.self) { try await logout.value }
+        await expectCancellation(of: logout)
         #expect(bench.engine.state == .signedOut(.byUser))
         gate.open()
     }

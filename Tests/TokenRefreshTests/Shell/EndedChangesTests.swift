@@ -22,15 +22,9 @@ import Testing
         try await engine.restore()
         let other = TokenRefreshCoordinator(over: store.base)
         try await other.signIn(.fixture("bob"))
-        try await until {
-            clock.advance(by: .seconds(1))
-            return engine.state == other.state
-        }
+        try await clock.advance(by: .seconds(1), until: { engine.state == other.state })
         try await other.signOut()
-        try await until {
-            clock.advance(by: .seconds(1))
-            return engine.state == .signedOut(.byUser)
-        }
+        try await clock.advance(by: .seconds(1), until: { engine.state == .signedOut(.byUser) })
         #expect(store.calls(.watch) >= 2, "the stream is opened again")
     }
 
@@ -86,16 +80,10 @@ import Testing
         let engine = TokenRefreshCoordinator(over: store, clock: clock, events: log)
         try await engine.restore()
         #expect(engine.status.isWatched)
-        try await until {
-            clock.advance(by: .milliseconds(100))
-            return !engine.status.isWatched
-        }
+        try await clock.advance(by: .milliseconds(100), until: { !engine.status.isWatched })
         #expect(log.count("storeNotWatched") >= 1 && store.calls(.watch) >= 2)
 
         store.recover(.watch)
-        try await until {
-            clock.advance(by: .seconds(1))
-            return engine.status.isWatched
-        }
+        try await clock.advance(by: .seconds(1), until: { engine.status.isWatched })
     }
 }

@@ -50,10 +50,7 @@ import TokenRefresh
         try await until { engine.status.leaseHolder != nil }
         let name = "process \(process.identifier)-"
         #expect(engine.status.leaseHolder?.description.hasPrefix(name) == true)
-        try await until {
-            clock.advance(by: .seconds(1))
-            return !engine.status.isRefreshing
-        }
+        try await clock.advance(by: .seconds(1), until: { !engine.status.isRefreshing })
         let error = await #expect(throws: AuthenticationError.self) { try await refresh.value }
         #expect(error?.code == .refreshUnavailable)
         #expect(error?.description.contains("held by \(name)") == true)
@@ -66,10 +63,8 @@ import TokenRefresh
         let retry = Task {
             while (try? await engine.refresh()) == nil { try Task.checkCancellation() }
         }
-        try await until {
-            clock.advance(by: .milliseconds(50))
-            return handler.calls.count == 1 && !engine.status.isRefreshing
-        }
+        try await clock.advance(
+            by: .milliseconds(50), until: { handler.calls.count == 1 && !engine.status.isRefreshing })
         try await retry.value
         #expect(engine.status.leaseHolder == nil && engine.status.lastFailure == nil)
     }

@@ -109,10 +109,8 @@ import Testing
         let later = TokenRefreshCoordinator(over: own, clock: clock)
         let signIn = Task { try await later.signIn(.fixture("bob")) }
         let place = later.place
-        try await until {
-            clock.advance(by: .milliseconds(100))
-            return later.status.isStored && EnginesAtWork.count(at: place) == 0
-        }
+        try await clock.advance(
+            by: .milliseconds(100), until: { later.status.isStored && EnginesAtWork.count(at: place) == 0 })
         try await signIn.value
         #expect(RotatingTokenServer.login(of: recording.bundle?.accessToken ?? "") == "bob")
     }
@@ -159,10 +157,7 @@ import Testing
             try await until { store.watchCount == count }
             clock.advance(by: .seconds(10))
             store.endWatch()
-            try await until {
-                clock.advance(by: .milliseconds(100))
-                return store.watchCount > count
-            }
+            try await clock.advance(by: .milliseconds(100), until: { store.watchCount > count })
         }
         #expect(engine.status.isWatched)
     }

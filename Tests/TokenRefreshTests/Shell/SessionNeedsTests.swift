@@ -275,8 +275,7 @@ import Testing
         await gate.arrivals(atLeast: 1)
         let settled = Task { await bench.engine.settle(within: .seconds(5)) }
         // The limit of the revocation, and that of the wait.
-        await bench.clock.sleepers(atLeast: 2)
-        bench.clock.advance(by: .seconds(5))
+        await bench.clock.advance(by: .seconds(5), whenAsleep: 2)
         #expect(await settled.value == false)
         gate.open()
         try await signOut.value

@@ -146,17 +146,13 @@ import Testing
         let loads = store.calls(.load)
         let failing = Task { await code { _ = try await later.token() } }
         // The save that is tried again, the wait for it, and the deadline of the read.
-        await clock.sleepers(atLeast: 3)
-        clock.advance(by: .seconds(9))
+        await clock.advance(by: .seconds(9), whenAsleep: 3)
         #expect(await failing.value == "storeUnavailable")
         #expect(store.calls(.load) == loads && later.status.storeFailure?.code == .busy)
 
         store.recover(.save)
         let waiting = Task { try await later.token() }
-        try await until {
-            clock.advance(by: .seconds(1))
-            return store.base.bundle?.generation == 1
-        }
+        try await clock.advance(by: .seconds(1), until: { store.base.bundle?.generation == 1 })
         #expect(try await waiting.value.name == "ada1 g1")
         #expect(handler.calls.count == 1 && handler.server.reuses == 0)
     }

@@ -22,12 +22,10 @@ import Testing
         #expect(bench.events.count("storeFailed") == 1)
         #expect(bench.store.base.bundle?.generation == 0)
         for failures in 2...3 {
-            await bench.clock.sleepers(atLeast: 1)
-            bench.clock.advance(by: .seconds(60))
+            await bench.clock.advance(by: .seconds(60), whenAsleep: 1)
             try await until { bench.events.count("storeFailed") == failures }
         }
-        await bench.clock.sleepers(atLeast: 1)
-        bench.clock.advance(by: .seconds(60))
+        await bench.clock.advance(by: .seconds(60), whenAsleep: 1)
         try await until { bench.store.base.bundle?.generation == 1 }
         #expect(bench.handler.calls.count == 1)
         #expect(bench.engine.state != .signedOut(.expired()))
@@ -44,10 +42,7 @@ import Testing
             bench.clock.advance(by: .seconds(60))
         }
         bench.store.recover(.save)
-        try await until {
-            bench.clock.advance(by: .seconds(1))
-            return bench.store.base.bundle?.generation == 3
-        }
+        try await bench.clock.advance(by: .seconds(1), until: { bench.store.base.bundle?.generation == 3 })
         #expect(bench.handler.calls.map(\.ordinal) == [0, 1, 2])
         #expect(bench.server.reuses == 0)
     }
@@ -57,8 +52,7 @@ import Testing
         bench.store.fail(.save, times: 1)
         #expect(try await bench.signIn().name == "ada1 g0")
         #expect(bench.store.base.bundle == nil)
-        await bench.clock.sleepers(atLeast: 1)
-        bench.clock.advance(by: .seconds(60))
+        await bench.clock.advance(by: .seconds(60), whenAsleep: 1)
         try await until { bench.store.base.bundle?.token.name == "ada1 g0" }
     }
 
@@ -71,10 +65,7 @@ import Testing
         #expect(bench.engine.state == .unknown)
         bench.store.recover(.load)
         let observed = Task { await states.prefix(2).reduce(into: []) { $0.append($1) } }
-        try await until {
-            bench.clock.advance(by: .seconds(60))
-            return bench.engine.state != .unknown
-        }
+        try await bench.clock.advance(by: .seconds(60), until: { bench.engine.state != .unknown })
         #expect(await observed.value == [.unknown, .signedIn(TokenBundle.fixture().session)])
         #expect(try await bench.engine.token().name == "ada1 g0")
         #expect(bench.store.calls(.delete) == 0 && bench.store.calls(.save) == 0)
@@ -134,8 +125,7 @@ import Testing
         #expect(await code { try await bench.engine.signOut() } == "storeUnavailable")
         #expect(bench.engine.state == .signedOut(.byUser))
         #expect(await bench.ask().outcomes() == ["notSignedIn"])
-        await bench.clock.sleepers(atLeast: 1)
-        bench.clock.advance(by: .seconds(60))
+        await bench.clock.advance(by: .seconds(60), whenAsleep: 1)
         try await until { bench.store.base.bundle == nil }
     }
 }

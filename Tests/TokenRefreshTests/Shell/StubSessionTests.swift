@@ -1,6 +1,7 @@
 import AuthInterface
 import AuthTesting
 import ContractTesting
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -104,8 +105,7 @@ import Testing
         session.on(.token, times: 1) { _ in try await gate.passUnlessCancelled() }
         let waiting = Task { try await session.token() }
         await gate.arrivals(atLeast: 1)
-        waiting.cancel()
-        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await expectCancellation(of: waiting)
         #expect(try await session.token().value == "access-ada1-0")
     }
 }
