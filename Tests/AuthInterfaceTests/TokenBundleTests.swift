@@ -1,5 +1,4 @@
 import AuthInterface
-import ConcurrencyPrimitives
 import Foundation
 import Testing
 
@@ -87,14 +86,6 @@ import Testing
         let configured = TokenRefreshError(.ambiguous, status: 419, statusMeansExpired: true)
         #expect(configured.statusMeansExpired && configured != TokenRefreshError(.ambiguous, status: 419))
         #expect(!TokenRefreshError(.ambiguous, status: 401, statusMeansExpired: false).statusMeansExpired)
-    }
-
-    @Test func `The system's clocks move forward, and a sleep until the past returns at once`() async throws {
-        let clock = SystemTimeSource()
-        let before = clock.uptime
-        try await clock.sleep(until: before - .seconds(10))
-        #expect(clock.uptime >= before)
-        #expect(abs(clock.date.timeIntervalSinceNow) < 60)
     }
 
     @Test func `a process includes its engines, and no process whose name begins with its own`() {

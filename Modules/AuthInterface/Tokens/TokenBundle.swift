@@ -39,7 +39,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
     /// The intent of the refresh that was about to be made with ``refreshToken`` when the bundle was stored. `nil`:
     /// none.
-    public let refreshIntent: RefreshIntent?
+    public private(set) var refreshIntent: RefreshIntent?
 
     private enum CodingKeys: String, CodingKey {
         case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt, signedInAt
@@ -83,17 +83,9 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// - Parameter intent: The intent of the refresh that is about to be made; `nil` for none.
     /// - Returns: The bundle.
     public func with(refreshIntent intent: RefreshIntent?) -> TokenBundle {
-        TokenBundle(
-            accessToken: accessToken,
-            refreshToken: refreshToken,
-            expiresAt: expiresAt,
-            clockSkew: clockSkew,
-            session: session,
-            generation: generation,
-            receivedAt: receivedAt,
-            refreshIntent: intent,
-            signedInAt: signedInAt
-        )
+        var bundle = self
+        bundle.refreshIntent = intent
+        return bundle
     }
 
     /// Whether another bundle is the same generation of the same login with the same tokens. Their intents

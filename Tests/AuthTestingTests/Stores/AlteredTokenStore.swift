@@ -36,8 +36,12 @@ struct AlteredTokenStore: SharedTokenStore {
     func saveProperly(_ bundle: TokenBundle) async throws { try await proper.save(bundle) }
     func deleteProperly() async throws { try await proper.delete() }
 
-    func leaseProperly(_ limit: Duration) async throws -> AlteredLease {
-        AlteredLease(base: try await proper.lease(waitingAtMost: limit))
+    func leaseProperly(
+        _ limit: Duration, _ alter: (inout AlteredLease) -> Void = { _ in }
+    ) async throws -> AlteredLease {
+        var lease = AlteredLease(base: try await proper.lease(waitingAtMost: limit))
+        alter(&lease)
+        return lease
     }
 }
 

@@ -18,9 +18,7 @@ import Testing
         let base = RecordingTokenStore()
         let store = FaultyTokenStore(base)
         store.fail(.save, times: 2)
-        for _ in 1...2 {
-            await #expect(throws: TokenStoreError.self) { try await store.save(bundle) }
-        }
+        for _ in 1...2 { await #expect(throws: TokenStoreError.self) { try await store.save(bundle) } }
         #expect(base.events.isEmpty)
         try await store.save(bundle)
         #expect(base.events == [.save(bundle)])
@@ -31,9 +29,7 @@ import Testing
         struct Scripted: Error {}
         let store = FaultyTokenStore(RecordingTokenStore(holding: bundle))
         store.fail(.load, with: Scripted())
-        for _ in 1...3 {
-            await #expect(throws: Scripted.self) { try await store.load() }
-        }
+        for _ in 1...3 { await #expect(throws: Scripted.self) { try await store.load() } }
         store.recover(.load)
         #expect(try await store.load() == bundle)
         #expect(store.calls(.load) == 4)
@@ -44,8 +40,7 @@ import Testing
     {
         let base = RecordingTokenStore(holding: bundle)
         let store = FaultyTokenStore(base)
-        let gate = Gate()
-        store.hold(.load, at: gate, .after)
+        let gate = store.hold(.load, .after)
         store.hold(.delete, at: gate, .before)
         let load = Task { try await store.load() }
         await gate.arrivals(atLeast: 1)
@@ -109,8 +104,7 @@ import Testing
         let store = RecordingTokenStore(clock: clock)
         let lease = try await store.lease(waitingAtMost: .zero)
         let waiter = Task { _ = try await store.lease(waitingAtMost: .seconds(5)) }
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(5))
+        await clock.advance(by: .seconds(5), whenAsleep: 1)
         await #expect(throws: TokenStoreError.self) { try await waiter.value }
         await lease.release()
         await (try await store.lease(waitingAtMost: .zero)).release()

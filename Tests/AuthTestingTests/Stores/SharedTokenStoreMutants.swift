@@ -60,11 +60,10 @@ extension Mutant {
         Mutant("a second release of a lease does not release the next holder's", by: "a lock without an owner") {
             let current = Locked<(any TokenStoreLease)?>(nil)
             $0.onLease = { store, limit in
-                var lease = try await store.leaseProperly(limit)
-                let base = lease.base
-                current.withLock { $0 = base }
-                lease.onRelease = { _ in await current.withLock { $0 }?.release() }
-                return lease
+                try await store.leaseProperly(limit) { lease in
+                    current.withLock { $0 = lease.base }
+                    lease.onRelease = { _ in await current.withLock { $0 }?.release() }
+                }
             }
         },
         Mutant(
@@ -72,23 +71,19 @@ extension Mutant {
             by: "a lease that does not know the last holder"
         ) { store in
             store.onLease = { store, limit in
-                var lease = try await store.leaseProperly(limit)
-                lease.onMayStillCall = { _, _ in true }
-                return lease
+                try await store.leaseProperly(limit) { $0.onMayStillCall = { _, _ in true } }
             }
         },
         Mutant(unknownLease, by: "a lease that takes every earlier one for ended") { store in
             store.onLease = { store, limit in
-                var lease = try await store.leaseProperly(limit)
-                lease.onMayStillCall = { _, _ in false }
-                return lease
+                try await store.leaseProperly(limit) { $0.onMayStillCall = { _, _ in false } }
             }
         },
         Mutant(unknownLease, by: "a lease that takes an intent without a lease for ended") { store in
             store.onLease = { store, limit in
-                var lease = try await store.leaseProperly(limit)
-                lease.onMayStillCall = { $1.lease != nil && $0.base.mayStillCall($1) }
-                return lease
+                try await store.leaseProperly(limit) {
+                    $0.onMayStillCall = { $1.lease != nil && $0.base.mayStillCall($1) }
+                }
             }
         },
     ]
@@ -99,9 +94,7 @@ extension Mutant {
             let wasRefused = Locked(false)
             $0.onLease = { store, limit in
                 do {
-                    var lease = try await store.leaseProperly(limit)
-                    lease.onIsLost = { _ in wasRefused.withLock { $0 } }
-                    return lease
+                    return try await store.leaseProperly(limit) { $0.onIsLost = { _ in wasRefused.withLock { $0 } } }
                 } catch {
                     wasRefused.withLock { $0 = true }
                     throw error
@@ -163,9 +156,7 @@ extension Mutant {
         },
         Mutant(quietErrors, by: "a lease that shows a token") { store in
             store.onLease = { store, limit in
-                var lease = try await store.leaseProperly(limit)
-                lease.shown = "a lease of contract-access-1"
-                return lease
+                try await store.leaseProperly(limit) { $0.shown = "a lease of contract-access-1" }
             }
         },
     ]
