@@ -101,5 +101,20 @@ enum TransportRules {
         rule(name, serving: { while $0.readRequest() != nil { guard $0.send(text) else { return } } }, check: check)
     }
 
+    /// A rule that responses are errors, each of a server that sends these bytes and closes the connection.
+    static func rule(
+        _ name: String, refusing responses: [String], as codes: Set<NetworkError.Code>? = nil
+    ) -> ContractRule<TransportSubject> {
+        ContractRule(name) { subject in
+            for text in responses {
+                do {
+                    try await subject.expectError(codes) { try await subject.response(to: text) }
+                } catch let broken as RuleBroken {
+                    throw RuleBroken("\(text.debugDescription): \(broken.observed)")
+                }
+            }
+        }
+    }
+
     static let all = messages + bodies + failures + waits + streaming + connections
 }

@@ -7,36 +7,31 @@ import NetworkCore
 extension TransportRules {
     static let bodies: [ContractRule<TransportSubject>] = sent + sentTrailers + received + decoded
 
+    /// Responds to each request with its body.
+    @Sendable private static func echo(_ connection: PeerConnection) {
+        while let request = connection.readRequest() { connection.respond(body: request.body) }
+    }
+
     private static let sent: [ContractRule<TransportSubject>] = [
-        ContractRule("a body arrives whole and with its length") { subject in
+        rule("a body arrives whole and with its length", serving: echo) { subject, peer in
             let content = Data.pattern(1_000_000)
-            let peer = try TransportPeer { connection in
-                while let request = connection.readRequest() { connection.respond(body: request.body) }
-            }
-            defer { peer.stop() }
             for method: HTTPMethod in [.post, .put, .patch, .delete] {
-                let response = try await subject.whole(subject.request(method, peer.url, body: HTTPBody(content)))
+                let response = try await subject.send(method, peer.url, body: HTTPBody(content))
                 try expect(response.body == content, otherwise: "\(method): \(response.body.count) bytes came back")
                 let lengths = peer.requests.last?.values(of: "Content-Length") ?? []
                 try expect(lengths == ["1000000"], otherwise: "\(method): the lengths are \(lengths)")
             }
         },
-        ContractRule("a sequence arrives whole") { subject in
+        rule("a sequence arrives whole", serving: echo) { subject, peer in
             let pieces = (0..<50).map { number in Data(repeating: UInt8(number), count: 1_000 * number) }
-            let peer = try TransportPeer { connection in
-                while let request = connection.readRequest() { connection.respond(body: request.body) }
-            }
-            defer { peer.stop() }
             let body = HTTPBody { AsyncStream(pieces) }
-            let response = try await subject.whole(subject.request(.post, peer.url, body: body))
+            let response = try await subject.send(.post, peer.url, body: body)
             try expect(response.body == Data(pieces.joined()), otherwise: "\(response.body.count) bytes came back")
         },
         rule("a sequence of another length than announced is an error", responding: emptyResponse) { subject, peer in
             for length: Int64 in [3, 5] {
                 let body = HTTPBody(length: length) { AsyncStream([Data("four".utf8)]) }
-                try await subject.expectError([.encodingFailed]) {
-                    try await subject.whole(subject.request(.post, peer.url, body: body))
-                }
+                try await subject.expectError([.encodingFailed]) { try await subject.send(.post, peer.url, body: body) }
             }
             try expect(peer.requests.isEmpty, otherwise: "the server took it for a whole body")
         },
@@ -47,9 +42,7 @@ extension TransportRules {
                     continuation.finish(throwing: RuleBroken("of the sequence"))
                 }
             }
-            try await subject.expectError([.encodingFailed]) {
-                try await subject.whole(subject.request(.post, peer.url, body: body))
-            }
+            try await subject.expectError([.encodingFailed]) { try await subject.send(.post, peer.url, body: body) }
             try expect(peer.requests.isEmpty, otherwise: "the server took it for a whole body")
         },
     ]
@@ -63,7 +56,7 @@ extension TransportRules {
                 }
                 body.trailers = { HTTPHeaders([("X-Sum", isRead.withLock { $0 } ? "7" : "early"), ("X-Two", "b")]) }
                 let head = HTTPHeaders([("X-Field", "a")])
-                _ = try await subject.whole(subject.request(.put, peer.url, headers: head, body: body))
+                _ = try await subject.send(.put, peer.url, headers: head, body: body)
                 let request = peer.requests.last
                 try expect(request?.body == Data(content.utf8), otherwise: "the body did not arrive whole")
                 let seen = request?.trailers.map { "\($0.name): \($0.value)" } ?? []
@@ -78,9 +71,7 @@ extension TransportRules {
         ) { subject, peer in
             var body = HTTPBody(Data("content".utf8))
             body.trailers = { throw RuleBroken("of the trailers") }
-            try await subject.expectError([.encodingFailed]) {
-                try await subject.whole(subject.request(.post, peer.url, body: body))
-            }
+            try await subject.expectError([.encodingFailed]) { try await subject.send(.post, peer.url, body: body) }
             try expect(peer.requests.isEmpty, otherwise: "the server took it for a whole request")
         },
     ]
@@ -105,7 +96,7 @@ extension TransportRules {
                     }
                 }
                 defer { peer.stop() }
-                let response = try await subject.whole(subject.request(method, peer.url))
+                let response = try await subject.send(method, peer.url)
                 try expect(response.body.isEmpty, otherwise: "\(status): \(response.body.count) bytes")
             }
         },

@@ -8,7 +8,7 @@ extension TransportRules {
         rule("requests that follow each other share a connection") {
             while $0.readRequest() != nil { $0.respond(body: Data("ok".utf8)) }
         } check: { subject, peer in
-            for _ in 0..<20 { _ = try await subject.whole(subject.request(.get, peer.url)) }
+            for _ in 0..<20 { _ = try await subject.send(.get, peer.url) }
             try expect(peer.connectionCount < 4, otherwise: "there were \(peer.connectionCount)")
         },
         rule("a POST after the server has closed the kept connection succeeds") { connection in
@@ -16,8 +16,7 @@ extension TransportRules {
             connection.respond()
         } check: { subject, peer in
             for _ in 0..<10 {
-                let response = try await subject.whole(
-                    subject.request(.post, peer.url, body: HTTPBody(Data("x".utf8))))
+                let response = try await subject.send(.post, peer.url, body: HTTPBody(Data("x".utf8)))
                 try expect(response.status == 200, otherwise: "the status is \(response.status)")
             }
             try expect(peer.requests.count == 10, otherwise: "the server saw \(peer.requests.count) requests")
@@ -29,9 +28,9 @@ extension TransportRules {
             }
         } check: { subject, peer in
             for body in [HTTPBody.none, HTTPBody(Data("x".utf8))] {
-                _ = try await subject.whole(subject.request(.get, peer.url))
+                _ = try await subject.send(.get, peer.url)
                 try await subject.expectError([.connectionFailed]) {
-                    try await subject.whole(subject.request(.post, peer.url, body: body))
+                    try await subject.send(.post, peer.url, body: body)
                 }
             }
             let count = peer.requests.filter { $0.method == "POST" }.count
@@ -46,37 +45,35 @@ extension TransportRules {
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nX: smuggled\r\n")
             }
         } check: { subject, peer in
-            _ = try? await subject.whole(subject.request(.get, peer.url.appendingPathComponent("bad")))
+            _ = try? await subject.send(.get, peer.url.appendingPathComponent("bad"))
             for _ in 0..<3 {
-                let response = try await subject.whole(subject.request(.get, peer.url.appendingPathComponent("good")))
+                let response = try await subject.send(.get, peer.url.appendingPathComponent("good"))
                 let isClean = response.headers["X"] == nil && response.body == Data("good".utf8)
                 try expect(isClean, otherwise: "a later request got what was left over")
             }
         },
-        ContractRule("a second response to one request is not the response to the next") { subject in
+        rule("a second response to one request is not the response to the next") { connection in
             let surplus = "HTTP/1.1 200 OK\r\nX: smuggled\r\nContent-Length: 8\r\n\r\nsmuggled"
-            let peer = try TransportPeer { connection in
-                while let request = connection.readRequest() {
-                    let text = "\(request.target)"
-                    switch request.target {
-                    case "/length": connection.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n\(text)" + surplus)
-                    case "/chunks":
-                        connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-                        connection.send("7\r\n\(text)\r\n0\r\n\r\n" + surplus)
-                    case "/large":
-                        let body = Data.pattern(1_000_000)
-                        connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
-                        connection.send(body + Data(surplus.utf8))
-                    default: connection.respond(body: Data(text.utf8))
-                    }
+            while let request = connection.readRequest() {
+                let text = "\(request.target)"
+                switch request.target {
+                case "/length": connection.send("HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n\(text)" + surplus)
+                case "/chunks":
+                    connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                    connection.send("7\r\n\(text)\r\n0\r\n\r\n" + surplus)
+                case "/large":
+                    let body = Data.pattern(1_000_000)
+                    connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
+                    connection.send(body + Data(surplus.utf8))
+                default: connection.respond(body: Data(text.utf8))
                 }
             }
-            defer { peer.stop() }
+        } check: { subject, peer in
             for (path, method) in [("length", HTTPMethod.get), ("chunks", .post), ("large", .get), ("length", .head)] {
-                _ = try? await subject.whole(subject.request(method, peer.url.appendingPathComponent(path)))
+                _ = try? await subject.send(method, peer.url.appendingPathComponent(path))
                 for number in 0..<3 {
                     let url = peer.url.appendingPathComponent("\(number)")
-                    let response = try await subject.whole(subject.request(.post, url))
+                    let response = try await subject.send(.post, url)
                     let isRight = response.headers["X"] == nil && response.body == Data("/\(number)".utf8)
                     try expect(isRight, otherwise: "a request after \(method) \(path) got what was left over")
                 }
@@ -97,11 +94,11 @@ extension TransportRules {
                 }
             }
             defer { peer.stop() }
-            _ = try await subject.whole(subject.request(.get, peer.url.appendingPathComponent("first")))
+            _ = try await subject.send(.get, peer.url.appendingPathComponent("first"))
             await sent.pass()
             for number in 0..<3 {
                 let url = peer.url.appendingPathComponent("\(number)")
-                let response = try await subject.whole(subject.request(.get, url))
+                let response = try await subject.send(.get, url)
                 let isRight = response.headers["X"] == nil && response.body == Data("/\(number)".utf8)
                 try expect(isRight, otherwise: "request \(number) got what was left over")
             }
@@ -115,7 +112,7 @@ extension TransportRules {
                         group.addTask {
                             let url = peer.url.appendingPathComponent("\(number)")
                             let body = method == .post ? HTTPBody(Data("x".utf8)) : .none
-                            let response = try? await subject.whole(subject.request(method, url, body: body))
+                            let response = try? await subject.send(method, url, body: body)
                             return response?.body == Data("/\(number)".utf8)
                         }
                     }

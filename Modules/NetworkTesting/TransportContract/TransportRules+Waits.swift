@@ -13,8 +13,7 @@ extension TransportRules {
         } check: { subject, peer in
             for method: HTTPMethod in [.get, .post] {
                 try await subject.expectError([.timedOut]) {
-                    try await subject.whole(
-                        subject.request(method, peer.url, idleTimeout: TransportSubject.shortTimeout))
+                    try await subject.send(method, peer.url, idleTimeout: TransportSubject.shortTimeout)
                 }
             }
         },
@@ -24,7 +23,7 @@ extension TransportRules {
             connection.waitForClose()
         } check: { subject, peer in
             try await subject.expectError([.timedOut]) {
-                try await subject.whole(subject.request(.get, peer.url, idleTimeout: TransportSubject.shortTimeout))
+                try await subject.send(.get, peer.url, idleTimeout: TransportSubject.shortTimeout)
             }
         },
         rule("a body that drips for longer than the idle timeout arrives whole") { connection in
@@ -32,7 +31,7 @@ extension TransportRules {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
             for _ in 0..<9 where !connection.isClosed(within: .milliseconds(500)) { connection.send("x") }
         } check: { subject, peer in
-            let response = try await subject.whole(subject.request(.get, peer.url, idleTimeout: .seconds(4)))
+            let response = try await subject.send(.get, peer.url, idleTimeout: .seconds(4))
             try expect(response.body.count == 9, otherwise: "\(response.body.count) bytes")
         },
         rule("a body that drips is timedOut after the time to the end") { connection in
@@ -40,9 +39,9 @@ extension TransportRules {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
             while connection.send("x"), !connection.isClosed(within: .milliseconds(20)) {}
         } check: { subject, peer in
-            var request = subject.request(.get, peer.url)
-            request.timeToEnd = .seconds(2)
-            try await subject.expectError([.timedOut]) { [request] in try await subject.whole(request) }
+            try await subject.expectError([.timedOut]) {
+                try await subject.send(.get, peer.url, timeToEnd: .seconds(2))
+            }
         },
         rule("a server that keeps sending without a head is timedOut after the time to the head") { connection in
             _ = connection.readRequest()
@@ -50,8 +49,7 @@ extension TransportRules {
             while connection.send("X-Field: value\r\n"), !connection.isClosed(within: .milliseconds(20)) {}
         } check: { subject, peer in
             try await subject.expectError([.timedOut]) {
-                try await subject.whole(
-                    subject.request(.get, peer.url, timeToHead: TransportSubject.shortTimeout))
+                try await subject.send(.get, peer.url, timeToHead: TransportSubject.shortTimeout)
             }
         },
         rule("a sequence that does not come is timedOut after the time to the head") {
@@ -65,8 +63,7 @@ extension TransportRules {
                 }
             }
             try await subject.expectError([.timedOut]) {
-                try await subject.whole(
-                    subject.request(.post, peer.url, body: body, timeToHead: TransportSubject.shortTimeout))
+                try await subject.send(.post, peer.url, body: body, timeToHead: TransportSubject.shortTimeout)
             }
             never.open()
         },
@@ -77,7 +74,7 @@ extension TransportRules {
             let url = peer.url
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
-                return try await subject.whole(subject.request(.post, url))
+                return try await subject.send(.post, url)
             }
             try await subject.expectCancelled(task)
             try expect(peer.requests.isEmpty, otherwise: "it was sent")
@@ -126,7 +123,7 @@ extension TransportRules {
                     return nil
                 }
             }
-            let task = Task { try await subject.whole(subject.request(.post, peer.url, body: body)) }
+            let task = Task { try await subject.send(.post, peer.url, body: body) }
             await asked.pass()
             task.cancel()
             try await subject.expectCancelled(task)
@@ -161,7 +158,7 @@ extension TransportRules {
             closed.open()
         }
         defer { peer.stop() }
-        let task = Task { try await subject.whole(subject.request(method, peer.url)) }
+        let task = Task { try await subject.send(method, peer.url) }
         await arrived.pass()
         task.cancel()
         try await subject.expectCancelled(task)

@@ -16,11 +16,12 @@ struct TransportSubject: Sendable {
         headers: HTTPHeaders = [:],
         body: HTTPBody = .none,
         idleTimeout: Duration = longTimeout,
-        timeToHead: Duration? = nil
+        timeToHead: Duration? = nil,
+        timeToEnd: Duration? = nil
     ) -> HTTPTransportRequest {
         HTTPTransportRequest(
             head: HTTPRequestHead(method: method, url: url, headers: headers), body: body, idleTimeout: idleTimeout,
-            timeToHead: timeToHead)
+            timeToHead: timeToHead, timeToEnd: timeToEnd)
     }
 
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
@@ -28,8 +29,19 @@ struct TransportSubject: Sendable {
     }
 
     /// Sends a request and reads the whole response.
-    func whole(_ request: HTTPTransportRequest) async throws -> HTTPResponse {
-        let response = try await perform(request)
+    func send(
+        _ method: HTTPMethod = .get,
+        _ url: URL,
+        headers: HTTPHeaders = [:],
+        body: HTTPBody = .none,
+        idleTimeout: Duration = longTimeout,
+        timeToHead: Duration? = nil,
+        timeToEnd: Duration? = nil
+    ) async throws -> HTTPResponse {
+        let response = try await perform(
+            request(
+                method, url, headers: headers, body: body, idleTimeout: idleTimeout, timeToHead: timeToHead,
+                timeToEnd: timeToEnd))
         return HTTPResponse(head: response.head, body: try await response.body.collect(upTo: .max))
     }
 
@@ -40,7 +52,7 @@ struct TransportSubject: Sendable {
             connection.send(bytes)
         }
         defer { peer.stop() }
-        return try await whole(request(method, peer.url))
+        return try await send(method, peer.url)
     }
 
     func response(to text: String, method: HTTPMethod = .get) async throws -> HTTPResponse {
