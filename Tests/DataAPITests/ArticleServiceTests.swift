@@ -1,4 +1,3 @@
-import AuthInterface
 import DataAPI
 import NetworkCore
 import NetworkTestSupport

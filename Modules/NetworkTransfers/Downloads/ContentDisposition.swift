@@ -1,5 +1,4 @@
 public import AuthInterface
-import Foundation
 public import NetworkCore
 
 /// The `Content-Disposition` field of a response (RFC 6266): whether it is a download, and under which name.

@@ -1,4 +1,3 @@
-import AuthInterface
 import Foundation
 public import NetworkCore
 

@@ -1,5 +1,4 @@
 import AuthInterface
-import ContractTesting
 import Foundation
 import NetworkCore
 import NetworkTestSupport

@@ -1,7 +1,4 @@
-import AuthInterface
-import ConcurrencyPrimitives
 import ContractTesting
-import Foundation
 import NetworkCore
 import NetworkTestSupport
 import NetworkTesting

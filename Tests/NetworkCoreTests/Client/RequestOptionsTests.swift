@@ -1,5 +1,4 @@
 import ContractTesting
-import Foundation
 import NetworkCore
 import NetworkTestSupport
 import NetworkTesting

@@ -1,5 +1,3 @@
-import ConcurrencyPrimitives
-import ContractTesting
 import Foundation
 import NetworkTestSupport
 import NetworkTesting

@@ -1,5 +1,3 @@
-import AuthInterface
-import Foundation
 import NetworkCore
 import NetworkTestSupport
 import NetworkTesting

@@ -1,6 +1,5 @@
 import Foundation
 import NetworkCore
-import NetworkTestSupport
 import Testing
 
 @Suite("Response formats")

@@ -1,5 +1,4 @@
 import AuthInterface
-import Foundation
 import NetworkCore
 import NetworkTesting
 import TestSupport
