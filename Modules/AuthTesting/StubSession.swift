@@ -114,8 +114,6 @@ public final class StubSession: AuthSession, TokenProvider {
     }
 
     /// Removes the script of an operation.
-    ///
-    /// - Parameter operation: The operation.
     public func recover(_ operation: Operation) {
         contents.withLock { $0.scripts[operation] = nil }
     }

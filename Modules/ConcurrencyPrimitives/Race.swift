@@ -50,8 +50,6 @@ package final class Race<Outcome: Sendable>: Sendable {
     }
 
     /// Waits until the race is decided, cancelled or not.
-    ///
-    /// - Returns: The outcome.
     @inlinable
     package func value() async -> Outcome {
         await withCheckedContinuation { continuation in

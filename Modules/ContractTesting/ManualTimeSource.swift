@@ -88,8 +88,6 @@ public final class ManualTimeSource: TimeSource {
     }
 
     /// Waits until a number of tasks sleep.
-    ///
-    /// - Parameter count: The number.
     public func sleepers(atLeast count: Int) async {
         let race = Race<Void>()
         state.withLock { state in

@@ -69,8 +69,6 @@ public struct LoggingObserver: NetworkObserver {
     }
 
     /// Logs an event.
-    ///
-    /// - Parameter event: The event.
     public func receive(_ event: NetworkEvent) {
         let level = Self.level(of: event.kind)
         guard level >= minimumLevel else { return }

@@ -79,8 +79,6 @@ public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyReco
     var followers: Int { state.withLock { $0.followers } }
 
     /// Starts a session.
-    ///
-    /// - Returns: Its tokens.
     public func signIn() -> TokenRefreshResult { state.withLock { $0.tokens }.signIn() }
 
     /// Sets the response to every call from now on.

@@ -123,8 +123,6 @@ extension RaceScenario {
 
 extension RaceTrial {
     /// After a pause, the next refusal leads to a new token.
-    ///
-    /// - Returns: The new token.
     @discardableResult
     fileprivate func expectRecovery(from old: String, ordinal: Int = 1) async throws -> String {
         scene.clock.advance(by: .seconds(3_600))

@@ -31,8 +31,6 @@ extension RaceScenario: Hashable, CustomStringConvertible {
     public static func == (lhs: RaceScenario, rhs: RaceScenario) -> Bool { lhs.name == rhs.name }
 
     /// Hashes the name.
-    ///
-    /// - Parameter hasher: The hasher.
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
     /// The guarantee and the name.

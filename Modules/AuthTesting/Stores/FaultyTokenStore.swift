@@ -55,16 +55,11 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     }
 
     /// Removes the script of an operation.
-    ///
-    /// - Parameter operation: The operation.
     public func recover(_ operation: StoreOperation) {
         faults.recover(operation)
     }
 
     /// The number of calls of an operation, failed ones included.
-    ///
-    /// - Parameter operation: The operation.
-    /// - Returns: The number of calls.
     public func calls(_ operation: StoreOperation) -> Int {
         faults.calls(operation)
     }

@@ -54,8 +54,6 @@ public final class RecordingTokenStore: SharedTokenStore {
     public var bundle: TokenBundle? { content.bundle }
 
     /// Reads the content.
-    ///
-    /// - Returns: The content.
     public func read() async -> StoredSession {
         state.withLock { state in
             state.events.append(.load(state.content.bundle))
@@ -71,8 +69,6 @@ public final class RecordingTokenStore: SharedTokenStore {
     }
 
     /// Stores a bundle over any content.
-    ///
-    /// - Parameter bundle: The bundle.
     public func save(_ bundle: TokenBundle) async {
         await update { _ in .active(bundle) }
     }

@@ -12,8 +12,6 @@ public struct Identifier<Record>: Sendable, Hashable, RawRepresentable {
     }
 
     /// Creates an identifier from a number.
-    ///
-    /// - Parameter number: The number.
     public init(_ number: some BinaryInteger) {
         self.init(rawValue: String(number))
     }
@@ -21,15 +19,11 @@ public struct Identifier<Record>: Sendable, Hashable, RawRepresentable {
 
 extension Identifier: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
     /// Creates an identifier from a number.
-    ///
-    /// - Parameter value: The number.
     public init(integerLiteral value: Int64) {
         self.init(value)
     }
 
     /// Creates an identifier from a text.
-    ///
-    /// - Parameter value: The text.
     public init(stringLiteral value: String) {
         self.init(rawValue: value)
     }
