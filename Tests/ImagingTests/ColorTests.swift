@@ -25,9 +25,7 @@ import Testing
     }
 
     private func fittedProfile(of file: Data) throws -> Data? {
-        var policy = FittingPolicy()
-        policy.maximumSize = PixelSize(width: 20, height: 20)
-        let photo = try PhotoFitter(codec: codec, policy: policy).fit(file)
+        let photo = try PhotoFitter(codec) { $0.maximumSize = PixelSize(width: 20, height: 20) }.fit(file)
         return try codec.decode(photo.jpeg, covering: photo.size).colorProfile
     }
 

@@ -45,7 +45,7 @@ import Testing
         ("RIFF\u{10}\0\0\0WEBPVP8 ", "WebP"),
     ])
     func `the error names the format`(text: String, name: String) {
-        let error = #expect(throws: ImagingError.self) { try ImageHeader(parsing: Data(text.utf8)) }
+        let error = imagingError { try ImageHeader(parsing: Data(text.utf8)) }
         #expect(error?.code == .unsupportedFormat)
         #expect(error?.message.contains("\(name) cannot be read") == true)
     }

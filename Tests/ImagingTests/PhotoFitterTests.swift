@@ -38,17 +38,15 @@ import Testing
         policy.qualities = [0.8, 0.4, 0.1]
         policy.maximumBytes = 100
         let codec = ScriptedCodec(header: camera, bytes: [0.8: 400, 0.4: 200, 0.1: 250])
-        let error = #expect(throws: ImagingError.self) { try PhotoFitter(codec: codec, policy: policy).fit(Data()) }
+        let error = imagingError { try PhotoFitter(codec: codec, policy: policy).fit(Data()) }
         #expect(error?.code == .cannotFit)
         #expect(error?.bytes == 200)
         #expect(error?.message.contains("200 bytes, and 100 are allowed") == true)
     }
 
     @Test func `a file over the byte limit is not inspected`() {
-        var policy = FittingPolicy()
-        policy.maximumSourceBytes = 99
-        let fitter = PhotoFitter(codec: ScriptedCodec(header: nil), policy: policy)
-        let error = #expect(throws: ImagingError.self) { try fitter.fit(Data(count: 100)) }
+        let fitter = PhotoFitter(ScriptedCodec(header: nil)) { $0.maximumSourceBytes = 99 }
+        let error = imagingError { try fitter.fit(Data(count: 100)) }
         #expect(error?.code == .sourceTooLarge)
         #expect(error?.bytes == 100)
     }
@@ -56,7 +54,7 @@ import Testing
     @Test func `a header with too many pixels is refused before decoding`() {
         let bomb = ImageHeader(format: .png, size: PixelSize(width: 30_000, height: 20_000))
         let fitter = PhotoFitter(codec: ScriptedCodec(header: bomb, decodes: false))
-        let error = #expect(throws: ImagingError.self) { try fitter.fit(Data()) }
+        let error = imagingError { try fitter.fit(Data()) }
         #expect(error?.code == .tooManyPixels)
         #expect(error?.sourceSize == bomb.size)
     }
@@ -70,20 +68,15 @@ import Testing
 
     @Test(arguments: [[], [0.8, 1.1], [-0.1]])
     func `a policy that no photo can meet is refused`(qualities: [Double]) {
-        var policy = FittingPolicy()
-        policy.qualities = qualities
-        let fitter = PhotoFitter(codec: ScriptedCodec(header: camera), policy: policy)
-        #expect(throws: ImagingError.self) { try fitter.fit(Data()) }
-            .map { #expect($0.code == .invalidPolicy) }
+        let fitter = PhotoFitter(ScriptedCodec(header: camera)) { $0.qualities = qualities }
+        #expect(imagingError { try fitter.fit(Data()) }?.code == .invalidPolicy)
     }
 
     @Test func `the maximum size applies to the upright picture`() throws {
         var header = camera
         header.orientation = .right
-        var policy = FittingPolicy()
-        policy.maximumSize = PixelSize(width: 300, height: 1000)
         let codec = ScriptedCodec(header: header, bytes: [0.8: 50])
-        let photo = try PhotoFitter(codec: codec, policy: policy).fit(Data())
+        let photo = try PhotoFitter(codec) { $0.maximumSize = PixelSize(width: 300, height: 1000) }.fit(Data())
         #expect(photo.size == PixelSize(width: 300, height: 400))
     }
 
@@ -97,10 +90,8 @@ import Testing
 
     @Test func `metadata of the encoder is removed before the bytes are counted`() throws {
         let secret = Data([0xFF, 0xE1, 0, 14]) + Data("Exif\0\0SECRET".utf8)
-        var policy = FittingPolicy()
-        policy.maximumBytes = 60
         let codec = ScriptedCodec(header: camera, bytes: [0.8: 60], addedSegments: secret)
-        let photo = try PhotoFitter(codec: codec, policy: policy).fit(Data())
+        let photo = try PhotoFitter(codec) { $0.maximumBytes = 60 }.fit(Data())
         #expect(photo.jpeg.count == 60)
         #expect(photo.jpeg.range(of: Data("SECRET".utf8)) == nil)
     }
@@ -115,34 +106,27 @@ import Testing
     }
 
     @Test func `after the last quality smaller sizes are tried, each with all qualities`() throws {
-        var policy = FittingPolicy()
-        policy.qualities = [0.8, 0.1]
-        policy.maximumBytes = 50_000
-        let photo = try PhotoFitter(codec: proportional, policy: policy).fit(Data())
+        let photo = try PhotoFitter(proportional) { ($0.qualities, $0.maximumBytes) = ([0.8, 0.1], 50_000) }.fit(Data())
         #expect(photo.quality == 0.1)
         #expect(photo.jpeg.count <= 50_000 && photo.jpeg.count > 35_000)
         #expect(photo.size.width * 3 == photo.size.height * 4)
     }
 
     @Test func `no photo is reduced below the minimum of the longer side`() {
-        var policy = FittingPolicy()
-        policy.maximumBytes = 500
-        policy.minimumLongerSide = 100
-        let fitter = PhotoFitter(codec: proportional, policy: policy)
-        let error = #expect(throws: ImagingError.self) { try fitter.fit(Data()) }
+        let fitter = PhotoFitter(proportional) { ($0.maximumBytes, $0.minimumLongerSide) = (500, 100) }
+        let error = imagingError { try fitter.fit(Data()) }
         #expect(error?.code == .cannotFit)
         #expect(error?.message.hasPrefix("At 100×75 pixels the photo has") == true)
     }
 
     @Test func `an error of the codec is rethrown`() {
         let fitter = PhotoFitter(codec: ScriptedCodec(header: camera, decodes: false))
-        #expect(throws: ImagingError.self) { try fitter.fit(Data()) }
-            .map { #expect($0.code == ScriptedCodec.unscripted.code) }
+        #expect(imagingError { try fitter.fit(Data()) }?.code == ScriptedCodec.unscripted.code)
     }
 
     #if !TurboJPEG && os(Linux)
     @Test func `without a codec the error names the trait to enable`() {
-        let error = #expect(throws: ImagingError.self) { try PlatformCodec.make() }
+        let error = imagingError { try PlatformCodec.make() }
         #expect(error?.code == .codecUnavailable)
         #expect(error?.errorDescription?.contains("trait TurboJPEG") == true)
     }

@@ -74,9 +74,7 @@ import Testing
         let png = PlainPNG(
             width: stored.size.width, height: stored.size.height, kind: .rgb, rows: rows, extras: [("eXIf", tiff)]
         )
-        var policy = FittingPolicy()
-        policy.maximumSize = PixelSize(width: 60, height: 60)
-        let photo = try PhotoFitter(codec: codec, policy: policy).fit(png.data)
+        let photo = try PhotoFitter(codec) { $0.maximumSize = PixelSize(width: 60, height: 60) }.fit(png.data)
         #expect(photo.size == PixelSize(width: 40, height: 60))
         let colors = try codec.decode(photo.jpeg, covering: photo.size).quadrantColors
         let expected: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]

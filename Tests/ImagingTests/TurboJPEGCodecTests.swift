@@ -7,9 +7,7 @@ import Testing
     private let codec = TurboJPEGCodec()
 
     private func fitter(_ side: Int) -> PhotoFitter {
-        var policy = FittingPolicy()
-        policy.maximumSize = PixelSize(width: side, height: side)
-        return PhotoFitter(codec: codec, policy: policy)
+        return PhotoFitter(codec) { $0.maximumSize = PixelSize(width: side, height: side) }
     }
 
     private func decoded(_ photo: FittedPhoto) throws -> Bitmap {
@@ -59,7 +57,7 @@ import Testing
         #expect(smaller.jpeg.count <= policy.maximumBytes)
 
         policy.minimumLongerSide = 200
-        let error = #expect(throws: ImagingError.self) { try PhotoFitter(codec: codec, policy: policy).fit(file) }
+        let error = imagingError { try PhotoFitter(codec: codec, policy: policy).fit(file) }
         #expect(error?.code == .cannotFit)
         #expect(error?.bytes == sizes[7])
     }
@@ -100,8 +98,7 @@ import Testing
 
     @Test func `a picture too wide for JPEG is an encodingFailed error`() {
         let wide = Bitmap.flat(PixelSize(width: 70_000, height: 1), [0, 0, 0])
-        #expect(throws: ImagingError.self) { try codec.encodeJPEG(wide, quality: 0.5) }
-            .map { #expect($0.code == .encodingFailed) }
+        #expect(imagingError { try codec.encodeJPEG(wide, quality: 0.5) }?.code == .encodingFailed)
     }
 
     @Test func `an RGB color profile is kept`() throws {
