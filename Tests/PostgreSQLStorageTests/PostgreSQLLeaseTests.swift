@@ -193,9 +193,8 @@ struct PostgreSQLLeaseTests {
     }
 
     @Test func `a waiter is notified of the release`() async throws {
-        let limits = PostgreSQLLimits.patient.with { limits in
-            limits.claim = .seconds(3_600)
-            limits.leasePolling = Backoff(base: limits.claim, limit: limits.claim, floor: limits.claim)
+        let limits = PostgreSQLLimits.patient.with {
+            ($0.claim, $0.leasePolling) = (.seconds(3_600), .every(.seconds(3_600)))
         }
         let holder = server.store(limits: limits).owned(by: other)
         let lease = try await holder.lease(waitingAtMost: .zero)
@@ -211,9 +210,8 @@ struct PostgreSQLLeaseTests {
 
     @Test func `a waiter learns of a release while nothing was listening`() async throws {
         // Neither the claim's lapse nor a pause of the waiter comes first.
-        let limits = PostgreSQLLimits.patient.with { limits in
-            limits.claim = .seconds(1_000_000)
-            limits.leasePolling = Backoff(base: limits.claim, limit: limits.claim, floor: limits.claim)
+        let limits = PostgreSQLLimits.patient.with {
+            ($0.claim, $0.leasePolling) = (.seconds(1_000_000), .every(.seconds(1_000_000)))
         }
         let holder = server.store(limits: limits).owned(by: other)
         let lease = try await holder.lease(waitingAtMost: .zero)
@@ -235,9 +233,7 @@ struct PostgreSQLLeaseTests {
 
     @Test func `without notifications a waiter tries again after pauses`() async throws {
         let pause = Duration.milliseconds(20)
-        let limits = PostgreSQLLimits.patient.with {
-            $0.leasePolling = Backoff(base: pause, limit: pause, floor: pause)
-        }
+        let limits = PostgreSQLLimits.patient.with { $0.leasePolling = .every(pause) }
         var options = PostgreSQLOptions()
         options.directConnection = "host=/nowhere"
         let clock = CountingClock()
@@ -261,6 +257,11 @@ struct PostgreSQLLeaseTests {
         await second.release()
         await lease.release()
     }
+}
+
+extension Backoff {
+    /// Equal pauses.
+    fileprivate static func every(_ pause: Duration) -> Backoff { Backoff(base: pause, limit: pause, floor: pause) }
 }
 
 extension PostgreSQLServer {

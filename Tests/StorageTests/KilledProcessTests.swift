@@ -78,9 +78,7 @@ struct KilledProcessTests: TemporaryStoreTests {
     @Test func `G13: a lease is free when its holder is killed, even if a child of the holder still runs`() async throws
     {
         try await store.save(.large(0))
-        let process = try SpawnedProcess(peer: "hold", folder)
-        var lines = process.lines.makeAsyncIterator()
-        let child = try #require(await lines.next().flatMap { pid_t($0) })
+        let (process, child) = try await SpawnedProcess.holdingLease(of: folder)
         #expect(await storeError { _ = try await store.lease(waitingAtMost: .zero) }?.code == .busy)
         process.kill()
         await (try await store.lease(waitingAtMost: .seconds(3_600))).release()

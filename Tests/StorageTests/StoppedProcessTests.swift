@@ -13,9 +13,7 @@ struct StoppedProcessTests: TemporaryStoreTests {
 
     @Test func `a sign-out does not wait for the lease of a stopped process`() async throws {
         try await store.save(bundle)
-        let process = try SpawnedProcess(peer: "hold", folder)
-        var lines = process.lines.makeAsyncIterator()
-        let child = try #require(await lines.next().flatMap { pid_t($0) })
+        let (process, child) = try await SpawnedProcess.holdingLease(of: folder)
         defer { kill(child, SIGKILL) }
         process.stop()
         let tombstone = SessionTombstone(
@@ -30,9 +28,7 @@ struct StoppedProcessTests: TemporaryStoreTests {
     @Test func `G24: the process that holds a lease is named, and its name goes with the lease`() async throws {
         try await store.save(bundle)
         let lease = store.file.appendingPathExtension("lease")
-        let process = try SpawnedProcess(peer: "hold", folder)
-        var lines = process.lines.makeAsyncIterator()
-        let child = try #require(await lines.next().flatMap { pid_t($0) })
+        let (process, child) = try await SpawnedProcess.holdingLease(of: folder)
         defer { kill(child, SIGKILL) }
         process.stop()
         let holders = Locked<[LeaseHolder]>([])

@@ -45,6 +45,15 @@ final class StorageDialogue: Sendable {
 }
 
 extension SpawnedProcess {
+    /// Starts a process that holds the lease of a folder.
+    ///
+    /// - Returns: The process, and a child of it that lives until it is killed.
+    static func holdingLease(of folder: URL) async throws -> (process: SpawnedProcess, child: pid_t) {
+        let process = try SpawnedProcess(peer: "hold", folder)
+        var lines = process.lines.makeAsyncIterator()
+        return (process, try #require(await lines.next().flatMap { pid_t($0) }))
+    }
+
     /// Starts a process that uses a store: `Peer storage COMMAND FOLDER NUMBER`.
     convenience init(
         peer command: String,

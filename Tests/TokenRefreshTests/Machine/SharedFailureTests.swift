@@ -153,22 +153,24 @@ import Testing
 
     // MARK: Requests of the same outage
 
-    @Test func `G6: a request that was sent before a failure shares it, however late it is refused`() {
+    /// Twenty seconds after a failure, and the refusal of a request that was sent before it.
+    private func afterFailure() -> (script: MachineScript, early: TokenRefusal) {
         var script = MachineScript.signedIn()
         let early = TokenRefusal(of: script.token(0))
         _ = script.refused(1, generation: 0)
         _ = script.respond(TokenRefreshError(.unavailable, status: 503))
         _ = script.pass(.seconds(20))
+        return (script, early)
+    }
+
+    @Test func `G6: a request that was sent before a failure shares it, however late it is refused`() {
+        var (script, early) = afterFailure()
         #expect(script.refused(2, early) == ["2: refreshUnavailable"])
         #expect(script.refused(3, TokenRefusal(of: script.token(0))) == ["call g0"], "it was sent after it")
     }
 
     @Test func `G6: who asks again with a token that shares a failure is not told to do so at once`() throws {
-        var script = MachineScript.signedIn()
-        let early = TokenRefusal(of: script.token(0))
-        _ = script.refused(1, generation: 0)
-        _ = script.respond(TokenRefreshError(.unavailable, status: 503))
-        _ = script.pass(.seconds(20))
+        var (script, early) = afterFailure()
         let actions = script.machine.handle(
             .requested(.replacement(early), WaiterID(number: 2)),
             at: Instant(uptime: script.uptime, date: script.date))

@@ -34,6 +34,17 @@ import Testing
 
         var place: StorePlace { StorePlace(of: kept) ?? .object(ObjectIdentifier(self)) }
 
+        /// Cancels a request whose token was refused, once its refresh waits at a gate.
+        func abandonRequest(waitingAt gate: Gate) async throws {
+            let request = try await with { engine in
+                let token = try await engine.token()
+                return Task { try await engine.replacement(for: token) }
+            }
+            await gate.arrivals(atLeast: 1)
+            request.cancel()
+            #expect(await request.outcome() == "cancelled")
+        }
+
         /// Releases the engine.
         func forget() { engine.withLock { $0 = nil } }
 
@@ -48,16 +59,9 @@ import Testing
 
     @Test(arguments: Bench.StoreKind.allCases)
     func `G7: an engine that is released during a refresh stores the new tokens`(kind: Bench.StoreKind) async throws {
-        let loose = Loose(kind)
-        let gate = Gate()
+        let (loose, gate) = (Loose(kind), Gate())
         loose.handler.enqueue(.rotateThenHold(at: gate))
-        let request = try await loose.with { engine in
-            let token = try await engine.token()
-            return Task { try await engine.replacement(for: token) }
-        }
-        await gate.arrivals(atLeast: 1)
-        request.cancel()
-        #expect(await request.outcome() == "cancelled")
+        try await loose.abandonRequest(waitingAt: gate)
         try await loose.letGo { gate.open() }
         try await until { loose.store.base.bundle?.generation == 1 }
     }
@@ -68,13 +72,7 @@ import Testing
     {
         let loose = Loose(kind)
         let gate = loose.store.hold(.save)
-        let request = try await loose.with { engine in
-            let token = try await engine.token()
-            return Task { try await engine.replacement(for: token) }
-        }
-        await gate.arrivals(atLeast: 1)
-        request.cancel()
-        #expect(await request.outcome() == "cancelled")
+        try await loose.abandonRequest(waitingAt: gate)
         #expect(loose.store.base.bundle?.generation == 0)
         try await loose.letGo { gate.open() }
         #expect(loose.store.base.bundle?.generation == 1)

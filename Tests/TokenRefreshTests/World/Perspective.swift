@@ -33,27 +33,17 @@ struct Perspective {
 
     private func viewed(_ intent: RefreshIntent) -> RefreshIntent {
         let (key, isOwn) = (intent.idempotencyKey.dropFirst(), intent.idempotencyKey.hasPrefix(Self.keyLetters[slot]))
-        return RefreshIntent(
-            idempotencyKey: isOwn ? String(key) : "O" + key,
-            owner: view(owner: intent.owner),
-            date: intent.date,
-            firstDate: intent.firstDate,
-            isAbandoned: intent.isAbandoned,
-            lease: intent.lease,
-            failure: intent.failure
-        )
+        return renamed(intent, key: isOwn ? String(key) : "O" + key, owner: view(owner: intent.owner))
     }
 
     private func unviewed(_ intent: RefreshIntent) -> RefreshIntent {
+        renamed(intent, key: unview(key: intent.idempotencyKey), owner: unview(owner: intent.owner))
+    }
+
+    private func renamed(_ intent: RefreshIntent, key: String, owner: ProcessIdentity) -> RefreshIntent {
         RefreshIntent(
-            idempotencyKey: unview(key: intent.idempotencyKey),
-            owner: unview(owner: intent.owner),
-            date: intent.date,
-            firstDate: intent.firstDate,
-            isAbandoned: intent.isAbandoned,
-            lease: intent.lease,
-            failure: intent.failure
-        )
+            idempotencyKey: key, owner: owner, date: intent.date, firstDate: intent.firstDate,
+            isAbandoned: intent.isAbandoned, lease: intent.lease, failure: intent.failure)
     }
 
     private static let digits: [Character] = ["0", "1"]
