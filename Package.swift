@@ -117,7 +117,7 @@ let tests: [Target] = [
     // Other processes, folders for files, inputs for parsers, waiting.
     support("TestSupport", interfaces),
     // A value to send and to receive.
-    support("NetworkTestSupport", ["NetworkCore", "TestSupport"]),
+    support("NetworkTestSupport", ["NetworkCore", "ContractTesting", "ConcurrencyPrimitives", "TestSupport"]),
     // Cases and fixtures for the tests of refresh handlers.
     support("HandlerTesting", ["AuthInterface", "NetworkCore", "NetworkTesting", "ContractTesting"]),
     // Another process, for the tests of several processes, and for what may end a process. No product.

@@ -2,15 +2,18 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkURLSession
 import TestSupport
 import Testing
 
 /// G25: streams, calls and refreshes do not wait for each other's connections. Over URLSession, against a real server.
 @Suite(.timeLimit(.minutes(10))) struct ConnectionPurposeTests {
+    let servers = LoopbackServers()
+
     /// Responds to streams with a head and nothing after it, holds calls, and serves what is left.
-    static func server() throws -> LoopbackServer {
-        try LoopbackServer { request in
+    func server() throws -> LoopbackServer {
+        try servers.start { request in
             switch request.target {
             case let target where target.hasPrefix("/stream"):
                 .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n".utf8))
@@ -28,8 +31,7 @@ import Testing
     }
 
     @Test func `calls go through while streams have all their connections`() async throws {
-        let server = try Self.server()
-        defer { server.stop() }
+        let server = try server()
         let client = Self.client(server)
         let get = try await client.stream(Endpoint<Data>.get("stream/a"))
         let post = try await client.stream(Endpoint<Data>.post("stream/b", json: ["topic": "x"]))
@@ -42,8 +44,7 @@ import Testing
 
     @Test func `a stream beyond the limit fails at its deadline and says that it waited for a connection`() async throws
     {
-        let server = try Self.server()
-        defer { server.stop() }
+        let server = try server()
         let client = Self.client(server)
         // They do not make room by a timeout of their own.
         let open = [
@@ -59,11 +60,7 @@ import Testing
     }
 
     @Test func `POSTs that stall at one host do not delay a POST to another`() async throws {
-        let (stalling, other) = (try Self.server(), try Self.server())
-        defer {
-            stalling.stop()
-            other.stop()
-        }
+        let (stalling, other) = (try server(), try server())
         // One transport for both hosts.
         let transport = URLSessionTransport()
         let ended = Locked(0)
@@ -90,8 +87,7 @@ import Testing
     }
 
     @Test func `a refresh goes through while calls and streams have all their connections`() async throws {
-        let server = try Self.server()
-        defer { server.stop() }
+        let server = try server()
         let client = Self.client(server)
         let streams = [
             try await client.stream(Endpoint<Data>.get("stream/a")),

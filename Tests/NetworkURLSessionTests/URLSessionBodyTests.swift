@@ -2,12 +2,14 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkURLSession
 import TestSupport
 import Testing
 
 @Suite("Bodies over URLSession", .timeLimit(.minutes(10)))
 struct URLSessionBodyTests {
+    let servers = LoopbackServers()
     let transport = URLSessionTransport()
 
     func request(_ url: URL, body: HTTPBody = .none, timeout: Duration = .seconds(30)) -> HTTPTransportRequest {
@@ -16,8 +18,7 @@ struct URLSessionBodyTests {
     }
 
     @Test func `a second reader of a response gets a clear error, one that reads on gets the rest`() async throws {
-        let server = try LoopbackServer { _ in .respond(200, body: Data("body".utf8)) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(200, body: Data("body".utf8)) }
         let response = try await transport.perform(request(server.url))
         var iterator = response.body.makeAsyncIterator()
         #expect(try await iterator.next() == Data("body".utf8))
@@ -28,16 +29,14 @@ struct URLSessionBodyTests {
     }
 
     @Test func `the completion of a body that breaks off is an error`() async throws {
-        let server = try LoopbackServer { _ in .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8)) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8)) }
         let response = try await transport.perform(request(server.url))
         await #expect(throws: HTTPTransportError.self) { try await response.body.collect(upTo: 100) }
         await #expect(throws: HTTPTransportError.self) { try await response.completion() }
     }
 
     @Test func `a sequence that waits does not hold a cancelled request back`() async throws {
-        let server = try LoopbackServer { _ in .respond(204) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(204) }
         let asked = Gate(isOpen: true)
         let never = Gate()
         // More often than there are cold connections: none may stay occupied.
@@ -59,8 +58,7 @@ struct URLSessionBodyTests {
         let file = try TemporaryFile(Data(repeating: 7, count: 100_000))
         let body = try HTTPBody(file: file.url)
         try Data(repeating: 7, count: 10).write(to: file.url)
-        let server = try LoopbackServer { _ in .hold }
-        defer { server.stop() }
+        let server = try servers.start { _ in .hold }
         let error = await #expect(throws: HTTPTransportError.self) {
             try await transport.perform(request(server.url, body: body, timeout: .milliseconds(100)))
         }
@@ -71,11 +69,10 @@ struct URLSessionBodyTests {
     func `a file that is written while it is sent is an error, though the server has responded`(size: Int) async throws
     {
         let file = try TemporaryFile(Data(repeating: 1, count: 100_000))
-        let server = try LoopbackServer { _ in
+        let server = try servers.start { _ in
             try? Data(repeating: 2, count: size).write(to: file.url)
             return .respond(200)
         }
-        defer { server.stop() }
         let transport = URLSessionTransport()
         let client = NetworkClient(baseURL: server.url, transport: transport)
         let error = try await #require(throws: NetworkError.self) {
@@ -93,8 +90,7 @@ struct URLSessionBodyTests {
     }
 
     @Test func `a response that nothing reads fails when too much of it waits`() async throws {
-        let server = try LoopbackServer { _ in .respond(200, body: Data(repeating: 7, count: 8 * 1_024 * 1_024)) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(200, body: Data(repeating: 7, count: 8 * 1_024 * 1_024)) }
         var limits = URLSessionTransport.Limits()
         limits.unreadBytes = 1_024 * 1_024
         let transport = URLSessionTransport(limits: limits)
@@ -104,8 +100,7 @@ struct URLSessionBodyTests {
     }
 
     @Test func `the time to the head includes the wait for a connection and says what it waited for`() async throws {
-        let server = try LoopbackServer { _ in .hold }
-        defer { server.stop() }
+        let server = try servers.start { _ in .hold }
         let clock = ManualTimeSource()
         var limits = URLSessionTransport.Limits()
         (limits.connectionsPerHost, limits.wakeGrace) = (1, .zero)

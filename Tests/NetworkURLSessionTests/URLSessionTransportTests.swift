@@ -2,12 +2,14 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkURLSession
 import TestSupport
 import Testing
 
 @Suite("URLSessionTransport, against real servers", .timeLimit(.minutes(10)))
 struct URLSessionTransportTests {
+    let servers = LoopbackServers()
     let transport = URLSessionTransport()
 
     func perform(
@@ -32,8 +34,7 @@ struct URLSessionTransportTests {
     }
 
     @Test func `a response has its header fields and its URL`() async throws {
-        let server = try LoopbackServer { _ in .respond(418, headers: ["X-Kettle": "on"]) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(418, headers: ["X-Kettle": "on"]) }
         let response = try await perform("GET", server.url.appendingPathComponent("tea"))
         #expect(response.headers["x-kettle"] == "on" && response.head.url?.path == "/tea")
     }
@@ -49,8 +50,7 @@ struct URLSessionTransportTests {
             case "sequence": HTTPBody { content.pieces }
             default: HTTPBody(length: Int64(content.count)) { content.pieces }
             }
-        let server = try LoopbackServer { _ in .respond(200) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(200) }
         let progress = Recorder<TransferProgress>()
         let headers: HTTPHeaders = ["Content-Type": "x/y"]
         _ = try await perform("POST", server.url, body: body, headers: headers, progress: progress.record)
@@ -65,8 +65,7 @@ struct URLSessionTransportTests {
 
     @Test(arguments: ["Basic realm=\"x\"", "Bearer", "Digest realm=\"x\", nonce=\"y\""])
     func `a 401 is returned for every authentication scheme`(challenge: String) async throws {
-        let server = try LoopbackServer { _ in .respond(401, headers: ["WWW-Authenticate": challenge]) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(401, headers: ["WWW-Authenticate": challenge]) }
         #expect(try await perform("GET", server.url).status == 401)
         #expect(try await perform("POST", server.url, body: HTTPBody(Data("x".utf8))).status == 401)
         #expect(server.requests.count == 2)
@@ -76,11 +75,10 @@ struct URLSessionTransportTests {
         let clock = ManualTimeSource()
         let transport = URLSessionTransport(clock: clock)
         let release = DispatchSemaphore(value: 0)
-        let server = try LoopbackServer { _ in
+        let server = try servers.start { _ in
             release.wait()
             return .respond(204)
         }
-        defer { server.stop() }
         let head = HTTPRequestHead(url: server.url)
         let request = HTTPTransportRequest(head: head, idleTimeout: .milliseconds(500))
         let call = Task { try await transport.perform(request).head.status }
@@ -91,8 +89,7 @@ struct URLSessionTransportTests {
 
     @Test(arguments: ["GET", "POST"])
     func `a request that is cancelled before it starts sends nothing`(method: String) async throws {
-        let server = try LoopbackServer { _ in .respond(200) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(200) }
         // More requests than cold connections: no connection may stay occupied.
         for _ in 0..<(2 * URLSessionTransport.coldConnectionLimit) {
             let task = Task {
@@ -106,10 +103,9 @@ struct URLSessionTransportTests {
     }
 
     @Test func `a body that stops arriving times out`() async throws {
-        let server = try LoopbackServer { _ in
+        let server = try servers.start { _ in
             .rawThenHold(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8))
         }
-        defer { server.stop() }
         let error = await #expect(throws: HTTPTransportError.self) {
             try await perform("GET", server.url, timeout: .milliseconds(100))
         }
@@ -124,7 +120,7 @@ struct URLSessionTransportTests {
         let count = Locked(0)
         // The request that has waited must not be responded to in place of one of the first.
         let (first, last) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let server = try LoopbackServer { _ in
+        let server = try servers.start { _ in
             Task { await arrived.pass() }
             let number = count.withLock { count in
                 count += 1
@@ -133,7 +129,6 @@ struct URLSessionTransportTests {
             (number <= limit ? first : last).wait()
             return .respond(204)
         }
-        defer { server.stop() }
         let request = HTTPTransportRequest(head: HTTPRequestHead(url: server.url), idleTimeout: .seconds(30))
         let mayRespond = Gate(isOpen: true)
         let calls = (0...limit).map { _ in
@@ -150,8 +145,7 @@ struct URLSessionTransportTests {
         await arrived.arrivals(atLeast: limit + 1)
         clock.advance(by: .seconds(20))
         // Long enough to notice a timeout.
-        let other = try LoopbackServer { _ in .respond(204) }
-        defer { other.stop() }
+        let other = try servers.start { _ in .respond(204) }
         for _ in 0..<20 { _ = try await perform("GET", other.url) }
         last.signal()
         for call in calls { #expect(try await call.value == 204) }

@@ -10,14 +10,15 @@ import Testing
 /// The whole client over real sockets.
 @Suite("NetworkClient over real sockets", .timeLimit(.minutes(10)))
 struct EndToEndTests {
+    let servers = LoopbackServers()
+
     func client(_ server: LoopbackServer) -> NetworkClient {
         NetworkClient(baseURL: server.url.appendingPathComponent("api/v1"), transport: URLSessionTransport())
     }
 
     @Test(arguments: [1_000, 3_000_000])
     func `a form is uploaded with its length and progress`(size: Int) async throws {
-        let server = try LoopbackServer { _ in .json(#"{"id":7,"title":"x"}"#, status: 201) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .json(#"{"id":7,"title":"x"}"#, status: 201) }
         let photo = Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })
         var form = MultipartForm()
         form.append("name", "Ada")
@@ -36,8 +37,7 @@ struct EndToEndTests {
     }
 
     @Test func `an empty POST has a length of zero`() async throws {
-        let server = try LoopbackServer { _ in .respond(204) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(204) }
         try await client(server).send(Endpoint<Void>.post("auth/logout"))
         let request = try #require(server.requests.first)
         #expect(request.method == "POST")
@@ -47,11 +47,10 @@ struct EndToEndTests {
 
     @Test(arguments: ["HEAD", "DELETE", "OPTIONS", "PATCH"])
     func `every method gets its response`(method: String) async throws {
-        let server = try LoopbackServer { request in
+        let server = try servers.start { request in
             request.method == "HEAD"
                 ? .respond(200, headers: ["Content-Length": "999999999"]) : .respond(200, body: Data("x".utf8))
         }
-        defer { server.stop() }
         let call = Endpoint<HTTPResponse>.request(HTTPMethod(rawValue: method), "x")
         let response = try await client(server).send(call)
         #expect(response.status == 200)
@@ -62,11 +61,10 @@ struct EndToEndTests {
 
     /// S1 with 100 requests: all are refused at once, and all succeed with the replaced token.
     @Test func `a hundred refused requests all succeed with the replaced token`() async throws {
-        let server = try LoopbackServer { request in
+        let server = try servers.start { request in
             request["Authorization"] == "Bearer access-1"
                 ? .json(#"{"id":7,"title":"x"}"#) : .respond(401)
         }
-        defer { server.stop() }
         let network = client(server).authenticated(by: ScriptedTokenProvider())
         let count = try await withThrowingTaskGroup(of: Article.self) { group in
             for _ in 0..<100 { group.addTask { try await network.send(.article(7)) } }
@@ -76,8 +74,7 @@ struct EndToEndTests {
     }
 
     @Test func `cancelled requests free their connections for others`() async throws {
-        let server = try LoopbackServer { $0.target.hasSuffix("slow") ? .hold : .respond(204) }
-        defer { server.stop() }
+        let server = try servers.start { $0.target.hasSuffix("slow") ? .hold : .respond(204) }
         let client = client(server)
         let slow = (0..<2 * URLSessionTransport.coldConnectionLimit).map { _ in
             Task { try await client.send(Endpoint<Void>.post("slow", json: 1)) }

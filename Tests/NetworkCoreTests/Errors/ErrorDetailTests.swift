@@ -11,6 +11,8 @@ import Testing
 
 /// What an error says to a user, to a developer, and to code.
 @Suite(.timeLimit(.minutes(10))) struct ErrorDetailTests {
+    let servers = LoopbackServers()
+
     static func failure(_ status: Int, _ body: String, format: any ResponseFormat = .json) async throws
         -> NetworkError
     {
@@ -92,7 +94,7 @@ import Testing
 
     @Test func `a body cut short, a reset in a body and a response that is not HTTP have their own codes`() async throws
     {
-        let server = try LoopbackServer { request in
+        let server = try servers.start { request in
             switch request.target {
             case "/cut": .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8))
             case "/chunk": .raw(Data("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhal".utf8))
@@ -100,7 +102,6 @@ import Testing
             default: .raw(Data("SSH-2.0-OpenSSH_9.2\r\n\r\n".utf8))
             }
         }
-        defer { server.stop() }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         for (path, code, text) in [
             ("cut", NetworkError.Code.connectionFailed, "before the end of the response"),
@@ -117,12 +118,11 @@ import Testing
     }
 
     @Test func `cookies of two fields stay two, and a scheme may have capitals`() async throws {
-        let server = try LoopbackServer { _ in
+        let server = try servers.start { _ in
             let fields = ["a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT; Path=/", "b=2,3", "c=\"x, y\"; HttpOnly"]
             let head = fields.map { "Set-Cookie: \($0)\r\n" }.joined()
             return .raw(Data("HTTP/1.1 200 OK\r\n\(head)Content-Length: 0\r\n\r\n".utf8))
         }
-        defer { server.stop() }
         let link = url("HTTP://127.0.0.1:\(server.url.port ?? 0)/x")
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         let response = try await client.send(Endpoint<HTTPResponse>.request(.get, .url(link)))

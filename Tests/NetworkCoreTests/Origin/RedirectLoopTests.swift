@@ -114,16 +114,16 @@ struct RedirectLoopTests {
 /// S9 over real sockets, which would show a redirect that the platform itself follows.
 @Suite("Redirects over real sockets", .timeLimit(.minutes(10)))
 struct RedirectSocketTests {
+    let servers = LoopbackServers()
+
     @Test(
         arguments: [301, 302, 303, 307, 308],
         [TokenPlacement.bearer, .fields(accessToken: "accessToken", refreshToken: "refreshToken")]
     )
     func `no token arrives at another origin`(status: Int, placement: TokenPlacement) async throws {
-        let other = try LoopbackServer { _ in .json(#"{"id":7,"title":"x"}"#) }
-        defer { other.stop() }
+        let other = try servers.start { _ in .json(#"{"id":7,"title":"x"}"#) }
         let target = other.url.appendingPathComponent("stolen").absoluteString
-        let api = try LoopbackServer { _ in .respond(status, headers: ["Location": target]) }
-        defer { api.stop() }
+        let api = try servers.start { _ in .respond(status, headers: ["Location": target]) }
         let network = NetworkClient(baseURL: api.url, transport: URLSessionTransport())
             .authenticated(by: ScriptedTokenProvider(), policy: AuthenticationPolicy(placement: placement))
         #expect(try await network.send(.article(7)) == Article(id: 7, title: "x"))
@@ -138,11 +138,9 @@ struct RedirectSocketTests {
 
     @Test(arguments: [307, 308])
     func `no body arrives at another origin`(status: Int) async throws {
-        let other = try LoopbackServer { _ in .respond(200) }
-        defer { other.stop() }
+        let other = try servers.start { _ in .respond(200) }
         let target = other.url.absoluteString
-        let api = try LoopbackServer { _ in .respond(status, headers: ["Location": target]) }
-        defer { api.stop() }
+        let api = try servers.start { _ in .respond(status, headers: ["Location": target]) }
         let network = NetworkClient(baseURL: api.url, transport: URLSessionTransport())
         let error = await #expect(throws: NetworkError.self) {
             try await network.send(Endpoint<Void>.post("auth/refresh", json: ["refreshToken": "refresh-0"]))
@@ -161,10 +159,9 @@ struct RedirectSocketTests {
             case "file": .file(file.url)
             default: .sequence { content.pieces }
             }
-        let api = try LoopbackServer { request in
+        let api = try servers.start { request in
             request.target == "/from" ? .respond(307, headers: ["Location": "/to"]) : .respond(204)
         }
-        defer { api.stop() }
         let network = NetworkClient(baseURL: api.url, transport: URLSessionTransport())
         try await network.send(Endpoint<Void>.post("from", body: body))
         #expect(api.requests.map(\.target) == ["/from", "/to"])

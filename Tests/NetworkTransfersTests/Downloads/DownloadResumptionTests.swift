@@ -14,6 +14,7 @@ import Testing
 /// What a download requests after a response that is not the whole file, and what it keeps for a later call.
 @Suite("Resumed downloads", .timeLimit(.minutes(10)))
 struct DownloadResumptionTests: DownloadSuite {
+    let servers = LoopbackServers()
     let file: TemporaryFile
 
     init() throws { file = try Self.oldFile() }
@@ -27,10 +28,9 @@ struct DownloadResumptionTests: DownloadSuite {
 
     /// Leaves the first 40,000 bytes beside the target.
     func leavePartialFile() async throws {
-        let server = try LoopbackServer { [content] _ in
+        let server = try servers.start { [content] _ in
             Self.part(content, cutAfter: 40_000)
         }
-        defer { server.stop() }
         await networkError { try await client(server).download(endpoint, to: target, options: keeping) }
         #expect(try neighbours == Self.kept)
     }
@@ -50,7 +50,6 @@ struct DownloadResumptionTests: DownloadSuite {
                 }
             }
         }
-        defer { server.stop() }
         var limits = URLSessionTransport.Limits()
         limits.unreadBytes = 1_024 * 1_024
         let transport = LateReading(base: URLSessionTransport(limits: limits))
@@ -64,7 +63,7 @@ struct DownloadResumptionTests: DownloadSuite {
     #endif
 
     @Test func `parts that end before the total are followed by requests for the rest`() async throws {
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             guard request["Range"] != nil else {
                 return Self.cutChunks(content.prefix(40_000), fields: "ETag: \"v1\"")
             }
@@ -74,7 +73,6 @@ struct DownloadResumptionTests: DownloadSuite {
                 206, headers: ["Content-Range": "bytes \(first)-\(last)/\(content.count)", "ETag": "\"v1\""],
                 body: content[first...last])
         }
-        defer { server.stop() }
         var options = options
         options.maximumResumptions = 1
         let file = try await client(server).download(endpoint, to: target, options: options)
@@ -85,7 +83,7 @@ struct DownloadResumptionTests: DownloadSuite {
 
     @Test(arguments: [(10, "connectionFailed"), (30, "invalidResponse")])
     func `a part with another number of bytes than its range is an error`(count: Int, code: String) async throws {
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             guard request["Range"] != nil else {
                 return Self.cutChunks(content.prefix(40_000), fields: "ETag: \"v1\"")
             }
@@ -93,7 +91,6 @@ struct DownloadResumptionTests: DownloadSuite {
                 206, headers: ["Content-Range": "bytes 40000-40019/100000", "ETag": "\"v1\""],
                 body: content[40_000..<(40_000 + count)])
         }
-        defer { server.stop() }
         var options = options
         options.maximumResumptions = 1
         let error = await networkError { try await client(server).download(endpoint, to: target, options: options) }
@@ -103,11 +100,10 @@ struct DownloadResumptionTests: DownloadSuite {
 
     @Test(arguments: [200, 416])
     func `a request that is no GET is not sent again`(status: Int) async throws {
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             status == 416 && request["Range"] != nil
                 ? .respond(416) : Self.part(content, cutAfter: 40_000)
         }
-        defer { server.stop() }
         let endpoint = Endpoint<Void>.post("file.bin", body: .data(Data("query".utf8)))
         for options in [options, keeping] {
             await networkError { try await client(server).download(endpoint, to: target, options: options) }
@@ -120,8 +116,7 @@ struct DownloadResumptionTests: DownloadSuite {
     @Test(arguments: [500, 502, 503, 504, 408, 425, 429, 403, 404, 410])
     func `a file that is kept survives a failure, and is removed by a refusal`(status: Int) async throws {
         try await leavePartialFile()
-        let server = try LoopbackServer { _ in .respond(status) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(status) }
         await networkError { try await client(server).download(endpoint, to: target, options: keeping) }
         let isRefusal = [403, 404, 410].contains(status)
         #expect(try neighbours == (isRefusal ? ["target.bin"] : Self.kept))
@@ -137,8 +132,7 @@ struct DownloadResumptionTests: DownloadSuite {
         code: AuthenticationError.Code, isKept: Bool
     ) async throws {
         try await leavePartialFile()
-        let server = try LoopbackServer { _ in .respond(200) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(200) }
         let provider = ScriptedTokenProvider()
         provider.set(.failure(AuthenticationError(code)))
         let network = client(server).authenticated(by: provider)
@@ -147,10 +141,9 @@ struct DownloadResumptionTests: DownloadSuite {
     }
 
     @Test func `a file over the limit is not kept`() async throws {
-        let server = try LoopbackServer { [content] _ in
+        let server = try servers.start { [content] _ in
             Self.cutChunks(content, fields: "ETag: \"v1\"")
         }
-        defer { server.stop() }
         var options = keeping
         options.maximumSize = 99_999
         let error = await networkError { try await client(server).download(endpoint, to: target, options: options) }
@@ -166,15 +159,11 @@ struct DownloadResumptionTests: DownloadSuite {
     }
 
     @Test func `a file that is kept is continued by the same request only`() async throws {
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             Self.part(content, from: Self.first(of: request), cutAfter: request["X-Cut"] == "1" ? 40_000 : nil)
         }
-        let other = try LoopbackServer { [content] request in
+        let other = try servers.start { [content] request in
             Self.part(content, from: Self.first(of: request))
-        }
-        defer {
-            server.stop()
-            other.stop()
         }
         let cut = endpoint.header("X-Cut", "1")
         let different: [(LoopbackServer, Endpoint<Void>)] = [
@@ -207,7 +196,6 @@ struct DownloadResumptionTests: DownloadSuite {
 
     @Test func `a lost connection is resumed by a request whose URL is signed anew`() async throws {
         let server = try cuttingServer()
-        defer { server.stop() }
         var options = options
         options.request.interceptors = [Signing()]
         try await client(server).download(endpoint, to: target, options: options)
@@ -217,7 +205,7 @@ struct DownloadResumptionTests: DownloadSuite {
     }
 
     @Test func `a resource that was modified is not continued`() async throws {
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             let first = Self.first(of: request)
             let fields = [
                 "Last-Modified": "Sun, 06 Nov 1994 08:49:\(first > 0 ? 38 : 37) GMT",
@@ -225,7 +213,6 @@ struct DownloadResumptionTests: DownloadSuite {
             ]
             return Self.part(content, from: first, cutAfter: first > 0 ? nil : 40_000, fields: fields)
         }
-        defer { server.stop() }
         let error = await networkError { try await client(server).download(endpoint, to: target, options: options) }
         #expect(error?.code == .invalidResponse && server.requests.count == 2)
     }
@@ -244,12 +231,11 @@ struct DownloadResumptionTests: DownloadSuite {
     }
 
     @Test func `a file that was whole when the call was cancelled is used by the next call`() async throws {
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             request["Range"] == nil
                 ? .respond(200, headers: ["ETag": "\"v1\""], body: content)
                 : .respond(416, headers: ["Content-Range": "bytes */\(content.count)"])
         }
-        defer { server.stop() }
         try await cancelWhenWhole(client(server))
         let file = try await client(server).download(endpoint, to: target, options: keeping)
         #expect(try Data(contentsOf: target) == content)
@@ -264,11 +250,10 @@ struct DownloadResumptionTests: DownloadSuite {
     func `a 416 that does not prove that the file is whole starts again`(fields: [String: String]) async throws {
         let newer = Data(content.reversed())
         let isNewer = Locked(false)
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             if request["Range"] != nil { return .respond(416, headers: fields) }
             return .respond(200, headers: ["ETag": "\"v1\""], body: isNewer.withLock { $0 } ? newer : content)
         }
-        defer { server.stop() }
         try await cancelWhenWhole(client(server))
         isNewer.withLock { $0 = true }
         try await client(server).download(endpoint, to: target, options: keeping)
@@ -277,19 +262,14 @@ struct DownloadResumptionTests: DownloadSuite {
 
     @Test func `a download that is redirected to another origin is resumed there`() async throws {
         let storage = try cuttingServer()
-        let server = try LoopbackServer { _ in .respond(302, headers: ["Location": "\(storage.url)/stored"]) }
-        defer {
-            server.stop()
-            storage.stop()
-        }
+        let server = try servers.start { _ in .respond(302, headers: ["Location": "\(storage.url)/stored"]) }
         try await client(server).download(endpoint, to: target, options: options)
         #expect(try Data(contentsOf: target) == content)
         #expect(storage.requests.map { $0["Range"] } == [nil, "bytes=40000-"])
     }
 
     @Test func `a folder that is no file URL is an error before anything is sent`() async throws {
-        let server = try LoopbackServer { _ in .respond(200) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(200) }
         let folder = try #require(URL(string: "https://example.com\(self.folder.path)"))
         let error = try #require(await networkError { try await client(server).download(endpoint, into: folder) })
         #expect(error.code == .fileFailed && server.requests.isEmpty)

@@ -2,6 +2,7 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
+import NetworkTestSupport
 import NetworkTransfers
 import NetworkURLSession
 import TestSupport
@@ -10,6 +11,7 @@ import TestSupport
 protocol DownloadSuite: SendableMetatype {
     /// The file at the target, in a folder of its own.
     var file: TemporaryFile { get }
+    var servers: LoopbackServers { get }
 }
 
 private let bytes = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 / 7) })
@@ -68,7 +70,7 @@ extension DownloadSuite {
 
     /// A server that cuts the first response after 40,000 bytes, and sends the rest when it is asked for it.
     func cuttingServer() throws -> LoopbackServer {
-        try LoopbackServer { [content] request in
+        try servers.start { [content] request in
             let first = Self.first(of: request)
             return Self.part(content, from: first, cutAfter: first > 0 ? nil : 40_000)
         }

@@ -12,13 +12,13 @@ import Testing
 
 @Suite("Downloads", .timeLimit(.minutes(10)))
 struct DownloadTests: DownloadSuite {
+    let servers = LoopbackServers()
     let file: TemporaryFile
 
     init() throws { file = try Self.oldFile() }
 
     @Test func `a file replaces its target when it is whole, with progress`() async throws {
-        let server = try LoopbackServer { _ in .respond(200, body: content) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(200, body: content) }
         let progress = Recorder<TransferProgress>()
         let file = try await client(server).download(endpoint, to: target) { progress.record($0) }
         #expect(try Data(contentsOf: target) == content)
@@ -34,11 +34,10 @@ struct DownloadTests: DownloadSuite {
     @Test(arguments: [["ETag": "\"v1\""], ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"]])
     func `a lost connection is resumed where it ended`(validator: [String: String]) async throws {
         let fields = validator.merging(["Date": "Mon, 07 Nov 1994 08:49:37 GMT"]) { $1 }
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             let first = Self.first(of: request)
             return Self.part(content, from: first, cutAfter: first < 80_000 ? 40_000 : nil, fields: fields)
         }
-        defer { server.stop() }
         let file = try await client(server).download(endpoint, to: target, options: options)
         #expect(try Data(contentsOf: target) == content)
         #expect(file.resumptions == 2)
@@ -50,11 +49,10 @@ struct DownloadTests: DownloadSuite {
     func `without a strong validator a lost connection is an error, and the target stays`(
         fields: [String: String]
     ) async throws {
-        let server = try LoopbackServer { [content] _ in
+        let server = try servers.start { [content] _ in
             Self.part(
                 content, cutAfter: 40_000, fields: fields.merging(["Date": "Sun, 06 Nov 1994 08:49:37 GMT"]) { $1 })
         }
-        defer { server.stop() }
         await networkError { try await client(server).download(endpoint, to: target, options: options) }
         #expect(server.requests.count == 1)
         #expect(try Data(contentsOf: target) == Data("old".utf8))
@@ -63,12 +61,11 @@ struct DownloadTests: DownloadSuite {
 
     @Test func `a resource that has changed is received from its start`() async throws {
         let newer = Data(content.reversed())
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             request["Range"] == nil
                 ? Self.part(content, cutAfter: 40_000)
                 : Self.part(newer, fields: ["ETag": "\"v2\""])
         }
-        defer { server.stop() }
         try await client(server).download(endpoint, to: target, options: options)
         #expect(try Data(contentsOf: target) == newer)
     }
@@ -81,12 +78,11 @@ struct DownloadTests: DownloadSuite {
             ["Content-Encoding": "br"],
         ])
     func `a part that was not requested is an error`(fields: [String: String]) async throws {
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             request["Range"] == nil
                 ? Self.part(content, cutAfter: 40_000)
                 : Self.part(content, from: 40_000, fields: fields)
         }
-        defer { server.stop() }
         let error = await networkError { try await client(server).download(endpoint, to: target, options: options) }
         #expect(error?.code == .invalidResponse)
         #expect(try Data(contentsOf: target) == Data("old".utf8))
@@ -94,17 +90,16 @@ struct DownloadTests: DownloadSuite {
     }
 
     @Test func `a part that nothing asked for is an error`() async throws {
-        let server = try LoopbackServer { [content] _ in
+        let server = try servers.start { [content] _ in
             Self.part(content, from: 0, status: 206, fields: ["Content-Range": "bytes 0-99999/100000"])
         }
-        defer { server.stop() }
         let error = try #require(await networkError { try await client(server).download(endpoint, to: target) })
         #expect(error.code == .invalidResponse)
     }
 
     @Test func `416 starts again`() async throws {
         let served = Locked(0)
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             if request["Range"] != nil { return .respond(416, headers: ["Content-Range": "bytes */10"]) }
             let isFirst = served.withLock { served in
                 served += 1
@@ -112,16 +107,14 @@ struct DownloadTests: DownloadSuite {
             }
             return Self.part(content, cutAfter: isFirst ? 40_000 : nil)
         }
-        defer { server.stop() }
         try await client(server).download(endpoint, to: target, options: options)
         #expect(try Data(contentsOf: target) == content)
     }
 
     @Test func `a file that is kept is continued by the next call, of the same session only`() async throws {
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             Self.part(content, from: Self.first(of: request), cutAfter: request["X-Cut"] == "1" ? 40_000 : nil)
         }
-        defer { server.stop() }
         let provider = ScriptedTokenProvider()
         let network = client(server).authenticated(by: provider)
         let cut = endpoint.header("X-Cut", "1")
@@ -144,8 +137,7 @@ struct DownloadTests: DownloadSuite {
         Data("{}".utf8), Data("[".utf8), Data(#"{"request":"GET","validator":"\"v1\"","length":9}"#.utf8),
     ])
     func `a partial file that its record does not describe is not used`(record: Data) async throws {
-        let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
-        defer { server.stop() }
+        let server = try servers.start { [content] _ in .respond(200, body: content) }
         try Data("junk".utf8).write(to: folder.appendingPathComponent(".target.bin.partial"))
         try record.write(to: folder.appendingPathComponent(".target.bin.partial.json"))
         try await client(server).download(endpoint, to: target, options: keeping)
@@ -154,8 +146,7 @@ struct DownloadTests: DownloadSuite {
     }
 
     @Test func `a partial file that has another name too is not written`() async throws {
-        let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
-        defer { server.stop() }
+        let server = try servers.start { [content] _ in .respond(200, body: content) }
         let other = folder.appendingPathComponent("other.bin")
         try Data("mine".utf8).write(to: other)
         try FileManager.default.linkItem(at: other, to: folder.appendingPathComponent(".target.bin.partial"))
@@ -165,11 +156,10 @@ struct DownloadTests: DownloadSuite {
     }
 
     @Test func `a file over the limit is an error, announced or not`() async throws {
-        let server = try LoopbackServer { [content] request in
+        let server = try servers.start { [content] request in
             request.target == "/file.bin"
                 ? .respond(200, body: content) : .raw(Data("HTTP/1.1 200 OK\r\n\r\n".utf8) + content)
         }
-        defer { server.stop() }
         var options = options
         options.maximumSize = 99_999
         for path in ["file.bin", "unannounced"] {
@@ -182,16 +172,14 @@ struct DownloadTests: DownloadSuite {
     }
 
     @Test func `a refusal is the server's error, and leaves nothing`() async throws {
-        let server = try LoopbackServer { _ in .json(#"{"success":false,"code":"NOT_FOUND"}"#, status: 404) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .json(#"{"success":false,"code":"NOT_FOUND"}"#, status: 404) }
         let error = try #require(await networkError { try await client(server).download(endpoint, to: target) })
         #expect(error.status == 404 && error.serverError?.code == "NOT_FOUND")
         #expect(try neighbours == ["target.bin"])
     }
 
     @Test func `a folder and a place that cannot be written are errors before anything is sent`() async throws {
-        let server = try LoopbackServer { [content] _ in .respond(200, body: content) }
-        defer { server.stop() }
+        let server = try servers.start { [content] _ in .respond(200, body: content) }
         for place in [folder, folder.appendingPathComponent("missing/file.bin")] {
             let error = try #require(await networkError { try await client(server).download(endpoint, to: place) })
             #expect(error.code == .fileFailed && !"\(error)".contains(folder.lastPathComponent))
@@ -200,12 +188,11 @@ struct DownloadTests: DownloadSuite {
     }
 
     @Test func `a download into a folder takes the server's name, and replaces nothing`() async throws {
-        let server = try LoopbackServer { request in
+        let server = try servers.start { request in
             let field = #"attachment; filename="../../target.bin""#
             return .respond(
                 200, headers: request.target == "/x" ? ["Content-Disposition": field] : [:], body: Data("new".utf8))
         }
-        defer { server.stop() }
         let named = try await client(server).download(Endpoint<Void>.get("x"), into: folder)
         let unnamed = try await client(server).download(Endpoint<Void>.get("a/report.pdf"), into: folder)
         #expect(named.url.lastPathComponent == "target 2.bin" && unnamed.url.lastPathComponent == "report.pdf")
@@ -237,8 +224,7 @@ struct DownloadTests: DownloadSuite {
 
     @Test func `a cancelled download leaves nothing`() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf"
-        let server = try LoopbackServer { _ in .rawThenHold(Data(head.utf8)) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .rawThenHold(Data(head.utf8)) }
         let (started, start) = AsyncStream<Void>.makeStream()
         let task = Task {
             try await client(server).download(endpoint, to: target) { if $0.completed > 0 { start.yield() } }

@@ -10,10 +10,11 @@ import Testing
 
 @Suite("Transfers as sequences", .timeLimit(.minutes(10)))
 struct TransferTests {
+    let servers = LoopbackServers()
+
     @Test func `a download's progress ends with its file`() async throws {
         let content = Data(repeating: 7, count: 300_000)
-        let server = try LoopbackServer { _ in .respond(200, body: content) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(200, body: content) }
         let file = try TemporaryFile(Data())
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         var finished: DownloadedFile?
@@ -29,10 +30,9 @@ struct TransferTests {
     }
 
     @Test func `an upload's progress ends with the value of the response`() async throws {
-        let server = try LoopbackServer { request in
+        let server = try servers.start { request in
             .json(#"{"id":\#(request.body.count),"title":"x"}"#)
         }
-        defer { server.stop() }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         let endpoint = Endpoint<Article>.post(
             "x", body: .data(Data(repeating: 7, count: 300_000), contentType: "a/b"))
@@ -45,8 +45,7 @@ struct TransferTests {
     }
 
     @Test func `a failure ends the sequence, and a cancelled reader cancels the transfer`() async throws {
-        let server = try LoopbackServer { $0.target == "/hold" ? .hold : .respond(404) }
-        defer { server.stop() }
+        let server = try servers.start { $0.target == "/hold" ? .hold : .respond(404) }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         await networkError { for try await _ in client.uploading(Endpoint<Void>.post("x")) {} }
         let (started, start) = AsyncStream<Void>.makeStream()

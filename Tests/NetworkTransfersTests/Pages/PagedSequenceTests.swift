@@ -10,6 +10,8 @@ import Testing
 
 @Suite("Lists in pages", .timeLimit(.minutes(10)))
 struct PagedSequenceTests {
+    let servers = LoopbackServers()
+
     func read<Item, Cursor>(_ pages: PagedSequence<Item, Cursor>) async throws -> [Item] {
         var items: [Item] = []
         for try await item in pages { items.append(item) }
@@ -22,7 +24,7 @@ struct PagedSequenceTests {
     }
 
     @Test func `pages are followed by their links, each fetched when it is needed`() async throws {
-        let server = try LoopbackServer { request in
+        let server = try servers.start { request in
             switch request.target {
             case "/items?limit=2": Self.page("[1,2]", next: "/items?page=2")
             case "/items?page=2": Self.page("[]", next: "?page=3")
@@ -30,7 +32,6 @@ struct PagedSequenceTests {
             default: .respond(404)
             }
         }
-        defer { server.stop() }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         let endpoint = Endpoint<[Int]>.get("items", query: ["limit": 2]).header("X-Key", "k")
         var iterator = client.pages(endpoint).makeAsyncIterator()
@@ -41,24 +42,20 @@ struct PagedSequenceTests {
     }
 
     @Test func `a next page of another origin is refused`() async throws {
-        let other = try LoopbackServer { _ in Self.page("[3]", next: nil) }
-        defer { other.stop() }
-        let server = try LoopbackServer { _ in Self.page("[1]", next: "\(other.url)/items") }
-        defer { server.stop() }
+        let other = try servers.start { _ in Self.page("[3]", next: nil) }
+        let server = try servers.start { _ in Self.page("[1]", next: "\(other.url)/items") }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         let error = try #require(await networkError { try await read(client.pages(Endpoint<[Int]>.get("items"))) })
         #expect(error.code == .redirectRefused && other.requests.isEmpty)
     }
 
     @Test func `a redirected page does not lead the endpoint's fields to the origin that it names`() async throws {
-        let other = try LoopbackServer { _ in Self.page("[1]", next: "/items?page=2") }
-        defer { other.stop() }
-        let server = try LoopbackServer { request in
+        let other = try servers.start { _ in Self.page("[1]", next: "/items?page=2") }
+        let server = try servers.start { request in
             request.target == "/linked"
                 ? Self.page("[0]", next: "/items")
                 : .respond(302, headers: ["Location": "\(other.url)/items"])
         }
-        defer { server.stop() }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         let network: [any NetworkService] = [client, client.authenticated(by: ScriptedTokenProvider())]
         for network in network {
@@ -73,15 +70,13 @@ struct PagedSequenceTests {
 
     @Test func `a redirected page may name the origin that was requested`() async throws {
         let base = Locked<URL?>(nil)
-        let other = try LoopbackServer { _ in
+        let other = try servers.start { _ in
             Self.page("[1]", next: base.withLock { $0 }.map { "\($0)/items?page=2" })
         }
-        defer { other.stop() }
-        let server = try LoopbackServer { request in
+        let server = try servers.start { request in
             request.target == "/items"
                 ? .respond(302, headers: ["Location": "\(other.url)/items"]) : Self.page("[2]", next: nil)
         }
-        defer { server.stop() }
         base.withLock { $0 = server.url }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         #expect(try await read(client.pages(Endpoint<[Int]>.get("items"))) == [1, 2])
@@ -89,11 +84,10 @@ struct PagedSequenceTests {
 
     @Test func `all pages are of one session`() async throws {
         let provider = ScriptedTokenProvider()
-        let server = try LoopbackServer { _ in
+        let server = try servers.start { _ in
             provider.set(.success(.ofAnotherSession))
             return Self.page("[1]", next: "?page=2")
         }
-        defer { server.stop() }
         let network = NetworkClient(baseURL: server.url, transport: URLSessionTransport()).authenticated(by: provider)
         let error = try #require(await networkError { try await read(network.pages(Endpoint<[Int]>.get("items"))) })
         #expect(error.code == .sessionEnded && server.requests.count == 1)

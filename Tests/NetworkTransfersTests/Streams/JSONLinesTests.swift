@@ -12,11 +12,11 @@ import Testing
 
 @Suite("JSON lines", .timeLimit(.minutes(10)))
 struct JSONLinesTests {
+    let servers = LoopbackServers()
     let export = Endpoint<Article>.get("export")
 
     func read(_ text: String, limit: Int = 1_000, type: String = "application/x-ndjson") async throws -> [Article] {
-        let server = try LoopbackServer { _ in .respond(200, headers: ["Content-Type": type], body: Data(text.utf8)) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(200, headers: ["Content-Type": type], body: Data(text.utf8)) }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         var articles: [Article] = []
         for try await article in client.lines(export, maximumLineLength: limit) { articles.append(article) }
@@ -51,8 +51,7 @@ struct JSONLinesTests {
     }
 
     @Test func `a line that is no value is an error after the values before it`() async throws {
-        let server = try LoopbackServer { _ in .respond(200, body: Data("{\"id\":1,\"title\":\"a\"}\n{\"id\":".utf8)) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(200, body: Data("{\"id\":1,\"title\":\"a\"}\n{\"id\":".utf8)) }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         var iterator = client.lines(export).makeAsyncIterator()
         #expect(try await iterator.next()?.id == 1)
@@ -72,8 +71,7 @@ struct JSONLinesTests {
 
     @Test func `values before a line over the limit are delivered although one piece has both`() async throws {
         let text = "{\"id\":1,\"title\":\"a\"}\n" + String(repeating: "x", count: 2_000) + "\n"
-        let server = try LoopbackServer { _ in .respond(200, body: Data(text.utf8)) }
-        defer { server.stop() }
+        let server = try servers.start { _ in .respond(200, body: Data(text.utf8)) }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         var iterator = client.lines(export, maximumLineLength: 1_000).makeAsyncIterator()
         #expect(try await iterator.next()?.id == 1)
@@ -87,10 +85,9 @@ struct JSONLinesTests {
     }
 
     @Test func `a response that breaks off is an error`() async throws {
-        let server = try LoopbackServer { _ in
+        let server = try servers.start { _ in
             .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"id\":1,\"title\":\"a\"}\n".utf8))
         }
-        defer { server.stop() }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         var iterator = client.lines(export).makeAsyncIterator()
         #expect(try await iterator.next()?.id == 1)

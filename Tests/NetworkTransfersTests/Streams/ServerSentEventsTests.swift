@@ -11,6 +11,8 @@ import Testing
 
 @Suite("Event streams", .timeLimit(.minutes(10)))
 struct ServerSentEventsTests {
+    let servers = LoopbackServers()
+
     typealias Action = LoopbackServer.Action
 
     let clock = ManualTimeSource()
@@ -23,7 +25,7 @@ struct ServerSentEventsTests {
     /// A server that performs one action after another. The last one is repeated.
     func server(_ actions: [Action]) throws -> LoopbackServer {
         let rest = Locked(actions[...])
-        return try LoopbackServer { _ in
+        return try servers.start { _ in
             rest.withLock { rest in rest.count > 1 ? rest.removeFirst() : rest.first ?? .close }
         }
     }
@@ -63,7 +65,6 @@ struct ServerSentEventsTests {
             Self.stream("data: c\n\n"),
             .respond(204),
         ])
-        defer { server.stop() }
         let events = try await read(client(server).events(feed, options: options()))
         #expect(events.map(\.data) == ["a", "b", "c"] && events.last?.id == "2")
         #expect(server.requests.map { $0["Last-Event-ID"] } == [nil, "2", "2"])
@@ -71,7 +72,7 @@ struct ServerSentEventsTests {
     }
 
     @Test func `no event is lost or repeated when the token expires between connections`() async throws {
-        let server = try LoopbackServer { request in
+        let server = try servers.start { request in
             let token = request["Authorization"]
             switch (request["Last-Event-ID"], token) {
             case (nil, "Bearer access-0"): return Self.stream("id: 1\ndata: a\n\n")
@@ -80,7 +81,6 @@ struct ServerSentEventsTests {
             default: return .respond(204)
             }
         }
-        defer { server.stop() }
         let provider = ScriptedTokenProvider()
         let network = client(server).authenticated(by: provider)
         #expect(try await read(network.events(feed, options: options())).map(\.data) == ["a", "b"])
@@ -89,11 +89,10 @@ struct ServerSentEventsTests {
 
     @Test func `a stream does not reconnect as another user`() async throws {
         let provider = ScriptedTokenProvider()
-        let server = try LoopbackServer { _ in
+        let server = try servers.start { _ in
             provider.set(.success(.ofAnotherSession))
             return Self.stream("data: a\n\n")
         }
-        defer { server.stop() }
         let network = client(server).authenticated(by: provider)
         let error = try #require(await networkError { try await read(network.events(feed, options: options())) })
         #expect(error.code == .sessionEnded && server.requests.count == 1)
@@ -102,7 +101,6 @@ struct ServerSentEventsTests {
     @Test(arguments: [400, 401, 403, 404, 500, 503])
     func `a status of the server's trouble is waited out, any other one ends the stream`(status: Int) async throws {
         let server = try server([.respond(status)])
-        defer { server.stop() }
         let options = options { $0.maximumFailures = 3 }
         let error = try #require(await networkError { try await read(client(server).events(feed, options: options)) })
         #expect(error.status == status)
@@ -111,7 +109,6 @@ struct ServerSentEventsTests {
 
     @Test func `events before one over the limit are delivered although one piece has both`() async throws {
         let server = try server([Self.stream("data: a\n\ndata: \(String(repeating: "x", count: 2_000))\n\n")])
-        defer { server.stop() }
         var events = client(server).events(feed, options: options { $0.maximumEventSize = 1_000 }).makeAsyncIterator()
         #expect(try await events.next()?.data == "a")
         #expect(await networkError { try await events.next() }?.code == .responseTooLarge)
@@ -121,17 +118,15 @@ struct ServerSentEventsTests {
 
     @Test func `a response of another media type is an error`() async throws {
         let server = try server([Self.stream("data: a\n\n", type: "text/html")])
-        defer { server.stop() }
         let error = try #require(await networkError { try await read(client(server).events(feed, options: options())) })
         #expect(error.code == .decodingFailed && server.requests.count == 1)
     }
 
     @Test func `a stream that is silent for the idle timeout reconnects`() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nid: 1\ndata: a\n\n"
-        let server = try LoopbackServer { request in
+        let server = try servers.start { request in
             request["Last-Event-ID"] == "1" ? .respond(204) : .rawThenHold(Data(head.utf8))
         }
-        defer { server.stop() }
         let options = options {
             $0.idleTimeout = .milliseconds(200)
             $0.maximumFailures = .max
@@ -142,7 +137,6 @@ struct ServerSentEventsTests {
 
     @Test func `a POST without a key is sent once`() async throws {
         let server = try server([Self.stream("data: a\n\n")])
-        defer { server.stop() }
         let events = client(server).events(Endpoint<Void>.post("chat"), options: options())
         #expect(try await read(events).map(\.data) == ["a"])
         #expect(server.requests.count == 1)
@@ -150,7 +144,6 @@ struct ServerSentEventsTests {
 
     @Test func `the pause that the server asks for is kept within its limit`() async throws {
         let server = try server([Self.stream("retry: 5000\ndata: a\n\n"), .respond(204)])
-        defer { server.stop() }
         var iterator = client(server).events(feed, options: options()).makeAsyncIterator()
         #expect(try await iterator.next()?.data == "a")
         let end = Task { [iterator] in
@@ -167,7 +160,6 @@ struct ServerSentEventsTests {
     @Test func `a cancelled reader stops at once`() async throws {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: a\n\n"
         let server = try server([.rawThenHold(Data(head.utf8))])
-        defer { server.stop() }
         let (started, start) = AsyncStream<Void>.makeStream()
         let options = options()
         let reader = Task {

@@ -1,0 +1,22 @@
+import ConcurrencyPrimitives
+package import ContractTesting
+
+/// The servers of an instance of a suite, and so of one test. They stop with it.
+package final class LoopbackServers: Sendable {
+    private let running = Locked<[LoopbackServer]>([])
+
+    package init() {}
+
+    deinit {
+        for server in running.withLock({ $0 }) { server.stop() }
+    }
+
+    /// Starts a server on a port of its own.
+    package func start(
+        _ script: @escaping @Sendable (LoopbackServer.Request) -> LoopbackServer.Action
+    ) throws -> LoopbackServer {
+        let server = try LoopbackServer(script)
+        running.withLock { $0.append(server) }
+        return server
+    }
+}
