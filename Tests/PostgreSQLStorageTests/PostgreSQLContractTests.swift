@@ -14,11 +14,8 @@ struct PostgreSQLContractTests {
         try await TokenStoreContract.check(
             reopen: { server.store($0.account, cipher: ScramblingCipher()) },
             unavailable: { store in
-                PostgreSQLTokenStore(
-                    connection: "host=\(server.folder)/nowhere user=latchkey",
-                    account: store.account,
-                    cipher: ScramblingCipher()
-                )
+                ConnectionTo("host=\(server.folder)/nowhere user=latchkey")
+                    .store(store.account, cipher: ScramblingCipher())
             },
             makeEmptyStore: { server.store(cipher: ScramblingCipher()) }
         )

@@ -57,11 +57,7 @@ struct PostgreSQLOutageTests {
 
     @Test func `the pauses between attempts to reach a server grow`() async throws {
         let clock = ManualTimeSource()
-        let store = PostgreSQLTokenStore(
-            connection: "host=/nowhere user=latchkey",
-            cipher: UnencryptedTokenCipher(),
-            clock: clock
-        )
+        let store = ConnectionTo("host=/nowhere user=latchkey").store(clock: clock)
         func attempt() async -> String? { await storeFailure { _ = try await store.load() }?.reason }
         let (failed, paused) = ("no database server listens there", "the next attempt is in")
         for bound in [100, 200, 400] {
@@ -127,12 +123,8 @@ struct PostgreSQLOutageTests {
         let listener = try SilentListener(path: folder + "/.s.PGSQL.5432")
         let responded = Locked(0)
         let loads = (0..<16).map { number in
-            let store = PostgreSQLTokenStore(
-                connection: "host=\(folder) user=latchkey",
-                account: "\(number)",
-                cipher: UnencryptedTokenCipher(),
-                limits: .patient  // the end of the listener ends the wait
-            )
+            // The end of the listener ends the wait.
+            let store = ConnectionTo("host=\(folder) user=latchkey").store("\(number)")
             return Task {
                 let error = await storeFailure { _ = try await store.load() }
                 responded.withLock { $0 += 1 }
@@ -178,10 +170,7 @@ struct PostgreSQLOutageTests {
         let server = try await PostgreSQLServer.shared
         try await server.run("CREATE ROLE guarded LOGIN PASSWORD '\(Self.password)'")
         func reason(_ password: String) async -> String? {
-            let store = PostgreSQLTokenStore(
-                connection: "host=\(server.folder) user=guarded dbname=postgres \(password)",
-                cipher: UnencryptedTokenCipher()
-            )
+            let store = ConnectionTo("host=\(server.folder) user=guarded dbname=postgres \(password)").store()
             return await storeFailure { _ = try await store.load() }?.reason
         }
         #expect(await reason("password=wrong") == "the password was refused")

@@ -136,11 +136,8 @@ struct PostgreSQLTokenStoreTests {
 
     @Test func `a database that was made read-only is unavailable, and the error names the setting`() async throws {
         let store = try await server.store().holding(.fleet(1))
-        let frozen = PostgreSQLTokenStore(
-            connection: "\(server.connection) options='-c default_transaction_read_only=on'",
-            account: store.account,
-            cipher: UnencryptedTokenCipher()
-        )
+        let frozen = ConnectionTo("\(server.connection) options='-c default_transaction_read_only=on'")
+            .store(store.account)
         await frozen.expectFailures(.unavailable, "default_transaction_read_only", ofLease: true)
         #expect(try await store.load() == .fleet(1))
     }

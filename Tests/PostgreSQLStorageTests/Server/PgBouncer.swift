@@ -7,7 +7,7 @@ import Testing
 @testable import PostgreSQLStorage
 
 /// A PgBouncer in front of a server, in transaction mode: a client has a server connection for one transaction.
-final class PgBouncer: Sendable {
+final class PgBouncer: DatabaseAddress {
     static let absence: Comment = "PgBouncer was not found (Debian: pgbouncer)"
 
     static var isFound: Bool { FileManager.default.isExecutableFile(atPath: program) }
@@ -32,22 +32,6 @@ final class PgBouncer: Sendable {
 
     /// Kills the pooler and starts it again: all connections are cut.
     func restart() async throws { try await script.perform("restart", until: "started") }
-
-    /// A store behind it.
-    func store(
-        _ account: String = UUID().uuidString,
-        cipher: any TokenCipher = UnencryptedTokenCipher(),
-        options: PostgreSQLOptions = PostgreSQLOptions(),
-        limits: PostgreSQLLimits = .patient
-    ) -> PostgreSQLTokenStore {
-        PostgreSQLTokenStore(
-            connection: connection,
-            account: account,
-            cipher: cipher,
-            options: options,
-            limits: limits
-        )
-    }
 
     func finish() async { await script.finish() }
 

@@ -8,7 +8,7 @@ import Testing
 @testable import PostgreSQLStorage
 
 /// A private PostgreSQL server, in a temporary folder, with a socket in that folder only.
-final class PostgreSQLServer: Sendable {
+final class PostgreSQLServer: DatabaseAddress {
     /// One server with the table, for all tests that do not stop or change it.
     static var shared: PostgreSQLServer {
         get async throws { try await starting.value }
@@ -37,26 +37,6 @@ final class PostgreSQLServer: Sendable {
         script = try await ServerScript(Self.script) { [$0, $1, "\(connections + 3)"] }
     }
 
-    /// A store in it, by default without encryption.
-    func store(
-        _ account: String = UUID().uuidString,
-        table: PostgreSQLTable = .standard,
-        cipher: any TokenCipher = UnencryptedTokenCipher(),
-        options: PostgreSQLOptions = PostgreSQLOptions(),
-        limits: PostgreSQLLimits = .patient,
-        clock: any TimeSource = SystemTimeSource()
-    ) -> PostgreSQLTokenStore {
-        PostgreSQLTokenStore(
-            connection: connection,
-            account: account,
-            table: table,
-            cipher: cipher,
-            options: options,
-            limits: limits,
-            clock: clock
-        )
-    }
-
     /// A store whose connections the server lists under the name of its account.
     func named(
         _ account: String = UUID().uuidString,
@@ -64,9 +44,8 @@ final class PostgreSQLServer: Sendable {
         limits: PostgreSQLLimits = .patient,
         clock: any TimeSource = SystemTimeSource()
     ) -> PostgreSQLTokenStore {
-        let connection = "\(connection) application_name=\(account)"
-        return PostgreSQLTokenStore(
-            connection: connection, account: account, cipher: cipher, limits: limits, clock: clock)
+        ConnectionTo("\(connection) application_name=\(account)")
+            .store(account, cipher: cipher, limits: limits, clock: clock)
     }
 
     /// Stops the server as a crash would, without closing its connections.
