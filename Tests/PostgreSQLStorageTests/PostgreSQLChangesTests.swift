@@ -74,7 +74,6 @@ struct PostgreSQLChangesTests {
         async throws
     {
         let server = try await PostgreSQLServer()
-        try await server.store().prepare()
         let pooler = try await PgBouncer(before: server)
         let polling = pooler.store("account", limits: .patient.with { $0.changePolling = .milliseconds(50) })
         var reports = polling.changes.makeAsyncIterator()

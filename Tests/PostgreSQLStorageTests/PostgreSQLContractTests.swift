@@ -43,7 +43,6 @@ struct PostgreSQLContractTests {
     func `behind PgBouncer in transaction mode it can be shared, and leaves no state in a server session`() async throws
     {
         let server = try await PostgreSQLServer()
-        try await server.store().prepare()
         let pooler = try await PgBouncer(before: server)
         let quick = PostgreSQLLimits.patient.with { $0.changePolling = .milliseconds(20) }
         try await SharedTokenStoreContract.check(

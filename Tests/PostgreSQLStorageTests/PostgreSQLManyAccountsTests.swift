@@ -119,9 +119,8 @@ struct PostgreSQLManyAccountsTests {
 }
 
 extension PostgreSQLServer {
-    /// Creates the table, and a role with a limited number of connections.
+    /// Creates a role with a limited number of connections.
     fileprivate func admitFleet(connections: Int) async throws {
-        try await store().prepare()
         try await run("CREATE ROLE fleet LOGIN CONNECTION LIMIT \(connections)")
         try await run("GRANT SELECT, INSERT, UPDATE, DELETE ON latchkey_tokens TO fleet")
     }

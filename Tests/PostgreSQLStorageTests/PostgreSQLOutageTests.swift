@@ -15,9 +15,7 @@ struct PostgreSQLOutageTests {
     @Test func `while the server is down every call is unavailable, and then the same store works`() async throws {
         let server = try await PostgreSQLServer()
         let clock = ManualTimeSource()
-        let store = server.store("account", clock: clock)
-        try await store.prepare()
-        try await store.save(.fleet(1))
+        let store = try await server.store("account", clock: clock).holding(.fleet(1))
         try await server.crash()
         await store.expectFailures(.unavailable, ofLease: true)
         try await server.start()
@@ -28,9 +26,7 @@ struct PostgreSQLOutageTests {
 
     @Test func `a restart between two calls is not noticed`() async throws {
         let server = try await PostgreSQLServer()
-        let store = server.store("account")
-        try await store.prepare()
-        try await store.save(.fleet(1))
+        let store = try await server.store("account").holding(.fleet(1))
         await (try await store.lease(waitingAtMost: .zero)).release()
         try await server.crash()
         try await server.start()
@@ -44,7 +40,6 @@ struct PostgreSQLOutageTests {
         // It lapses after the test only.
         let limits = PostgreSQLLimits().with { $0.claim = .seconds(3_600) }
         let store = server.store("account", limits: limits)
-        try await store.prepare()
         let lease = try #require(try await store.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
         try await server.crash()
         await lease.release()
@@ -85,9 +80,7 @@ struct PostgreSQLOutageTests {
     {
         let server = try await PostgreSQLServer()
         let limits = PostgreSQLLimits.patient.with { ($0.call, $0.statement) = (.seconds(4), .seconds(1)) }
-        let store = server.store("account", limits: limits)
-        try await store.prepare()
-        try await store.save(.fleet(1))
+        let store = try await server.store("account", limits: limits).holding(.fleet(1))
         let backends = try await server.run(
             "SELECT pid::bigint FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
         )

@@ -18,9 +18,7 @@ struct PostgreSQLRestartTests {
     @Test func `after a restart of the server the holder keeps the lease, even with a short claim`() async throws {
         let server = try await PostgreSQLServer()
         let limits = PostgreSQLLimits.patient.with { $0.claim = .seconds(600) }
-        let mine = server.store("account", limits: limits)
-        try await mine.prepare()
-        try await mine.save(.fleet(1))
+        let mine = try await server.store("account", limits: limits).holding(.fleet(1))
         let lease = try await mine.lease(waitingAtMost: .zero)
         try await server.crash()
         try await server.start()
@@ -40,7 +38,6 @@ struct PostgreSQLRestartTests {
         let server = try await PostgreSQLServer()
         let limits = PostgreSQLLimits.patient.with { $0.claim = .milliseconds(500) }
         let mine = server.store("account", limits: limits, clock: ManualTimeSource()).owned(by: other)
-        try await mine.prepare()
         let lost = try await mine.lease(waitingAtMost: .zero)
         try await server.crash()
         try await server.start()
@@ -89,7 +86,6 @@ struct PostgreSQLRestartTests {
         let server = try await PostgreSQLServer()
         let cipher = GatedCipher()
         let store = server.store("account", cipher: cipher, limits: .patient)
-        try await store.prepare()
         let update = Task { try await store.save(.fleet(1)) }
         await cipher.sealing.arrivals(atLeast: 1)
         try await server.crash()

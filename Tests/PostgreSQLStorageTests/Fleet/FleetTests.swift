@@ -18,7 +18,6 @@ struct FleetTests {
     @Test func `a fleet keeps its session through a kill in mid-refresh and a restart of the database`() async throws {
         let database = try await PostgreSQLServer()
         let store = database.store("fleet")
-        try await store.prepare()
         let (restartDue, restarted) = (Gate(), Gate())
         let server = FleetTokenServer(plans: [
             Self.killAt: { process, server in

@@ -16,9 +16,7 @@ final class PostgreSQLServer: DatabaseAddress {
 
     private static let starting = Task {
         // For the pools of all tests that run at once.
-        let server = try await PostgreSQLServer(connections: 297)
-        try await server.store("prepared").prepare()
-        return server
+        try await PostgreSQLServer(connections: 297)
     }
 
     var folder: String { script.folder }
@@ -29,12 +27,13 @@ final class PostgreSQLServer: DatabaseAddress {
     private let script: ServerScript
     private let queue = BlockingQueue(label: "test-database")
 
-    /// Starts a server.
+    /// Starts a server, and creates the table.
     ///
     /// - Parameter connections: The most connections, without those reserved for its superuser.
-    /// - Throws: ``ServerScript/DidNotStart``.
+    /// - Throws: ``ServerScript/DidNotStart``; as ``PostgreSQLTokenStore/prepare()``.
     init(connections: Int = 97) async throws {
         script = try await ServerScript(Self.script) { [$0, $1, "\(connections + 3)"] }
+        try await store().prepare()
     }
 
     /// A store whose connections the server lists under the name of its account.
