@@ -1,5 +1,3 @@
-import Foundation
-
 /// Converts CMYK to RGB without a colour profile.
 struct InkConversion {
     /// Whether 255 means no ink. Adobe's programs store it so and add a segment to the file; other encoders that add
