@@ -27,7 +27,7 @@ public import NetworkCore
 public struct CachingTransport: HTTPTransport {
     let next: any HTTPTransport
     let cache: ResponseCache
-    private let revalidations = Locked<Set<CachedResponse.Key>>([])
+    let revalidations = Locked<Set<CachedResponse.Key>>([])
 
     /// Creates a transport.
     public init(_ next: any HTTPTransport, cache: ResponseCache = ResponseCache()) {

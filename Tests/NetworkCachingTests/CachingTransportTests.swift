@@ -45,7 +45,7 @@ struct CachingTransportTests {
                 _ = try await get(session: alice)
                 cache.deleteResponses(of: alice)
                 // The end of the session may come before the revalidation has sent a request.
-                for _ in 0..<100 { await Task.yield() }
+                try await until { get.transport.revalidations.withLock(\.isEmpty) }
                 #expect(cache.count == 0)
                 cache.deleteResponses(of: alice)
             }

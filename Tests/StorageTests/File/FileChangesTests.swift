@@ -117,7 +117,7 @@ struct FileChangesTests: TemporaryStoreTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(60)))
     func `a watch that is added again and again reports what happens`() async throws {
         try await store.save(.numbered(0))
         let file = folder.appendingPathComponent("file")
