@@ -121,7 +121,7 @@ struct Repeat: AsyncParsableCommand {
     @Argument var count: Int
 
     func run() async throws {
-        for subject in subjects {
+        for subject in subjects where name.hasPrefix("\(subject.name)/") {
             for (work, _) in try subject.repeated() where work.name == name { return try await work.run(count) }
         }
         throw ValidationError("no work '\(name)'")

@@ -24,6 +24,14 @@ struct Measurement: Codable, Sendable {
         /// Whether it repeats well enough to be checked: times do not.
         var isChecked: Bool { ![.microseconds, .nanoseconds, .perSecond].contains(self) }
 
+        /// How much worse than when the thresholds were written a value may be, as a part of it.
+        var margin: Double {
+            switch self {
+            case .instructions, .allocations: 0.02
+            default: 0.25
+            }
+        }
+
         var isBetterWhenHigh: Bool { self == .throughputRatio || self == .perSecond }
     }
 

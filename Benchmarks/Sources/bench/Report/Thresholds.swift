@@ -2,10 +2,6 @@ import Foundation
 
 /// The most, or least, that each count and ratio may be, for the compiler's version.
 struct Thresholds {
-    /// A ratio may be this much worse than when the thresholds were written, and a count a fiftieth.
-    private static let marginOfRatios = 0.25
-    private static let marginOfCounts = 0.02
-
     private let file: URL
     private var values: [String: Double]
 
@@ -27,11 +23,11 @@ struct Thresholds {
 
     mutating func update(by report: Report) throws {
         for measured in report.measurements where measured.metric.isChecked {
-            let isRatio = measured.metric.rawValue.hasSuffix("ratio")
-            let margin = isRatio ? Self.marginOfRatios : Self.marginOfCounts
-            let value = measured.value.median
-            let worse = measured.metric.isBetterWhenHigh ? value * (1 - margin) : value + abs(value) * margin
-            values[measured.key] = isRatio ? (worse * 100).rounded() / 100 : worse.rounded(.up)
+            let margin = measured.metric.margin * abs(measured.value.median)
+            let worse = measured.value.median + (measured.metric.isBetterWhenHigh ? -margin : margin)
+            // A few megabytes more than nothing are nothing.
+            let limit = measured.metric == .megabytes ? max(worse, measured.goal ?? 0) : worse
+            values[measured.key] = (limit * 100).rounded() / 100
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

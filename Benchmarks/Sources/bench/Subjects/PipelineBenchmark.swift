@@ -27,6 +27,8 @@ enum PipelineBenchmark: Subject {
 
     static func measure() async throws -> [Measurement] {
         let server = try Server()
+        // It ends when it is released.
+        defer { withExtendedLifetime(server) {} }
         let session = try await Session().engine
         let bareClient = HTTPClient()
         let bareSession = URLSession(configuration: .ephemeral)

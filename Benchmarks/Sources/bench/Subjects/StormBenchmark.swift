@@ -24,8 +24,6 @@ enum StormBenchmark: Subject {
             let refreshing = try await Usage.allocations { try await Self.storm(size) }
             let bytes = Double(refreshing.peak - waiting.peak) / Double(size)
             found.append(.init(name: "\(name)/\(size)", metric: .bytes, value: Spread(bytes), goal: 1_024))
-            let blocks = Double(refreshing.blocks - waiting.blocks) / Double(size)
-            found.append(.init(name: "\(name)/\(size)", metric: .allocations, value: Spread(blocks)))
         }
         if let few = costOfOne[1_000], let many = costOfOne[100_000] {
             let growth = Spread(many / few)
