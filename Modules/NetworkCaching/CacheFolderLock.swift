@@ -23,8 +23,7 @@ final class CacheFolderLock: Sendable {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let number = errno
             if number == EINTR { continue }
-            // No `deinit` follows an initializer that throws.
-            close(descriptor)
+            // `deinit` closes the descriptor: it follows an initializer that throws once all properties are set.
             throw number == EWOULDBLOCK ? .inUse : .unusable(number)
         }
     }

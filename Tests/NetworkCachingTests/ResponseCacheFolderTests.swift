@@ -1,5 +1,7 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import ContractTesting
+import Dispatch
 import Foundation
 import NetworkCore
 import NetworkTesting
@@ -50,6 +52,26 @@ struct ResponseCacheFolderTests {
         provider.set(.success(SessionToken.first.next))
         #expect(try await client.send(Endpoint<Data>.get("x")) == Data("body".utf8))
         #expect(transport.requests.count == 1 && cache.count == 1)
+    }
+
+    @Test func `a folder that is in use costs no other file its descriptor`() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let held = try CacheFolderLock(in: folder)
+        let (isOver, lost) = (Locked(false), Locked(0))
+        let hasEnded = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            while !isOver.withLock({ $0 }) {
+                let file = open("/dev/null", O_RDONLY)
+                for _ in 0..<10 where fcntl(file, F_GETFD) < 0 { lost.withLock { $0 += 1 } }
+                if close(file) < 0 { lost.withLock { $0 += 1 } }
+            }
+            hasEnded.signal()
+        }
+        for _ in 0..<20_000 { #expect(throws: ResponseCacheError.self) { try CacheFolderLock(in: folder) } }
+        isOver.withLock { $0 = true }
+        hasEnded.wait()
+        #expect(lost.withLock { $0 } == 0)
+        withExtendedLifetime(held) {}
     }
 
     @Test func `responses outlive the process, readable by this user only`() async throws {
