@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CountingMalloc
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -11,7 +12,7 @@ enum TransferBenchmark: Subject {
     static let name = "transfers"
     static let summary =
         "A gigabyte up and down in pieces of 64 KB, server in another process: time as a ratio to AsyncHTTPClient "
-        + "alone, and the most memory beyond what the process had before."
+        + "alone, and the most memory that was allocated at once."
 
     private static let gigabyte = 1_024 * 1_024 * 1_024
     private static let piece = Data(count: 64 * 1_024)
@@ -44,10 +45,8 @@ enum TransferBenchmark: Subject {
         for (direction, works) in directions {
             let costs = try await Comparison(works: works, count: 1, rounds: 3).costs()
             for (work, cost) in zip(works, costs).dropFirst() {
-                let before = Usage.memory
-                Usage.startPeak()
-                try await work.run(1)
-                let megabytes = Double(Usage.peakMemory - before) / 1_024
+                let peak = try await Usage.allocations { try await work.run(1) }.peak
+                let megabytes = Double(peak) / 1_048_576
                 found += [
                     Measurement(
                         name: "\(name)/\(work.name)/\(direction)", metric: .wallRatio,
