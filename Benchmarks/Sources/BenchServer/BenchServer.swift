@@ -40,6 +40,7 @@ private final class Responder: ChannelInboundHandler {
     private var request: HTTPRequestHead?
     /// The bytes of a long response that were not written yet.
     private var rest = 0
+    private var isWriting = false
     private var json: [Int: ByteBuffer] = [:]
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -69,7 +70,10 @@ private final class Responder: ChannelInboundHandler {
 
     /// Writes while the connection takes more, so that no gigabyte waits in memory.
     private func writeRest(_ context: ChannelHandlerContext) {
-        guard rest > 0 else { return }
+        // A write can end in this function again, by `channelWritabilityChanged`.
+        guard rest > 0, !isWriting else { return }
+        isWriting = true
+        defer { isWriting = false }
         while rest > 0, context.channel.isWritable {
             let count = min(rest, Self.piece)
             rest -= count
