@@ -11,7 +11,7 @@ import Darwin
 /// A server that costs little, for measurements of clients. It writes its port, and ends with its standard input.
 ///
 /// `GET /bytes/N` gets N bytes. Any other request gets the body `/N` of JSON, where N is a length of at least 40. What
-/// a request carries is read and dropped. A request with the field `X-Refuse` gets a 401.
+/// a request carries is read and dropped.
 @main
 enum BenchServer {
     static func main() throws {
@@ -53,11 +53,10 @@ private final class Responder: ChannelInboundHandler {
 
     private func respond(_ context: ChannelHandlerContext) {
         let path = request?.uri.split(separator: "/") ?? []
-        let isRefused = request?.headers.contains(name: "X-Refuse") ?? false
         let length = path.last.flatMap { Int($0) } ?? 40
         var headers = HTTPHeaders([("Content-Length", "\(length)"), ("Content-Type", "application/json")])
         headers.add(name: "Date", value: "Wed, 25 Nov 2026 10:00:00 GMT")
-        let head = HTTPResponseHead(version: .http1_1, status: isRefused ? .unauthorized : .ok, headers: headers)
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         guard path.first == "bytes" else {
             context.write(wrapOutboundOut(.body(.byteBuffer(body(length)))), promise: nil)

@@ -38,7 +38,7 @@ struct Comparison {
 }
 
 /// The median of some values, with the lowest and the highest.
-struct Spread: Codable, Sendable, Hashable {
+struct Spread: Encodable, Sendable, Hashable {
     let median: Double
     let low: Double
     let high: Double

@@ -1,5 +1,5 @@
 /// What was measured.
-struct Measurement: Codable, Sendable {
+struct Measurement: Encodable, Sendable {
     /// What it is: `pipeline/URLSession/1 KB/16/with tokens`.
     let name: String
     /// What is counted.
@@ -8,7 +8,7 @@ struct Measurement: Codable, Sendable {
     /// The value to reach. `nil`: there is none.
     var goal: Double?
 
-    enum Metric: String, Codable, Sendable {
+    enum Metric: String, Encodable, Sendable {
         case processorRatio = "CPU, ratio"
         case wallRatio = "time, ratio"
         case throughputRatio = "requests/s, ratio"
@@ -19,10 +19,9 @@ struct Measurement: Codable, Sendable {
         case megabytes = "MB"
         case microseconds = "µs"
         case nanoseconds = "ns"
-        case perSecond = "per second"
 
         /// Whether it repeats well enough to be checked: times do not.
-        var isChecked: Bool { ![.microseconds, .nanoseconds, .perSecond].contains(self) }
+        var isChecked: Bool { ![.microseconds, .nanoseconds].contains(self) }
 
         /// How much worse than when the thresholds were written a value may be, as a part of it.
         var margin: Double {
@@ -32,7 +31,7 @@ struct Measurement: Codable, Sendable {
             }
         }
 
-        var isBetterWhenHigh: Bool { self == .throughputRatio || self == .perSecond }
+        var isBetterWhenHigh: Bool { self == .throughputRatio }
     }
 
     /// The key of a threshold.

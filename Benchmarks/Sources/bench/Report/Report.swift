@@ -1,8 +1,8 @@
 import Foundation
 
 /// All that was measured in one run.
-struct Report: Codable, Sendable {
-    struct Section: Codable, Sendable {
+struct Report: Encodable, Sendable {
+    struct Section: Encodable, Sendable {
         let name: String
         let summary: String
         let measurements: [Measurement]
@@ -43,7 +43,7 @@ struct Report: Codable, Sendable {
 }
 
 /// The machine, as far as figures depend on it.
-struct Machine: Codable, Sendable {
+struct Machine: Encodable, Sendable {
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let toolchain = Machine.toolchain
 
@@ -59,12 +59,6 @@ struct Machine: Codable, Sendable {
         "6.2"
         #endif
     }
-
-    private enum CodingKeys: CodingKey { case cores, toolchain }
-
-    init() {}
-
-    init(from decoder: any Decoder) throws {}
 }
 
 extension Double {

@@ -35,15 +35,8 @@ enum PipelineBenchmark: Subject {
         var found: [Measurement] = []
         for (size, label) in [(1_024, "1 KB"), (102_400, "100 KB")] {
             let url = server.url.appendingPathComponent("\(size)")
-            let overAsyncHTTPClient: [Way] =
-                [
-                    Way(name: "bare") {
-                        let response = try await bareClient.execute(
-                            HTTPClientRequest(url: url.absoluteString), timeout: .seconds(60))
-                        let body = try await response.body.collect(upTo: 1_024 * 1_024)
-                        return try JSONDecoder().decode(Article.self, from: Data(body.readableBytesView))
-                    }
-                ] + clients(over: AsyncHTTPClientTransport(), server.url, size, session)
+            let overAsyncHTTPClient =
+                [bare(bareClient, url)] + clients(over: AsyncHTTPClientTransport(), server.url, size, session)
             let overURLSession: [Way] =
                 [
                     Way(name: "bare") {
@@ -65,17 +58,11 @@ enum PipelineBenchmark: Subject {
     static func repeated() throws -> [(work: Work, count: Int)] {
         let server = try Server()
         let session = Task { try await Session().engine }
-        let bare = HTTPClient()
+        let client = HTTPClient()
         let url = server.url.appendingPathComponent("1024")
         let ways = [
             Work(name: "\(name)/AsyncHTTPClient/bare") { count in
-                try await repeating(
-                    Way(name: "bare") {
-                        let response = try await bare.execute(
-                            HTTPClientRequest(url: url.absoluteString), timeout: .seconds(60))
-                        let body = try await response.body.collect(upTo: 1_024 * 1_024)
-                        return try JSONDecoder().decode(Article.self, from: Data(body.readableBytesView))
-                    }, count, concurrency: 64)
+                try await repeating(bare(client, url), count, concurrency: 64)
             }
         ]
         return ways.map { ($0, 1_000) }
@@ -90,6 +77,14 @@ enum PipelineBenchmark: Subject {
                 }
                 return (work, 1_000)
             }
+    }
+
+    private static func bare(_ client: HTTPClient, _ url: URL) -> Way {
+        Way(name: "bare") {
+            let response = try await client.execute(HTTPClientRequest(url: url.absoluteString), timeout: .seconds(60))
+            let body = try await response.body.collect(upTo: 1_024 * 1_024)
+            return try JSONDecoder().decode(Article.self, from: Data(body.readableBytesView))
+        }
     }
 
     private static func clients(
