@@ -24,9 +24,12 @@ struct ServerClock: Hashable, Sendable {
     ///   - date: The date of a response.
     ///   - sent: When its request was sent, where that is known.
     ///   - now: Its receipt.
-    mutating func record(_ date: Date, sentAt sent: Instant? = nil, at now: Instant) {
-        if isKnown, let sent, now.uptime - sent.uptime > Self.precision { return }
+    /// - Returns: The server's time when the request was sent, as far as it is known.
+    @discardableResult
+    mutating func record(_ date: Date, sentAt sent: Instant? = nil, at now: Instant) -> Date {
+        if isKnown, let sent, now.uptime - sent.uptime > Self.precision { return self.date(at: sent) }
         reading = Reading(date: date, uptime: now.uptime)
+        return date
     }
 
     /// The time on the server's clock; on the device's clock while no response has had a date.

@@ -161,10 +161,11 @@ struct MachineContext: Sendable {
     }
 
     /// Returns the lifetime of tokens that have just been received, from the sending of their call. The server date in
-    /// the response is recorded first.
+    /// the response is recorded first. That of a late response includes the delay, which must not count twice.
     mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> Duration? {
         if let expiry = tokens.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
-        if let date = tokens.serverDate { moment.serverClock.record(date, sentAt: sent, at: now) }
+        var tokens = tokens
+        tokens.serverDate = tokens.serverDate.map { moment.serverClock.record($0, sentAt: sent, at: now) }
         return TokenLifetime(of: tokens, sentAt: moment.serverClock.date(at: sent), limit: policy.maximumLifetime)
             .duration
     }

@@ -176,6 +176,11 @@ struct MachineScript {
             refreshToken: "refresh-\(name)",
             expiresIn: lifetime
         )
+        return respond(result, call: call)
+    }
+
+    mutating func respond(_ result: TokenRefreshResult, call: (id: AttemptID, base: TokenBundle)? = nil) -> [String] {
+        guard let call = call ?? lastCall else { return ["no call to response"] }
         return send(.responded(call.id, base: call.base, .success(result)))
     }
 

@@ -30,6 +30,20 @@ import Testing
         #expect(stored.lifetime == .seconds(100))
     }
 
+    @Test(arguments: [true, false])
+    func `G19: the delay of a late response is not taken off the expiry in it a second time`(isClockKnown: Bool) {
+        var script = MachineScript.refreshing()
+        let sent = script.date
+        if isClockKnown { _ = script.send(.serverDateNoted(sent)) }
+        _ = script.pass(.seconds(20))
+        // Issued at once, and held back on the way or by the server, which dates what it sends.
+        let tokens = TokenRefreshResult(
+            accessToken: "access-ada-1", refreshToken: "refresh-ada-1", expiresAt: sent + 30, serverDate: script.date)
+        #expect(script.respond(tokens) == ["save ada g1"])
+        // Where no date before it tells the server's time, the token may have been issued as late as the response.
+        #expect(script.wrote() == (isClockKnown ? ["1: ada g1"] : []))
+    }
+
     @Test func `G19: requests that wait for a token which has expired on arrival get the next one`() {
         var script = received(after: .seconds(20), lifetime: .seconds(15))
         #expect(script.wrote() == [])

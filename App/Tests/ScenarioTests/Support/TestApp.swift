@@ -11,6 +11,8 @@ import ProgramTesting
 import Storage
 import TokenRefresh
 
+import class ContractTesting.ManualTimeSource
+
 extension TokenRefreshPolicy {
     /// The default, with limits that a busy machine does not reach.
     static let patient: TokenRefreshPolicy = {
@@ -99,6 +101,8 @@ struct TestApp: Sendable {
     ) async throws {
         var setup = Setup()
         configure(&setup)
+        // A server's clock does not stand still while the application's advances by minutes.
+        if let clock = setup.clock as? ManualTimeSource { setup.server.now = { clock.date } }
         try await DevBackend.withServer(setup.server) { [setup] backend in
             let apps = (0..<count).map { TestApp(backend, setup, store: store($0)) }
             try await apps[0].signIn("ada")
