@@ -11,8 +11,10 @@ extension TokenItem {
             if let bundle = try? reader?(data) { return .active(bundle) }
             return try decode(data, at: location)
         case .separateTokens(let access, let refresh):
-            let bundle = try bundle(accessToken: text(at: access), refreshToken: text(at: refresh))
-            return bundle.map { .active($0) } ?? .empty
+            let (accessToken, refreshToken) = (try text(at: access), try text(at: refresh))
+            guard accessToken != nil || refreshToken != nil else { return .empty }
+            return .active(
+                try KeychainPredecessor.session(accessToken: accessToken, refreshToken: refreshToken))
         }
     }
 
@@ -81,11 +83,6 @@ extension TokenItem {
             }
         }
         throw .keychain(.duplicateItem, "delete every copy of", location)
-    }
-
-    private func bundle(accessToken: String?, refreshToken: String?) -> TokenBundle? {
-        if let accessToken { return TokenBundle(accessToken: accessToken, refreshToken: refreshToken) }
-        return refreshToken.map { TokenBundle(accessToken: "", refreshToken: $0, expiresAt: .distantPast) }
     }
 
     /// The token at a location. `nil`: not found, or an empty text.
