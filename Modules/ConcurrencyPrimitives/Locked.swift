@@ -4,16 +4,28 @@ public import Foundation
 ///
 /// Hold it for a few instructions and never across a suspension. (`Synchronization.Mutex` needs macOS 15 and iOS 18.)
 ///
-/// It is inlined into other modules, so that no access looks up types at run time.
+/// It is inlined into other modules, so that no access looks up types at run time. Value and lock are one allocation.
 @usableFromInline
-package final class Locked<Value>: @unchecked Sendable {  // every access to `value` holds `lock`
-    @usableFromInline let lock = NSLock()
-    @usableFromInline var value: Value
+package struct Locked<Value>: @unchecked Sendable {  // every access to the value holds the lock
+    /// The value is its header, and the lock its only element.
+    @usableFromInline
+    final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+        @inlinable
+        deinit {
+            withUnsafeMutablePointerToElements { _ = pthread_mutex_destroy($0) }
+        }
+    }
+
+    @usableFromInline let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     /// Puts a value behind a lock.
     @inlinable
     package init(_ value: sending Value) {
-        self.value = value
+        storage = Storage.create(minimumCapacity: 1) { _ in value }
+        storage.withUnsafeMutablePointerToElements { lock in
+            lock.initialize(to: pthread_mutex_t())
+            precondition(pthread_mutex_init(lock, nil) == 0, "the system has no memory for a lock")
+        }
     }
 
     /// Runs a closure with exclusive access to the value. It blocks while another caller has it.
@@ -25,8 +37,13 @@ package final class Locked<Value>: @unchecked Sendable {  // every access to `va
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
-        lock.lock()
-        defer { lock.unlock() }
-        return try body(&value)
+        // Both stay where they are for the life of the storage.
+        let (value, lock) = storage.withUnsafeMutablePointers { ($0, $1) }
+        pthread_mutex_lock(lock)
+        defer {
+            pthread_mutex_unlock(lock)
+            withExtendedLifetime(storage) {}
+        }
+        return try body(&value.pointee)
     }
 }

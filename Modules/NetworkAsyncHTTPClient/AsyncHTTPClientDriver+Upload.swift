@@ -11,6 +11,8 @@ import NetworkExchange
 extension AsyncHTTPClientDriver {
     /// The size of the pieces in which a body is handed over.
     private static let pieceSize = 64 * 1_024
+    /// After this many bytes the sender waits until they are written: each wait is a switch between threads.
+    private static let writesAtOnce = 4 * pieceSize
 
     func httpRequest() throws -> HTTPClient.Request {
         let head = request.head
@@ -26,14 +28,19 @@ extension AsyncHTTPClientDriver {
         }
     }
 
+    /// Whether the body is sent in pieces, by a task.
+    var hasUpload: Bool {
+        let body = request.body
+        return body.trailers != nil || !(body.isEmpty || body.data.map { $0.count <= Self.pieceSize } ?? false)
+    }
+
     private var body: HTTPClient.Body? {
-        let hasTrailers = request.body.trailers != nil
-        guard !request.body.isEmpty || hasTrailers else { return nil }
-        if !hasTrailers, let data = request.body.data, data.count <= Self.pieceSize {
-            return .byteBuffer(ByteBuffer(bytes: data))
+        guard hasUpload else {
+            return request.body.data.flatMap { $0.isEmpty ? nil : .byteBuffer(ByteBuffer(bytes: $0)) }
         }
         // Only chunks can be followed by trailers (RFC 9112 §7.1.2).
-        return .stream(contentLength: hasTrailers ? nil : request.body.length) { [weak self] writer in
+        let length = request.body.trailers == nil ? request.body.length : nil
+        return .stream(contentLength: length) { [weak self] writer in
             let eventLoop = self?.client.client.eventLoopGroup.any()
             guard let self, let eventLoop else { preconditionFailure("the driver is kept while its task runs") }
             let end = eventLoop.makePromise(of: Void.self)
@@ -71,13 +78,7 @@ extension AsyncHTTPClientDriver {
                 if !state.isEnded { state.writer = continuation }
                 return state.isEnded
             }
-            if isEnded { continuation.resume(returning: false) }
-            #if DEBUG
-            // NIO ends the process for a future that is released before it is fulfilled.
-            let kept = Unmanaged.passRetained(written)
-            written.whenComplete { _ in kept.release() }
-            #endif
-            guard !isEnded else { return }
+            guard !isEnded else { return continuation.resume(returning: false) }
             written.whenComplete { [weak self] result in
                 let writer = self?.state.withLock { state in
                     defer { state.writer = nil }
@@ -88,18 +89,36 @@ extension AsyncHTTPClientDriver {
         }
     }
 
+    private func write(_ part: ByteBuffer, through writer: HTTPClient.Body.StreamWriter) -> EventLoopFuture<Void> {
+        let written = writer.write(.byteBuffer(part))
+        #if DEBUG
+        // NIO ends the process for a future that is released before it is fulfilled.
+        let kept = Unmanaged.passRetained(written)
+        written.whenComplete { _ in kept.release() }
+        #endif
+        return written
+    }
+
     private func send(through writer: HTTPClient.Body.StreamWriter, end: EventLoopPromise<Void>) async {
         do {
+            var last: EventLoopFuture<Void>?
+            var unwritten = 0
             for try await piece in request.body {
                 var rest = piece[...]
                 while !rest.isEmpty {
                     let part = ByteBuffer(bytes: rest.prefix(Self.pieceSize))
                     rest = rest.dropFirst(Self.pieceSize)
+                    unwritten += part.readableBytes
+                    let written = write(part, through: writer)
+                    last = written
+                    guard unwritten >= Self.writesAtOnce else { continue }
                     // It fails when the exchange has ended, or the server has responded before the end of the body and
                     // does not read on. The response, or the error, is reported elsewhere.
-                    guard await isWritten(writer.write(.byteBuffer(part))) else { return }
+                    guard await isWritten(written) else { return }
+                    (last, unwritten) = (nil, 0)
                 }
             }
+            if let last, !(await isWritten(last)) { return }
             try await makeTrailers()
         } catch {
             return exchange.cancel(error is CancellationError ? error : HTTPTransportError(sending: error))

@@ -22,9 +22,15 @@ package final class Exchange: Sendable {
         /// `nil` before the start, and after the end.
         var driver: (any ExchangeDriver)?
         var lane: ExchangeLane?
-        /// Its next limit among the deadlines.
-        var watch: UInt64?
+        /// Its place among the deadlines, and when it is called there.
+        var watch: (id: UInt64, at: Duration)?
         var lastWaiter = 0
+
+        /// The first limit to be reached, unless a watch comes before it.
+        func unwatchedLimit(of request: HTTPTransportRequest) -> ExchangeLimit? {
+            guard let limit = exchange.limit(of: request) else { return nil }
+            return watch.map { $0.at > limit.at } ?? true ? limit : nil
+        }
     }
 
     package let request: HTTPTransportRequest
@@ -131,24 +137,28 @@ package final class Exchange: Sendable {
 
     // MARK: Time limits
 
-    /// Watches the first limit to be reached, in place of another one.
+    /// Watches the first limit to be reached. An earlier watch stays: when it is called, it watches the next limit.
     private func watch() {
-        while let limit = state.withLock({ $0.exchange.limit(of: request) }) {
-            let added = deadlines.add(at: limit.at) { [weak self] in self?.checkLimit() }
+        while let limit = state.withLock({ $0.unwatchedLimit(of: request) }) {
+            // It is kept until it ends: then the limit is removed. A weak reference would slow every other one down.
+            let added = deadlines.add(at: limit.at) { self.checkLimit() }
             let (replaced, isFirst) = state.withLock { state -> (UInt64?, Bool) in
                 guard !state.exchange.isEnded else { return (added, true) }
-                defer { state.watch = added }
-                let first = state.exchange.limit(of: request)
-                return (state.watch, first.map { $0.at >= limit.at } ?? true)
+                defer { state.watch = (added, limit.at) }
+                // Meanwhile a connection may have brought an earlier one.
+                return (state.watch?.id, state.exchange.limit(of: request).map { $0.at >= limit.at } ?? true)
             }
             if let replaced { deadlines.remove(replaced) }
-            // Meanwhile a connection may have brought an earlier one.
             if isFirst { return }
         }
     }
 
     private func checkLimit() {
-        guard let limit = state.withLock({ $0.exchange.limit(of: request) }) else { return }
+        let limit = state.withLock { state in
+            state.watch = nil
+            return state.exchange.limit(of: request)
+        }
+        guard let limit else { return }
         if now < limit.at { watch() } else { cancel(limit.error) }
     }
 }
@@ -251,7 +261,7 @@ extension Exchange {
     package func cancel(_ error: any Error) { finish(.failure(error), keepsUnread: false) }
 
     private func finish(_ result: Result<HTTPHeaders, any Error>, keepsUnread: Bool) {
-        guard let driver = state.withLock({ $0.exchange.isEnded ? nil : $0.driver }) else { return }
+        guard let driver = state.withLock({ $0.driver }) else { return }
         let now = now
         let error: (any Error)? = if case .failure(let error) = result { error } else { nil }
         let cause = driver.cause(of: error)
@@ -263,7 +273,7 @@ extension Exchange {
         }
         guard let ending else { return }
         if ending.hasConnection { lane?.release() } else { lane?.cancel(self) }
-        if let watch { deadlines.remove(watch) }
+        if let watch { deadlines.remove(watch.id) }
         driver.end(cause)
         request.onEvent?(HTTPTransportEvent(.metrics, metrics: ending.metrics))
         if let (waiter, head) = ending.head { waiter.resume(with: head) }

@@ -85,10 +85,9 @@ public struct Origin: Sendable, Hashable {
 
     /// Whether the host is this machine: `localhost`, `127.0.0.0/8`, `::1`.
     public var isLoopback: Bool {
-        if host == "localhost" || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127"
-            && parts.allSatisfy { $0.utf8.allSatisfy(\.isDigit) && UInt8($0) != nil }
+        var address = in_addr()
+        return host == "localhost" || host == "::1"
+            || (inet_pton(AF_INET, host, &address) == 1 && UInt32(bigEndian: address.s_addr) >> 24 == 127)
     }
 }
 
