@@ -1,4 +1,3 @@
-import AuthInterface
 import Foundation
 
 /// The facts about the body of a refused call by which a refresh handler decides what the failure means.
