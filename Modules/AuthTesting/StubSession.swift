@@ -120,7 +120,6 @@ public final class StubSession: AuthSession, TokenProvider {
 
     /// Reads what is stored, if the state is `unknown`.
     ///
-    /// - Returns: The state afterwards.
     /// - Throws: The scripted error.
     @discardableResult
     public func restore() async throws -> SessionState {
@@ -143,7 +142,6 @@ public final class StubSession: AuthSession, TokenProvider {
 
     /// Makes the next token of the session.
     ///
-    /// - Returns: The state afterwards.
     /// - Throws: The scripted error; `AuthenticationError` with code `noRefreshToken`.
     @discardableResult
     public func refresh() async throws -> SessionState {
@@ -167,7 +165,6 @@ public final class StubSession: AuthSession, TokenProvider {
 
     /// The token of the session.
     ///
-    /// - Returns: The token.
     /// - Throws: The scripted error; `AuthenticationError` with code `notSignedIn`.
     public func token() async throws -> SessionToken {
         try await perform(.token) { try $0.token() }
@@ -175,8 +172,6 @@ public final class StubSession: AuthSession, TokenProvider {
 
     /// The current token, or the next one if the refused token is the current one.
     ///
-    /// - Parameter refusal: The refusal.
-    /// - Returns: The token.
     /// - Throws: The scripted error; `AuthenticationError` with code `sessionEnded` or `noRefreshToken`.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
         contents.withLock { $0.refusals.append(refusal) }

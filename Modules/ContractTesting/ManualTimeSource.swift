@@ -28,8 +28,6 @@ public final class ManualTimeSource: TimeSource {
     public var date: Date { state.withLock { $0.date } }
 
     /// Advances both clocks, and wakes the tasks whose deadline is reached, in the order of the deadlines.
-    ///
-    /// - Parameter duration: The time that passes.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.uptime += duration
@@ -42,18 +40,12 @@ public final class ManualTimeSource: TimeSource {
     }
 
     /// Advances both clocks as soon as a number of tasks sleep.
-    ///
-    /// - Parameters:
-    ///   - duration: The time that passes.
-    ///   - count: The number of tasks.
     public func advance(by duration: Duration, whenAsleep count: Int) async {
         await sleepers(atLeast: count)
         advance(by: duration)
     }
 
     /// Sets the wall clock. The monotonic clock does not change.
-    ///
-    /// - Parameter date: The new time.
     public func setDate(_ date: Date) {
         state.withLock { $0.date = date }
     }

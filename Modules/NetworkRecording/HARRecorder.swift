@@ -56,8 +56,6 @@ public final class HARRecorder: HTTPTransport {
 
     /// Performs a request and records it.
     ///
-    /// - Parameter request: The request.
-    /// - Returns: The response.
     /// - Throws: As the transport underneath.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let number = state.withLock { state in

@@ -70,7 +70,6 @@ public struct HTTPArchive: Sendable, Hashable, Codable {
 
         /// Reads an entry. What a browser's cache did is not read.
         ///
-        /// - Parameter decoder: The decoder.
         /// - Throws: `DecodingError`.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -186,7 +185,6 @@ extension HTTPArchive {
 extension HTTPArchive.Request {
     /// Reads a request.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -203,7 +201,6 @@ extension HTTPArchive.Request {
 extension HTTPArchive.Response {
     /// Reads a response.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -220,7 +217,6 @@ extension HTTPArchive.Response {
 extension HTTPArchive.Content {
     /// Reads a body.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)

@@ -85,10 +85,6 @@ public struct TraceInterceptor: RequestInterceptor {
 
     /// Adds the fields.
     ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - context: The state of the call.
-    /// - Returns: The request with the fields.
     /// - Throws: `HTTPFieldError` when the name of the field is invalid.
     public func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
         var request = request

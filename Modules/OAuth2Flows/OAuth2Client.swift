@@ -23,29 +23,16 @@ public struct OAuth2Client: Sendable, Hashable {
     /// A client that authenticates with HTTP Basic, which every server must support.
     ///
     /// Identifier and secret are form-urlencoded, then joined.
-    ///
-    /// - Parameters:
-    ///   - id: The client identifier.
-    ///   - secret: The client secret.
-    /// - Returns: The client.
     public static func basic(id: String, secret: String) -> OAuth2Client {
         OAuth2Client(id: id, method: .basic(secret: secret))
     }
 
     /// A client that sends its secret in the body, for a server without HTTP Basic.
-    ///
-    /// - Parameters:
-    ///   - id: The client identifier.
-    ///   - secret: The client secret.
-    /// - Returns: The client.
     public static func body(id: String, secret: String) -> OAuth2Client {
         OAuth2Client(id: id, method: .body(secret: secret))
     }
 
     /// A public client, such as an app: it cannot keep a secret, and sends its identifier only.
-    ///
-    /// - Parameter id: The client identifier.
-    /// - Returns: The client.
     public static func `public`(id: String) -> OAuth2Client {
         OAuth2Client(id: id, method: .none)
     }

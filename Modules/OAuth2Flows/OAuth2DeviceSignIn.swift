@@ -160,7 +160,6 @@ extension OAuth2DeviceCode: Decodable {
 
     /// Reads a response of a device authorization endpoint.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when a required member is missing or empty, or a URL is not `https`.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)

@@ -103,7 +103,6 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// Revokes the refresh token and the access tokens issued for it (RFC 7009 §2.1); without a refresh token, the
     /// access token. A token that the server does not know is not an error.
     ///
-    /// - Parameter tokens: The tokens of the session.
     /// - Throws: `NetworkError`, or `CancellationError`.
     public func revoke(_ tokens: TokenBundle) async throws {
         guard let revocationEndpoint else { return }

@@ -39,10 +39,6 @@ struct OAuth2TokenResponse: Decodable, Sendable {
     /// The tokens. An access token of a type other than `bearer` must not be used (RFC 6749 §7.1): it is left out, and
     /// the new refresh token beside it is kept.
     ///
-    /// - Parameters:
-    ///   - request: The request of the call.
-    ///   - status: The status of the response.
-    /// - Returns: The tokens.
     /// - Throws: `TokenRefreshError` with code `unavailable` when there is neither a usable access token nor a new
     ///   refresh token.
     func usable(after request: TokenRefreshRequest, status: Int?) throws -> TokenRefreshResult {

@@ -90,9 +90,6 @@ public final class WebAuthenticationUserAgent: NSObject, OAuth2UserAgent {
 
 extension WebAuthenticationUserAgent: ASWebAuthenticationPresentationContextProviding {
     /// The window over which the sheet is shown.
-    ///
-    /// - Parameter session: The session that asks.
-    /// - Returns: The window.
     public func presentationAnchor(for session: ASWebAuthenticationSession) -> ASPresentationAnchor { anchor }
 }
 #endif

@@ -53,7 +53,6 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
 
     /// The session of an account.
     ///
-    /// - Parameter account: The account.
     /// - Complexity: O(1), amortized.
     public subscript(account: Account) -> TokenRefreshCoordinator {
         let (session, released) = entries.withLock { entries in
@@ -71,8 +70,6 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     /// Releases the engine of an account, such as one that was removed. Its session is not signed out.
     ///
     /// An engine with work under way ends after it.
-    ///
-    /// - Parameter account: The account.
     public func release(_ account: Account) {
         let released = entries.withLock { $0.kept.removeValue(forKey: account) }
         withExtendedLifetime(released) {}

@@ -117,10 +117,6 @@ public struct TokenFields: Sendable, Hashable {
 
     /// Creates fields. Fails for names that are equal, that no header field can have (RFC 9110 §5.1), or that a request
     /// has for another reason.
-    ///
-    /// - Parameters:
-    ///   - accessToken: The field of the access token.
-    ///   - refreshToken: The field of the refresh token.
     public init?(accessToken: String, refreshToken: String? = nil) {
         let reserved: Set<String> = [
             "accept", "authorization", "connection", "content-length", "content-type", "cookie", "expect", "host", "te",

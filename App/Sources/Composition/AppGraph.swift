@@ -137,7 +137,6 @@ public struct AppGraph: Sendable {
 
     /// Creates a fitter with the platform's codec: at most 1024×1024 pixels and 5 MB.
     ///
-    /// - Returns: The fitter.
     /// - Throws: `ImagingError` with code `codecUnavailable` in a build without a codec.
     public static func photoFitter() throws -> PhotoFitter {
         PhotoFitter(codec: try PlatformCodec.make())

@@ -32,8 +32,6 @@ public struct PlatformTransport: HTTPTransport {
 
     /// Sends one request and returns when the head of the response has arrived.
     ///
-    /// - Parameter request: The request.
-    /// - Returns: The response.
     /// - Throws: `HTTPTransportError`. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try await transport.perform(request)

@@ -121,8 +121,6 @@ public struct ProfileName: Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
 
     /// Creates a name. Fails for one that is invalid, and for `default`.
-    ///
-    /// - Parameter text: The name.
     public init?(_ text: String) {
         func isPlain(_ character: Character) -> Bool {
             character.isASCII && (character.isLetter || character.isNumber)

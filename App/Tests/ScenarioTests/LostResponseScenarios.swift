@@ -77,8 +77,6 @@ extension Scenarios {
         }
 
         /// Sends requests with an expired token, and loses the response of the refresh.
-        ///
-        /// - Returns: The errors.
         private func loseTheResponse(_ app: TestApp) async throws -> [NetworkError] {
             app.backend.faults = FaultPlan([FaultRule("POST", app.refreshPath, .closeAfterHandler, times: 1)])
             try await app.backend.expireAccessTokens()

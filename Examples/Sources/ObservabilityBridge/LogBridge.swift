@@ -18,8 +18,6 @@ public struct LogBridge: NetworkObserver {
     }
 
     /// Receives one event.
-    ///
-    /// - Parameter event: The event.
     public func receive(_ event: NetworkEvent) {
         let level = event.kind.name.level
         guard logger.logLevel <= level else { return }

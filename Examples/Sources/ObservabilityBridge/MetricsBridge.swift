@@ -25,8 +25,6 @@ public final class MetricsBridge: NetworkObserver {
     }
 
     /// Receives one event.
-    ///
-    /// - Parameter event: The event.
     public func receive(_ event: NetworkEvent) {
         switch event.kind.name {
         case .started: started.withLock { $0[event.id] = event.uptime }

@@ -48,8 +48,6 @@ public final class TracingBridge: RequestInterceptor, NetworkObserver {
     }
 
     /// Receives one event.
-    ///
-    /// - Parameter event: The event.
     public func receive(_ event: NetworkEvent) {
         switch event.kind.name {
         // The event knows which parts of the URL are secrets.

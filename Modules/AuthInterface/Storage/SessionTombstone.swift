@@ -32,7 +32,6 @@ extension SessionTombstone: Codable {
 
     /// Decodes a tombstone.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when a field is missing or the reason is unknown.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
@@ -52,7 +51,6 @@ extension SessionTombstone: Codable {
 
     /// Encodes a tombstone.
     ///
-    /// - Parameter encoder: The encoder.
     /// - Throws: What the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var fields = encoder.container(keyedBy: CodingKeys.self)

@@ -91,8 +91,6 @@ public final class RotatingTokenServer: Sendable {
 
     /// Exchanges the refresh token of a call.
     ///
-    /// - Parameter request: The call.
-    /// - Returns: The next pair.
     /// - Throws: The errors of ``refresh(_:key:)``.
     public func refresh(_ request: TokenRefreshRequest) throws(TokenRefreshError) -> TokenRefreshResult {
         try refresh(request.refreshToken, key: request.idempotencyKey)

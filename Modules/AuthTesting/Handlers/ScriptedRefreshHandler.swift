@@ -141,15 +141,9 @@ extension ScriptedRefreshHandler {
         }
 
         /// These tokens. The server is not called.
-        ///
-        /// - Parameter result: The tokens.
-        /// - Returns: The response.
         public static func tokens(_ result: TokenRefreshResult) -> Response { Response { _, _ in result } }
 
         /// This error, of any type. The server is not called.
-        ///
-        /// - Parameter error: The error.
-        /// - Returns: The response.
         public static func failure(_ error: any Error) -> Response { Response { _, _ in throw error } }
 
         /// A refusal that may come from a gateway: a bare 401. The server is not called.
@@ -162,11 +156,6 @@ extension ScriptedRefreshHandler {
         }
 
         /// Another response, once a gate is open. The wait ignores cancellation.
-        ///
-        /// - Parameters:
-        ///   - gate: The gate.
-        ///   - response: The other response.
-        /// - Returns: The response.
         public static func held(at gate: Gate, then response: Response) -> Response {
             Response { request, server in
                 await gate.pass()

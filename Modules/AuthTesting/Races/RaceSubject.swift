@@ -48,8 +48,6 @@ public struct RaceSubject: Sendable {
 
     /// Creates a subject from an engine. As in a real client, a refused request is retried with the token it was sent
     /// with.
-    ///
-    /// - Parameter engine: The engine.
     public init(_ engine: some AuthSession & TokenProvider) {
         let given = Locked<[String: SessionToken]>([:])
         let note: @Sendable (SessionToken) -> String = { token in

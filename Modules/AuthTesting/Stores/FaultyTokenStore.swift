@@ -66,7 +66,6 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
 
     /// Reads from the base store.
     ///
-    /// - Returns: The bundle of the base store.
     /// - Throws: The scripted error, or the errors of the base store.
     public func load() async throws -> TokenBundle? {
         try await faults.perform(.load) { try await base.load() }
@@ -74,7 +73,6 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
 
     /// Writes to the base store.
     ///
-    /// - Parameter bundle: The bundle to store.
     /// - Throws: The scripted error, or the errors of the base store.
     public func save(_ bundle: TokenBundle) async throws {
         try await faults.perform(bundle.refreshIntent == nil ? .save : .record) { try await base.save(bundle) }

@@ -22,9 +22,6 @@ extension Endpoint where Response == Article {
     public static func article(_ id: Article.ID) -> Self { .get("articles/\(id)") }
 
     /// Creates an article. The call has an idempotency key: sent again, it does not create a second article.
-    ///
-    /// - Parameter draft: The content.
-    /// - Returns: The endpoint.
     public static func create(_ draft: ArticleDraft) -> Self { .post("articles", json: draft).idempotent() }
 
     /// Changes an article of the signed-in user.

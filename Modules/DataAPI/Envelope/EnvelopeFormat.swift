@@ -48,7 +48,6 @@ public struct EnvelopeFormat: ResponseFormat {
 
     /// Checks `success`. A body that is empty or no envelope is accepted.
     ///
-    /// - Parameter response: The response.
     /// - Throws: `ServerError` when `success` is `false`.
     public func check(_ response: HTTPResponse) throws {
         guard !response.body.isEmpty else { return }
@@ -67,10 +66,6 @@ public struct EnvelopeFormat: ResponseFormat {
 
     /// Decodes the body.
     ///
-    /// - Parameters:
-    ///   - type: The type.
-    ///   - response: The response.
-    /// - Returns: The error.
     /// - Throws: `DecodingError`.
     public func error<Failure: Decodable>(_ type: Failure.Type, from response: HTTPResponse) throws -> Failure {
         try coding.makeDecoder().decode(type, from: response.body)
@@ -143,8 +138,5 @@ extension ResponseFormat where Self == EnvelopeFormat {
     public static var envelope: Self { EnvelopeFormat() }
 
     /// Every response is a ``ResponseEnvelope``, and the value is its `data`.
-    ///
-    /// - Parameter coding: The decoders.
-    /// - Returns: The format.
     public static func envelope(_ coding: JSONCoding) -> Self { EnvelopeFormat(coding: coding) }
 }

@@ -32,7 +32,6 @@ extension Identifier: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral {
 extension Identifier: Codable {
     /// Reads a string or a whole number.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` for an empty string and for every other value.
     public init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
@@ -50,7 +49,6 @@ extension Identifier: Codable {
 
     /// Writes a string.
     ///
-    /// - Parameter encoder: The encoder.
     /// - Throws: The errors of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()

@@ -37,7 +37,6 @@ extension Page: Decodable where Item: Decodable {
 
     /// Reads an object with `items` and `nextCursor`, or an array: a list that has one page.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when an item cannot be read.
     public init(from decoder: any Decoder) throws {
         if (try? decoder.unkeyedContainer()) != nil {

@@ -23,7 +23,6 @@ public struct SignedIn: Sendable, Hashable, Decodable {
 
     /// Reads `user`, and the tokens beside it.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when there is no user, or neither an access token nor a refresh token.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
@@ -43,8 +42,6 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     private var expiry: IssuedExpiry?
 
     /// Creates the value.
-    ///
-    /// - Parameter result: The issued tokens.
     public init(_ result: TokenRefreshResult) {
         self.result = result
     }
@@ -68,7 +65,6 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     /// Reads `accessToken`, and if present `refreshToken`, `expiresIn` (seconds from the response) and `expiresAt` (on
     /// the server's clock, written as `TokenDates.automatic` says), in camel case or in snake case.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when there is neither an access token nor a refresh token.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)

@@ -33,7 +33,6 @@ public struct User: Sendable, Hashable, Identifiable, Decodable {
     /// Reads a user. An invalid profile URL or key counts as no picture, so that it does not prevent a
     /// sign-in.
     ///
-    /// - Parameter decoder: The decoder.
     /// - Throws: `DecodingError` when `id` or `name` is missing or of another type.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)

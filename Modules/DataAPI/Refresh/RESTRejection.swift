@@ -163,9 +163,6 @@ extension RESTRejection {
 
     /// These statuses refuse the refresh token, whatever the body says, unless it is a page or its code is unrelated.
     /// Name none that a gateway in front of the server sends.
-    ///
-    /// - Parameter statuses: The statuses.
-    /// - Returns: The rules.
     public static func statuses(_ statuses: Set<Int>) -> RESTRejection {
         var rules = RESTRejection()
         rules.rejectedStatuses = statuses

@@ -94,7 +94,6 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
 
     /// Ends the session at the server. Without a refresh token, no call is made.
     ///
-    /// - Parameter tokens: The tokens of the session.
     /// - Throws: `NetworkError`, or `CancellationError`.
     public func revoke(_ tokens: TokenBundle) async throws {
         guard let refreshToken = tokens.refreshToken else { return }
@@ -126,9 +125,6 @@ public struct RefreshAccessTokenPlacement: Sendable, Hashable {
     public static let bearer = RefreshAccessTokenPlacement(kind: .field(name: "Authorization", prefix: "Bearer "))
 
     /// In another header field.
-    ///
-    /// - Parameter name: The name of the field.
-    /// - Returns: The placement.
     public static func field(_ name: String) -> RefreshAccessTokenPlacement {
         RefreshAccessTokenPlacement(kind: .field(name: name, prefix: ""))
     }

@@ -61,7 +61,6 @@ public struct AuthService: Sendable {
 
     /// Fetches the user of the session.
     ///
-    /// - Returns: The user.
     /// - Throws: `NetworkError`, or `CancellationError`.
     public func me() async throws -> User {
         try await network.send(.me)

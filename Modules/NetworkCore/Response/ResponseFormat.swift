@@ -91,8 +91,6 @@ extension ResponseFormat where Self == PlainJSONFormat {
     public static var json: Self { PlainJSONFormat() }
 
     /// Every response is the value itself, as JSON.
-    ///
-    /// - Returns: The format.
     public static func json(_ coding: JSONCoding) -> Self { PlainJSONFormat(coding: coding) }
 }
 

@@ -44,11 +44,6 @@ public struct KeychainPredecessor: Sendable {
     ///
     /// They become a new session without a known expiry. With the access token only, the session cannot be refreshed;
     /// with the refresh token only, its access token has expired.
-    ///
-    /// - Parameters:
-    ///   - access: The location of the access token.
-    ///   - refresh: The location of the refresh token.
-    /// - Returns: The predecessor.
     public static func separateTokens(access: KeychainLocation, refresh: KeychainLocation) -> KeychainPredecessor {
         KeychainPredecessor(layout: .separateTokens(access: access, refresh: refresh))
     }

@@ -154,7 +154,6 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// See `AuthSession.refresh()`.
     ///
-    /// - Returns: The state afterwards.
     /// - Throws: `AuthenticationError`, or `CancellationError`.
     @discardableResult
     public func refresh() async throws -> SessionState {
