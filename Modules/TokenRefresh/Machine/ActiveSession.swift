@@ -1,8 +1,8 @@
 import AuthInterface
 import Foundation
 
-/// How a session ends.
-enum SessionOutcome: Sendable {
+/// How a session ends. In a box: the context has room for one with each event.
+indirect enum SessionOutcome: Sendable {
     /// The session has ended. `inStore`: the store holds its end already.
     case ends(SignOutReason, revoking: TokenBundle?, inStore: Bool)
     /// Another process has signed in, and the store holds its session.
@@ -282,13 +282,14 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     /// The token that can be used without an event, and until when (G18).
-    func readyToken(_ now: Instant) -> (token: SessionToken, until: Duration?)? {
+    func readyToken() -> MachineState.ReadyToken? {
+        func ready(until end: Duration?) -> MachineState.ReadyToken { .init(token: token(), until: end) }
         guard !isActivating else { return nil }
-        guard isRefreshable else { return (token(), expiry.end) }
-        guard let aheadFrom = expiry.aheadFrom, let leewayFrom = expiry.leewayFrom else { return (token(), nil) }
+        guard isRefreshable else { return ready(until: expiry.end) }
+        guard let aheadFrom = expiry.aheadFrom, let leewayFrom = expiry.leewayFrom else { return ready(until: nil) }
         // While no refresh can start, a valid token can be used until its leeway.
-        guard canStart else { return (token(), leewayFrom) }
-        return (token(), min(leewayFrom, max(aheadFrom, failure?.until ?? aheadFrom)))
+        guard canStart else { return ready(until: leewayFrom) }
+        return ready(until: min(leewayFrom, max(aheadFrom, failure?.until ?? aheadFrom)))
     }
 
     var isRefreshable: Bool { bundle.refreshToken?.isEmpty == false }
@@ -345,4 +346,18 @@ struct ActiveSession: Hashable, Sendable {
         guard case .nothing(let replaced, _) = persistence else { return }
         persistence = .nothing(replacing: replaced, isUncertain: isUncertain)
     }
+}
+
+/// A session in a place of its own, so that the state of the machine is small: its values are as large as its largest
+/// case, and are moved as it changes.
+final class SessionBox: @unchecked Sendable {  // It is changed by its only owner: see `modifySession`.
+    var value: ActiveSession
+
+    init(_ value: ActiveSession) { self.value = value }
+}
+
+extension SessionBox: Hashable {
+    static func == (first: SessionBox, second: SessionBox) -> Bool { first === second || first.value == second.value }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

@@ -82,16 +82,16 @@ struct Lease: Hashable, Sendable {
     ///   - session: The session, if one is signed in.
     ///   - store: What is not stored yet.
     /// - Returns: The leases to release.
-    mutating func release(neededBy session: ActiveSession?, _ store: PendingWrite) -> [AttemptID] {
+    mutating func release(neededBy session: SessionBox?, _ store: PendingWrite) -> [AttemptID] {
         let isStored = !store.isBehind
         if session == nil, isStored { endedCalls = [:] }
         let isEndMissed = session == nil && store.hasMissed && endedCalls.isEmpty
         var released: [AttemptID] = []
-        if isEndMissed || (isStored && session?.call == nil) {
+        if isEndMissed || (isStored && session?.value.call == nil) {
             released = lost
             lost = []
         }
-        let isNeeded = !isSuspending && session?.needsLease ?? false
+        let isNeeded = !isSuspending && session?.value.needsLease ?? false
         if let held, (isStored && !isNeeded) || (isEndMissed && !isSuspending) {
             released.append(held.id)
             state = .none

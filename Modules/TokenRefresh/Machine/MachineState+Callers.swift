@@ -8,7 +8,7 @@ extension MachineState {
         switch state {
         case .unknown: .unknown
         case .signedOut, .modifying: .signedOut
-        case .signedIn(let session): session.isActivating ? .activating : .signedIn
+        case .signedIn(let session): session.value.isActivating ? .activating : .signedIn
         }
     }
 
@@ -146,7 +146,7 @@ extension MachineState {
 
     /// Uses the session that the store holds.
     mutating func use(stored bundle: TokenBundle, after sighting: StoreSighting? = nil) {
-        state = .signedIn(ActiveSession(stored: bundle, after: sighting, context.moment))
+        state = .signedIn(SessionBox(ActiveSession(stored: bundle, after: sighting, context.moment)))
         modifySession { session in
             session.recordSighting(bundle)
             if let failure = bundle.refreshIntent?.failure { session.observe(failure) }

@@ -20,8 +20,8 @@ extension MachineState {
         case .signedOut, .modifying:
             scope = pendingEndScope?.followed(by: id) ?? .sessions(id, replacing: [])
         case .signedIn(let session):
-            old = session.newestBundle
-            scope = session.endScope.followed(by: id)
+            old = session.value.newestBundle
+            scope = session.value.endScope.followed(by: id)
         }
         failWaiters()
         let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
@@ -29,7 +29,8 @@ extension MachineState {
         let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         let over = StoreContent.Predecessor.begunBefore(bundle.begunAt, replacing: scope.sessions)
         let version = context.write(.bundle(bundle, over: over))
-        state = .signedIn(ActiveSession(signedIn: bundle, expiry, replacing: scope, version: version))
+        state = .signedIn(
+            SessionBox(ActiveSession(signedIn: bundle, expiry, replacing: scope, version: version)))
         context.letWait(waiter, isSignIn: true)
         // The sign-in replaces what an earlier sign-out was to end.
         context.letEarlySignOutsWait()
@@ -53,7 +54,7 @@ extension MachineState {
             context.room.add(waiter, to: .earlySignOut)
             load()
         case .signedIn(let session):
-            end(reason, revoking: session.newestBundle, inStore: false)
+            end(reason, revoking: session.value.newestBundle, inStore: false)
             context.letWait(waiter)
         }
     }
@@ -71,10 +72,10 @@ extension MachineState {
             context.forgetWrites()
             respondToStoreWaiters(nil)
         } else {
-            _ = context.write(.tombstone(reason, at: context.now.date, of: session.endScope))
-            if let call = session.call {
+            _ = context.write(.tombstone(reason, at: context.now.date, of: session.value.endScope))
+            if let call = session.value.call {
                 context.lease.endedCalls[call.id] = Lease.EndedCall(
-                    session: session.bundle.session, generation: call.generation)
+                    session: session.value.bundle.session, generation: call.generation)
             }
         }
         failWaiters()
@@ -99,7 +100,7 @@ extension MachineState {
         context.forgetWrites()
         respondToStoreWaiters(nil)
         var earlier: StoreSighting?
-        if case .signedIn(let session) = state { earlier = session.sighting }
+        if case .signedIn(let session) = state { earlier = session.value.sighting }
         use(stored: found, after: earlier)
         revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
@@ -149,7 +150,7 @@ extension MachineState {
         guard case .signedIn(let session) = state else {
             return context.emit(.revoke(bundle, besideAnother: false))
         }
-        let current = session.newestBundle
+        let current = session.value.newestBundle
         // An older version has stored an empty refresh token where there is none.
         let isInUse = current.refreshToken.map { !$0.isEmpty && $0 == bundle.refreshToken } ?? false
         guard current.session != bundle.session, !isInUse, current.accessToken != bundle.accessToken else { return }
@@ -162,9 +163,7 @@ extension MachineState {
         _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
         context.lease.endedCalls[id] = nil
-        if case .signedIn(let session) = state, session.bundle.session == base.session {
-            return modifySession { $0.responded(id, base: base, result) }
-        }
+        if current?.bundle.session == base.session { return modifySession { $0.responded(id, base: base, result) } }
         // G9: the session is over. If the response repeats the old tokens, they were already revoked with the session.
         context.stopLimits(of: id)
         context.emit(.report(.responseDropped(session: base.session)))

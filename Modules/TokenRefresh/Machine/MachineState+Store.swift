@@ -40,9 +40,10 @@ extension MachineState {
     }
 
     mutating func activate(_ version: Int) {
-        guard case .signedIn(var session) = state, session.activate(version) else { return }
-        state = .signedIn(session)
-        announce(.signedIn(session.bundle.session))
+        var session: SessionID?
+        modifySession { if $0.activate(version) { session = $0.bundle.session } }
+        guard let session else { return }
+        announce(.signedIn(session))
         modifySession { $0.serveQueue() }
     }
 

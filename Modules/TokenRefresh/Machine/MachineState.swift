@@ -7,7 +7,7 @@ struct MachineState: Hashable, Sendable {
     enum State: Hashable, Sendable {
         case unknown(Restoring)
         case signedOut(SignOutReason)
-        case signedIn(ActiveSession)
+        case signedIn(SessionBox)
         /// A rule of the session is at work and has it: no rule of the machine sees this.
         case modifying
     }
@@ -90,7 +90,7 @@ struct MachineState: Hashable, Sendable {
 
     /// The tokens in use.
     var current: (bundle: TokenBundle, expiry: Expiry)? {
-        if case .signedIn(let session) = state { (session.bundle, session.expiry) } else { nil }
+        if case .signedIn(let session) = state { (session.value.bundle, session.value.expiry) } else { nil }
     }
 
     /// The content that is not stored yet.
@@ -102,7 +102,7 @@ struct MachineState: Hashable, Sendable {
         status.isStored = !context.store.isBehind
         status.storeFailure = storeFailure
         status.lastEnding = lastEnding
-        if case .signedIn(let session) = state { session.fill(&status) }
+        if case .signedIn(let session) = state { session.value.fill(&status) }
         return status
     }
 
@@ -147,11 +147,9 @@ struct MachineState: Hashable, Sendable {
         checkForWaiters()
         releaseLeases()
         respondToSettleWaiters()
-        if case .signedIn(let session) = state {
-            ready = session.readyToken(now).map { ReadyToken(token: $0.token, until: $0.until) }
-        } else {
-            ready = nil
-        }
+        var ready: ReadyToken?
+        modifySession { ready = $0.readyToken() }
+        self.ready = ready
         return context.takeActions()
     }
 
@@ -190,9 +188,10 @@ struct MachineState: Hashable, Sendable {
     mutating func modifySession(_ body: (inout ActiveSession) -> Void) {
         guard case .signedIn(var session) = state else { return }
         state = .modifying
-        swap(&session.context, &context)
-        body(&session)
-        swap(&session.context, &context)
+        if !isKnownUniquelyReferenced(&session) { session = SessionBox(session.value) }
+        swap(&session.value.context, &context)
+        body(&session.value)
+        swap(&session.value.context, &context)
         state = .signedIn(session)
         switch context.takeOutcome() {
         case .ends(let reason, let revoked, let inStore)?: end(reason, revoking: revoked, inStore: inStore)
@@ -208,7 +207,7 @@ struct MachineState: Hashable, Sendable {
     mutating func releaseLeases() {
         guard !context.lease.isFree else { return }
         if context.lease.isSuspending, !context.store.isBehind { modifySession { $0.suspensionNear() } }
-        var session: ActiveSession?
+        var session: SessionBox?
         if case .signedIn(let current) = state { session = current }
         for id in context.lease.release(neededBy: session, context.store) { context.emit(.release(id)) }
     }
@@ -219,7 +218,7 @@ struct MachineState: Hashable, Sendable {
     }
 
     func pauseEnd(at uptime: Duration) -> Duration? {
-        guard case .signedIn(let session) = state, let until = session.failure?.until else { return nil }
+        guard case .signedIn(let session) = state, let until = session.value.failure?.until else { return nil }
         return until > uptime ? until : nil
     }
 
@@ -228,7 +227,7 @@ struct MachineState: Hashable, Sendable {
         switch state {
         case .unknown(let restoring): return !restoring.isReading && restoring.wish == nil
         case .signedOut, .modifying: return true
-        case .signedIn(let session): return session.isIdle
+        case .signedIn(let session): return session.value.isIdle
         }
     }
 }

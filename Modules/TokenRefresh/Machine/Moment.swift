@@ -2,13 +2,25 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The constants of a machine.
-struct MachineSettings: Hashable, Sendable {
+/// The constants of a machine. A class: a moment is moved with each event, and they stay where they are.
+final class MachineSettings: Sendable {
     let policy: TokenRefreshPolicy
     let isShared: Bool
     /// This process, as an intent names it.
     let owner: ProcessIdentity
     let tolerance: ReplayTolerance
+
+    init(policy: TokenRefreshPolicy, isShared: Bool, owner: ProcessIdentity, tolerance: ReplayTolerance) {
+        (self.policy, self.isShared, self.owner, self.tolerance) = (policy, isShared, owner, tolerance)
+    }
+}
+
+extension MachineSettings: Equatable {
+    static func == (first: MachineSettings, second: MachineSettings) -> Bool {
+        first === second
+            || (first.policy == second.policy && first.isShared == second.isShared && first.owner == second.owner
+                && first.tolerance == second.tolerance)
+    }
 }
 
 /// What a rule reads of an event's instant: the two clocks, what is known of them, and the constants of the machine.
