@@ -18,17 +18,19 @@ struct ExploredWorld {
         world.server.noteStored(grant, by: -1)
         for process in 0...1 {
             world.processes[process].isAlive = true
-            _ = world.ask(process, for: .restore, .restore)
+            world.ask(process, for: .restore, .restore)
             world.goOnToTheEnd()
         }
     }
 
-    mutating func take(_ step: ExplorationStep) {
-        let process = step.process
-        if let resource = step.resource { bounds.spend(resource) }
+    mutating func take(_ choice: Choice) {
+        let process = choice.process
+        if let resource = choice.resource { bounds.spend(resource) }
         // The world before the step is kept, and shares the other process.
         world.processes[process] = world.processes[process].copy()
-        step.action(&world)
+        // All rates are zero: nothing is left to chance.
+        var draws = RandomDraws(0)
+        for step in choice.steps { world.take(step, &draws) }
         // No process waits for what is on the way back to one that was killed.
         world.calls.removeAll { $0.isOrphan && $0.phase != .sent }
         // A request whose refused token was replaced has been served.

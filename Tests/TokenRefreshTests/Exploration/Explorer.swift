@@ -44,9 +44,9 @@ struct Explorer {
             var machines: Set<SharedMachine> = []
             // A state that has been left is freed.
             while let state = level.popLast() {
-                for (index, step) in state.explored.steps().enumerated() {
+                for (index, choice) in state.explored.choices().enumerated() {
                     var new = state.explored
-                    new.take(step)
+                    new.take(choice)
                     report.steps += 1
                     if new.world.violation != nil {
                         report.states = origins.count
@@ -54,7 +54,7 @@ struct Explorer {
                         return report
                     }
                     guard seen.insert(new.fingerprint).inserted else { continue }
-                    new.world.processes[step.process].share(&machines)
+                    new.world.processes[choice.process].share(&machines)
                     next.append(State(new, id: Int32(origins.count)))
                     origins.append(Origin(parent: state.id, step: UInt16(index)))
                 }
@@ -82,10 +82,9 @@ struct Explorer {
         var explored = ExploredWorld(model, bounds)
         var lines: [String] = []
         for choice in choices.reversed() {
-            let step = explored.steps()[Int(choice)]
             explored.world.trace = []
-            explored.take(step)
-            lines.append(([step.description] + (explored.world.trace ?? [])).joined(separator: "\n        "))
+            explored.take(explored.choices()[Int(choice)])
+            lines.append((explored.world.trace ?? []).joined(separator: "\n        "))
         }
         guard let violation = explored.world.violation else { preconditionFailure("no history repeats itself") }
         return Counterexample(violation: violation, lines: lines)

@@ -13,7 +13,7 @@ extension World {
         refusesEverything = false
         for process in 0..<processes.count {
             processes[process].storeCondition = .works
-            _ = resume(process)
+            if processes[process].isSuspended { resume(process) }
         }
         goOnToTheEnd()
         if violation == nil { checkRest() }
@@ -37,11 +37,16 @@ extension World {
         var rounds = 0
         while isMoving, violation == nil {
             isMoving = false
-            for index in (0..<calls.count).reversed() where work(on: index, &draws) { isMoving = true }
+            for index in (0..<calls.count).reversed() where take(step(ofCall: index, &draws), &draws) {
+                isMoving = true
+            }
             for process in 0..<processes.count where processes[process].runs {
-                if report(process) { isMoving = true }
+                if processes[process].hasReport {
+                    storeChanged(process)
+                    isMoving = true
+                }
                 for index in (0..<processes[process].jobs.count).reversed()
-                where index < processes[process].jobs.count && work(on: index, of: process, &draws) {
+                where index < processes[process].jobs.count && take(step(ofJob: index, process), &draws) {
                     isMoving = true
                 }
             }
@@ -133,7 +138,7 @@ extension World {
     /// A process that restores gets the state of the shared store.
     private mutating func checkFollowing(_ process: Int) {
         guard isShared else { return }
-        _ = ask(process, for: .restore, .restore)
+        ask(process, for: .restore, .restore)
         goOnToTheEnd()
         let published = processes[process].published
         switch store.content {

@@ -5,44 +5,42 @@ import Foundation
 
 /// What the store does for the processes.
 extension World {
-    /// Does one piece of a process's work of the store, or reports its result to the process.
-    mutating func workOnStore(_ process: Int, _ draws: inout RandomDraws) -> Bool {
-        let count = processes[process].jobs.count
-        guard count > 0 else { return false }
-        return work(on: draws.pick(count), of: process, &draws)
-    }
-
-    mutating func work(on index: Int, of process: Int, _ draws: inout RandomDraws) -> Bool {
-        let job = processes[process].jobs[index]
-        if let event = job.event {
-            processes[process].jobs.remove(at: index)
-            noteCheck(process, event)
-            if case .wrote(_, .failed) = event { excuse(process) }
-            send(process, event)
-            return true
-        }
-        switch job.kind {
+    /// Reads, writes or releases the lease for a process.
+    mutating func work(on index: Int, of process: Int, _ draws: inout RandomDraws) {
+        switch processes[process].jobs[index].kind {
         case .release(let id):
             release(id, of: process)
             processes[process].jobs.remove(at: index)
-            return true
-        case _ where condition(for: process) == .hangs: return false
         case .read(let purpose): processes[process].jobs[index].event = read(purpose, process, &draws)
-        case .lease(let id):
-            guard let event = lease(process, id, since: job.since) else { return false }
-            processes[process].jobs[index].event = event
         case .write(let version, let content):
             processes[process].jobs[index].event = .wrote(version: version, write(process, content, &draws))
+        case .lease: break
         }
-        return true
+    }
+
+    /// The store fails, or reports a failure of what it has done.
+    mutating func failWork(_ index: Int, of process: Int, _ error: TokenStoreError) {
+        switch processes[process].jobs[index].kind {
+        case .release: break
+        case .read(let purpose):
+            processes[process].jobs[index].event = .read(purpose, .failure(error), ownerMayCall: false)
+        case .lease(let id): processes[process].jobs[index].event = .leaseFailed(id, error)
+        case .write(let version, _): processes[process].jobs[index].event = .wrote(version: version, .failed(error))
+        }
+    }
+
+    /// Reports the result of a job to its process.
+    mutating func report(_ index: Int, to process: Int) {
+        guard let event = processes[process].jobs.remove(at: index).event else { return }
+        noteCheck(process, event)
+        if case .wrote(_, .failed) = event { excuse(process) }
+        send(process, event)
     }
 
     /// Notifies a process that the store may have changed.
-    mutating func report(_ process: Int) -> Bool {
-        guard processes[process].hasReport else { return false }
+    mutating func storeChanged(_ process: Int) {
         processes[process].hasReport = false
         send(process, .storeChanged)
-        return true
     }
 
     /// Notes what the machine learns of the store.
@@ -118,25 +116,18 @@ extension World {
         server.noteUnguarded(process)
     }
 
-    /// - Returns: `nil` while it waits.
-    private mutating func lease(_ process: Int, _ id: AttemptID, since: Int) -> RefreshEvent? {
-        if condition(for: process) == .fails { return .leaseFailed(id, .simulated) }
-        if let lease = store.lease, store.fault != .leaseIsNotExclusive {
-            guard isExpired(lease) else {
-                return now - since >= plan.policy.deadline.milliseconds ? .leaseFailed(id, .busyModel) : nil
-            }
-        }
-        return give(id, to: process)
-    }
+    /// Whether a process can get the lease now.
+    var isLeaseFree: Bool { store.lease.map(isExpired) ?? true || store.fault == .leaseIsNotExclusive }
 
-    mutating func give(_ id: AttemptID, to process: Int) -> RefreshEvent {
+    mutating func giveLease(for index: Int, to process: Int) {
+        guard case .lease(let id) = processes[process].jobs[index].kind else { return }
         if let lease = store.lease, store.fault != .leaseIsNotExclusive { noteExpiry(of: lease) }
         store.lease = .init(process: process, owner: processes[process].owner, attempt: id)
-        if plan.isExplored, plan.lease.claimTime != nil { store.leaseNumber += 1 }
-        let name = plan.isExplored ? "\(store.leaseNumber)" : nil
+        if plan.lease.claimTime != nil { store.leaseNumber += 1 }
+        let name = plan.leasesHaveNames ? "\(store.leaseNumber)" : nil
         processes[process].leases.append(.init(attempt: id, name: name))
         processes[process].released = store.released
-        return .leased(id, identity: name)
+        processes[process].jobs[index].event = .leased(id, identity: name)
     }
 
     mutating func noteExpiry(of lease: DeviceStore.Lease) {

@@ -25,12 +25,34 @@ extension World {
     }
 
     /// Sends a request for something other than a token.
-    mutating func ask(_ process: Int, for wanted: CallerRequest, _ kind: DeviceProcess.Request.Kind) -> Bool {
-        guard processes[process].requests.count < 8 else { return false }
+    mutating func ask(_ process: Int, for wanted: CallerRequest, _ kind: DeviceProcess.Request.Kind) {
+        if case .refresh = kind { processes[process].retryAt = nil }
         let request = DeviceProcess.Request(waiter: newWaiter(process), kind: kind, since: now, order: events)
         processes[process].requests.append(request)
         send(process, .requested(wanted, WaiterID(number: request.waiter)))
-        return true
+    }
+
+    /// The resource server refuses the token of a request.
+    mutating func refuse(request index: Int, of process: Int) {
+        guard case .carrying(let token) = processes[process].requests[index].phase else { return }
+        processes[process].requests[index].phase = .refused(token)
+    }
+
+    mutating func replaceToken(of index: Int, _ process: Int, isInvalid: Bool) {
+        let request = processes[process].requests[index]
+        guard case .refused(let token) = request.phase else { return }
+        let endpoint = request.endpoint == 2 ? nil : "e\(request.endpoint)"
+        askAgain(
+            process, index,
+            with: TokenRefusal(of: token, endpoint: endpoint, saysTokenIsInvalid: isInvalid, status: 401))
+    }
+
+    mutating func cancel(request index: Int, of process: Int) {
+        let waiter = processes[process].requests[index].waiter
+        send(process, .waiterCancelled(WaiterID(number: waiter)))
+        for left in processes[process].requests where left.waiter == waiter {
+            fail(.leaving, "p\(process + 1) #\(waiter) still waits after its cancellation")
+        }
     }
 
     /// A refused request requests a replacement of its token.

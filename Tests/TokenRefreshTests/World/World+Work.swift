@@ -10,72 +10,19 @@ extension World {
         plan.server.saysLifetime && plan.server.falseLifetime == nil ? plan.server.lifetime : nil
     }
 
-    /// A refresh reaches the server, or its response the client; or it is lost on the way.
-    mutating func workOnCalls(_ draws: inout RandomDraws) -> Bool {
-        calls.isEmpty ? false : work(on: draws.pick(calls.count), &draws)
-    }
-
-    mutating func work(on index: Int, _ draws: inout RandomDraws) -> Bool {
-        let call = calls[index]
-        let isTroubled = !isDraining && draws.chance(plan.rates.serverFaults)
-        if isStuck(call, &draws) { return false }
-        if call.isCancelled, !call.isOrphan, !call.isDeaf, isDraining || draws.chance(50) {
-            return end(index)
-        }
-        switch call.phase {
-        case .sent where isTroubled && draws.chance(25):
-            calls[index].isHung = true
-            calls[index].isDeaf = draws.chance(30)
-            if isTraced { note("call of p\(call.process + 1) for \(call.base.traceText) hangs") }
-        case .sent where isServerDown || (isTroubled && draws.chance(40)): return refuse(index, &draws)
-        case .sent where !isDraining && canReceive(call) && draws.chance(plan.server.ambiguousResponses):
-            return deliver(.failure(.init(.ambiguous, status: 401)), to: index)
-        case .sent: serve(index)
-        case .responded where isTroubled && !call.isHung && draws.chance(20):
-            calls[index].isHung = true
-            calls[index].isDeaf = draws.chance(30)
-            if isTraced { note("the response to p\(call.process + 1) for \(call.base.traceText) hangs") }
-        case .responded where isTroubled && draws.chance(40): return end(index)
-        case .responded: return respond(index, &draws)
-        }
-        return true
-    }
-
     /// The response to a call arrives.
-    mutating func respond(_ index: Int, _ draws: inout RandomDraws) -> Bool {
+    mutating func respond(_ index: Int, _ draws: inout RandomDraws) {
         switch calls[index].phase {
-        case .sent: false
+        case .sent: break
         case .responded(.rejected): deliver(.failure(.rejected), to: index)
         case .responded(.issued(let grant)): issue(grant, to: index, &draws)
         case .responded(.failed(let status)): deliver(.failure(.init(.unavailable, status: status)), to: index)
         }
     }
 
-    /// Whether nothing happens to a call now.
-    private func isStuck(_ call: Call, _ draws: inout RandomDraws) -> Bool {
-        if call.isOrphan { return false }
-        if case .responded = call.phase, !canReceive(call) { return true }
-        if call.isDeaf, !call.isAbandoned { return true }
-        return call.isHung && !isDraining && (!call.isOverdue || draws.chance(70))
-    }
-
-    /// Whether a call can end: a suspended process notices nothing, and no process waits for the call of a killed one.
-    private func canReceive(_ call: Call) -> Bool { call.isOrphan || !processes[call.process].isSuspended }
-
-    /// The server is not reached, or too busy.
-    private mutating func refuse(_ index: Int, _ draws: inout RandomDraws) -> Bool {
-        guard canReceive(calls[index]) else { return false }
-        let pause = draws.of([0, 0, 3, 30, 1_000])
-        guard pause > 0 || draws.chance(50) else { return deliver(.failure(.unavailable), to: index) }
-        let wait: Duration? = pause > 0 ? .seconds(pause) : nil
-        return deliver(.failure(.init(.unavailable, retryAfter: wait, status: 503)), to: index)
-    }
-
     /// A call ends without its response.
-    mutating func end(_ index: Int) -> Bool {
+    mutating func end(_ index: Int) {
         let call = calls[index]
-        guard canReceive(call) else { return false }
-        if isTraced { note("call \(call.attempt.number) of p\(call.process + 1) ends without a response") }
         if !call.isOrphan { server.noteFate(.lost, of: call) }
         // What has not reached the server yet may still do so.
         if case .sent = call.phase, !isDraining {
@@ -83,7 +30,14 @@ extension World {
             rest.isOrphan = true
             calls.append(rest)
         }
-        return deliver(.failure(.unavailable), to: index)
+        deliver(.failure(.unavailable), to: index)
+    }
+
+    /// The server, or a gateway before it, fails: before the refresh, or after it.
+    mutating func fail(call index: Int) {
+        let isSent = calls[index].phase == .sent
+        if !isSent { server.noteFate(.lost, of: calls[index]) }
+        calls[index].phase = .responded(.failed(status: isSent ? 503 : 502))
     }
 
     /// The authorization server processes a call.
@@ -104,7 +58,7 @@ extension World {
     }
 
     /// The response arrives with new tokens, which may be unusable.
-    private mutating func issue(_ grant: Int, to index: Int, _ draws: inout RandomDraws) -> Bool {
+    private mutating func issue(_ grant: Int, to index: Int, _ draws: inout RandomDraws) {
         let call = calls[index]
         let isUnusable = !isDraining && draws.chance(plan.server.unusableTokens)
         if !call.isOrphan {
@@ -114,7 +68,7 @@ extension World {
         }
         let token = isUnusable ? draws.of(["", "a\(grant) ", "a\(grant)\n", "\u{E4}\(grant)"]) : "a\(grant)"
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate, accessToken: token)
-        return deliver(.success(tokens), to: index)
+        deliver(.success(tokens), to: index)
     }
 
     /// A process receives tokens, perhaps with the time on the server's clock. It need not read the time from a
@@ -133,9 +87,9 @@ extension World {
     }
 
     /// A call ends.
-    private mutating func deliver(_ result: Result<TokenRefreshResult, TokenRefreshError>, to index: Int) -> Bool {
+    mutating func deliver(_ result: Result<TokenRefreshResult, TokenRefreshError>, to index: Int) {
         let call = calls.remove(at: index)
-        guard !call.isOrphan else { return true }
+        guard !call.isOrphan else { return }
         let (session, process) = (call.base.session, call.process)
         let current = processes[process].current?.bundle
         let isCurrent = current?.session == session
@@ -155,7 +109,6 @@ extension World {
         case .failure(let error): noteFailure(error, on: call, isCurrent: isCurrent)
         }
         send(process, .responded(call.attempt, base: call.base, result))
-        return true
     }
 
     private mutating func noteFailure(_ error: TokenRefreshError, on call: Call, isCurrent: Bool) {

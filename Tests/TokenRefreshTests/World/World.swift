@@ -71,11 +71,12 @@ struct World {
 
     mutating func newProcess(_ number: Int) -> DeviceProcess {
         starts += 1
-        var incarnation = Int(starts)
-        if plan.isExplored { incarnation = number < processes.count ? processes[number].incarnation + 1 : 0 }
-        let owner = ProcessIdentity(
-            host: "device", process: plan.isExplored ? "\(number)\(incarnation)" : "p\(number + 1).\(starts)"
-        )
+        var (incarnation, name) = (Int(starts), "p\(number + 1).\(starts)")
+        if plan.hasMirroredNames {
+            incarnation = number < processes.count ? processes[number].incarnation + 1 : 0
+            name = "\(number)\(incarnation)"
+        }
+        let owner = ProcessIdentity(host: "device", process: name)
         let settings = MachineSettings(
             policy: plan.policy, isShared: isShared,
             owner: perspective(of: number)?.view(owner: owner) ?? owner, tolerance: plan.tolerance
@@ -86,11 +87,11 @@ struct World {
     }
 
     /// The names that a process has for itself and the other one. `nil`: those of the world.
-    func perspective(of process: Int) -> Perspective? { plan.isExplored ? Perspective(slot: process) : nil }
+    func perspective(of process: Int) -> Perspective? { plan.hasMirroredNames ? Perspective(slot: process) : nil }
 
     /// A number for a caller: one that no other has had, or, where states are told apart, the smallest that is free.
     mutating func newWaiter(_ process: Int) -> Int {
-        guard plan.isExplored else {
+        guard plan.hasMirroredNames else {
             waiters += 1
             return waiters
         }
@@ -148,7 +149,8 @@ struct World {
     /// Sends an event to a process's machine, and runs its actions.
     mutating func send(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].runs else { return }
-        if plan.noticesLosses { noticeLosses(process) }
+        // No lease is lost before the process has it.
+        if case .leased = event {} else if plan.noticesLosses { noticeLosses(process) }
         handle(event, process)
         checkWork(process)
     }
@@ -177,7 +179,7 @@ struct World {
         case .lease(let id): add(.lease(id), process)
         case .release(let id):
             noteRelease(of: id, by: process)
-            if plan.isExplored { release(id, of: process) } else { add(.release(id), process) }
+            add(.release(id), process)
         case .write(let version, let content):
             // The date in the intent counts. The write may have waited for an earlier one.
             if let intent = content.bundle?.refreshIntent {

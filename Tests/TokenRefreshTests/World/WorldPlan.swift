@@ -88,14 +88,18 @@ final class WorldPlan: Sendable {
     let length: Int
     /// Whether a process knows at once that its claim to the lease has expired.
     let noticesLosses: Bool
+    /// Whether a lease has a name, which an intent under it carries.
+    let leasesHaveNames: Bool
     let seed: UInt64
-    /// Whether every interleaving of the world is taken, and its states are told apart.
-    let isExplored: Bool
+    /// Whether states are told apart: then names repeat themselves, and are mirrored (``Perspective``), as no two
+    /// histories would lead to equal states otherwise. A simulation has names that are never used twice, so that a
+    /// response to an earlier caller is noticed.
+    let hasMirroredNames: Bool
 
     init(seed: UInt64) {
         var draws = RandomDraws(seed)
         self.seed = seed
-        isExplored = false
+        hasMirroredNames = false
         isShared = draws.chance(70)
         processes = isShared ? 2 + draws.pick(2) : 1
         lease = draws.chance(60) ? .lock : .claim(draws.of([5_000, 15_000, 40_000]))
@@ -120,12 +124,14 @@ final class WorldPlan: Sendable {
         showsEmptyTokens = draws.chance(50)
         length = draws.of([100, 300, 600, 2_000])
         noticesLosses = draws.chance(60)
+        leasesHaveNames = draws.chance(50)
     }
 
     /// A world of two processes, without what is not part of the protocol: expiry, jitter, dates, cool-downs.
     init(exploring model: ExplorationModel) {
         seed = 0
-        isExplored = true
+        hasMirroredNames = true
+        leasesHaveNames = true
         isShared = true
         processes = 2
         lease = model.hasClaims ? .claim(0) : .lock

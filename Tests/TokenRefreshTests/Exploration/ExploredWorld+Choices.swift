@@ -1,0 +1,161 @@
+import AuthInterface
+
+@testable import TokenRefresh
+
+/// Steps of one process with nothing in between, and what they cost.
+struct Choice {
+    let steps: [Step]
+    /// `nil`: they cost nothing.
+    let resource: ExplorationBounds.Resource?
+
+    /// `time`: the time to which the first step waits.
+    init(
+        _ process: Int,
+        _ kinds: Step.Kind...,
+        costs resource: ExplorationBounds.Resource? = nil,
+        at time: Int? = nil
+    ) {
+        steps = kinds.map { Step(process, $0, at: time) }
+        self.resource = resource
+    }
+
+    var process: Int { steps[0].process }
+}
+
+/// What can happen next, in an order that does not depend on the run.
+extension ExploredWorld {
+    func choices() -> [Choice] {
+        var choices = world.calls.indices.flatMap(choices(ofCall:))
+        for (slot, process) in world.processes.enumerated() {
+            if !process.isAlive {
+                choices.append(Choice(slot, .start, .restore))
+            } else if process.isSuspended {
+                choices += [Choice(slot, .resume), Choice(slot, .crash, costs: .crash)]
+            } else {
+                choices += storeChoices(slot, process) + userChoices(slot, process) + lifeChoices(slot, process)
+            }
+        }
+        for (slot, process) in world.processes.enumerated() where process.runs {
+            choices += timerChoices(slot, process)
+        }
+        let hasIntent = world.store.content.bundle?.refreshIntent != nil && world.plan.lease.claimTime == nil
+        if world.store.lease != nil || hasIntent {
+            choices.append(Choice(world.store.lease?.process ?? 0, .removeLease, costs: .removal))
+        }
+        return choices.filter { $0.resource.map(bounds.has) ?? true }
+    }
+
+    private func choices(ofCall index: Int) -> [Choice] {
+        let call = world.calls[index]
+        let process = call.process
+        var choices: [Choice] = []
+        if call.phase == .sent { choices.append(Choice(process, .serveCall(index))) }
+        guard !call.isOrphan, world.processes[process].runs else { return choices }
+        if call.phase != .sent { choices.append(Choice(process, .respond(index))) }
+        // Whether the server has processed the call, or will, is not known.
+        choices.append(Choice(process, .endCall(index), costs: .lost))
+        switch call.phase {
+        case .sent, .responded(.issued): choices.append(Choice(process, .failCall(index), costs: .busy))
+        case .responded(.rejected), .responded(.failed): break
+        }
+        if call.isCancelled { choices.append(Choice(process, .endCall(index))) }
+        return choices
+    }
+
+    private func storeChoices(_ slot: Int, _ process: DeviceProcess) -> [Choice] {
+        var choices: [Choice] = []
+        for (index, job) in process.jobs.enumerated() {
+            if case .lease = job.kind {
+                if world.isLeaseFree { choices.append(Choice(slot, .giveLease(job: index), .report(index))) }
+                choices.append(Choice(slot, .failWork(index, .busyModel), .report(index), costs: .failure))
+                continue
+            }
+            let isDone = job.event != nil
+            choices.append(Choice(slot, isDone ? .report(index) : .work(index)))
+            let failure = (Step.Kind.failWork(index, .simulated), Step.Kind.report(index))
+            switch job.kind {
+            case .write: choices.append(Choice(slot, failure.0, failure.1, costs: isDone ? .misreport : .failure))
+            case .read where !isDone: choices.append(Choice(slot, failure.0, failure.1, costs: .failure))
+            case .read, .lease, .release: break
+            }
+        }
+        if world.holdsLease(slot), world.canCutLease { choices.append(Choice(slot, .cutLease, costs: .cut)) }
+        if world.plan.lease.claimTime != nil, world.isUnaware(slot) { choices.append(Choice(slot, .noticeLosses)) }
+        return choices
+    }
+
+    private func userChoices(_ slot: Int, _ process: DeviceProcess) -> [Choice] {
+        var choices = [
+            Choice(slot, .signIn(user: "ada"), costs: .signIn), Choice(slot, .storeChanged, costs: .check),
+        ]
+        if process.current != nil {
+            choices.append(Choice(slot, .signOut(.byUser), costs: .signOut))
+            let isAsking = process.requests.contains { $0.kind == .refresh }
+            if !isAsking, process.retryAt == nil { choices.append(Choice(slot, .refresh, costs: .refresh)) }
+        }
+        if let index = process.requests.firstIndex(where: { !$0.isWaiting }) {
+            choices.append(Choice(slot, .refuseRequest(index), .replaceToken(request: index)))
+        } else if process.machine.value.readyToken(at: world.instant.uptime) != nil {
+            choices.append(Choice(slot, .request(endpoint: 2), costs: .request))
+        }
+        return choices
+    }
+
+    private func lifeChoices(_ slot: Int, _ process: DeviceProcess) -> [Choice] {
+        // A process that does nothing starts again as it was.
+        let isWorking = process.jobs.contains { if case .lease = $0.kind { false } else { true } }
+        let isBusy = hasCall(slot) || world.holdsLease(slot) || isWorking
+        var choices = isBusy ? [Choice(slot, .crash, costs: .crash)] : []
+        if process.isSuspending {
+            if !world.holdsLease(slot) { choices.append(Choice(slot, .suspend)) }
+        } else if isBusy {
+            choices.append(Choice(slot, .announceSuspension, costs: .suspension))
+        }
+        return choices
+    }
+
+    private func hasCall(_ slot: Int) -> Bool { world.calls.contains { $0.process == slot && !$0.isOrphan } }
+
+    /// Time passes to the next timer and no further; of those that are due, any may fire first.
+    private func timerChoices(_ slot: Int, _ process: DeviceProcess) -> [Choice] {
+        let next = max(world.nextTimer ?? .max, world.now)
+        let due = process.timers.indices.filter { process.timers[$0].at <= next }
+        var choices = due.sorted { process.timers[$0].timer.rank < process.timers[$1].timer.rank }.map { index in
+            let set = process.timers[index]
+            return Choice(slot, .fire(timer: index), costs: resource(of: set.timer, slot), at: set.at)
+        }
+        if let at = process.retryAt, at <= next, process.current != nil {
+            choices.append(Choice(slot, .refresh, costs: .pause, at: at))
+        }
+        return choices
+    }
+
+    private func resource(of timer: RefreshTimer, _ slot: Int) -> ExplorationBounds.Resource? {
+        switch timer {
+        // One that waits for the other process's refresh fails with it: the slow one has been counted.
+        case .deadline: hasCall(slot) ? .slow : .pause
+        case .callLimit: .limit
+        case .writeDeadline, .loadDeadline, .checkDeadline: .slow
+        case .waiterDeadline, .cooldown, .storeRetry, .reload: .pause
+        case .abandonment: nil
+        }
+    }
+}
+
+extension RefreshTimer {
+    /// An order that does not depend on the run.
+    fileprivate var rank: (Int, Int) {
+        switch self {
+        case .deadline(let id): (0, id.number)
+        case .callLimit(let id): (1, id.number)
+        case .abandonment(let id): (2, id.number)
+        case .cooldown: (3, 0)
+        case .writeDeadline(let version): (4, version)
+        case .storeRetry: (5, 0)
+        case .reload: (6, 0)
+        case .loadDeadline: (7, 0)
+        case .checkDeadline: (8, 0)
+        case .waiterDeadline: (9, 0)
+        }
+    }
+}
