@@ -13,13 +13,24 @@ import Testing
     private static let seed = environment["SEED"].flatMap(UInt64.init) ?? 20_260_101
     private static let steps = environment["STEPS"].flatMap(Int.init) ?? 300_000
 
+    /// What this thread has used of the processor, in seconds.
+    private static var processorTime: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     private static let world = environment["WORLD"].flatMap(UInt64.init)
     private static let isSurvey = environment["SURVEY"] != nil || world != nil
 
     @Test func `Every law holds after every step of random interleavings`() {
         var run = Run()
+        let start = Self.processorTime
         let failure = run.go(seed: Self.seed, steps: Self.steps)
-        print("simulation: \(run.steps) steps in \(run.worlds) worlds from seed \(Self.seed)")
+        let perSecond = Int(Double(run.steps) / (Self.processorTime - start))
+        print(
+            "simulation: \(run.steps) steps in \(run.worlds) worlds from seed \(Self.seed),",
+            "\(perSecond) steps/s of processor time")
         if let failure { Issue.record("\(Shrinking(failure).trace)") }
     }
 

@@ -91,6 +91,11 @@ final class DeviceProcess {
         return published != .signedIn(session)
     }
 
+    /// Whether the tokens are others than before an event.
+    func hasOtherTokens(than before: MachineSnapshot) -> Bool {
+        current?.bundle.generation != before.generation || current?.bundle.accessToken != before.accessToken
+    }
+
     /// Whether a check of the store has not ended.
     var isChecking: Bool {
         jobs.contains { if case .read(.check) = $0.kind { true } else { false } }

@@ -87,12 +87,11 @@ struct MachineSnapshot {
     let event: RefreshEvent
 
     init(_ process: DeviceProcess, event: RefreshEvent, at now: Instant) {
-        let current = process.current
-        session = current?.bundle.session
-        generation = current?.bundle.generation ?? 0
-        accessToken = current?.bundle.accessToken
+        session = process.current?.bundle.session
+        generation = process.current?.bundle.generation ?? 0
+        accessToken = process.current?.bundle.accessToken
         refreshToken = process.newest?.refreshToken
-        urgency = current?.expiry.urgency(at: now.uptime) ?? .none
+        urgency = process.current?.expiry.urgency(at: now.uptime) ?? .none
         isActivating = process.isActivating
         self.event = event
     }

@@ -77,7 +77,7 @@ extension World {
 
     /// G12, G27. The store holds the intent, and its key is the one of every call until a response has been applied.
     private mutating func checkIntent(of call: Call) {
-        let text = "p\(call.process + 1) calls with r\(call.token)"
+        var text: String { "p\(call.process + 1) calls with r\(call.token)" }
         guard !server[call.base.session].isDamaged else { return }
         if let key = keys[call.base.grant], key != call.key { fail(.key, "\(text) and another key") }
         guard let stored = store.content.bundle, server.grants[call.base.grant].wasStored,
@@ -217,7 +217,7 @@ extension World {
         else { return }
         // A sign-out before the first read ends what it finds, unless that shows when its session began.
         if ended.session == nil, old.generation > 0 || saidLifetime == nil || clockSetAt != nil { return }
-        let text = "p\(process + 1) deletes \(old.traceText)"
+        var text: String { "p\(process + 1) deletes \(old.traceText)" }
         let notes = processes[process].notes
         // A later sign-in of this process was to replace the session, also where its write failed.
         let isToBeReplaced = notes.begun.map { family < $0.logins } ?? false

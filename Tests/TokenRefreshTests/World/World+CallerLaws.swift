@@ -7,7 +7,7 @@ import Foundation
 extension World {
     /// A caller gets a response of the kind that it has asked for.
     mutating func checkKind(_ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse) {
-        let text = "p\(process + 1) #\(request.waiter) \(request.kind) gets \(response.traceText)"
+        var text: String { "p\(process + 1) #\(request.waiter) \(request.kind) gets \(response.traceText)" }
         switch (request.kind, response) {
         case (_, .cancelled): return
         case (.token, .token), (.replacement, .token), (.signIn, .done), (.signOut, .done), (.settle, .done): return
@@ -39,7 +39,7 @@ extension World {
 
     /// What a response promises holds when it is given.
     mutating func checkPromise(_ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse) {
-        let text = "p\(process + 1) #\(request.waiter) \(request.kind) gets \(response.traceText)"
+        var text: String { "p\(process + 1) #\(request.waiter) \(request.kind) gets \(response.traceText)" }
         switch (request.kind, response) {
         case (.signOut, .done):
             // A later sign-in replaces the tokens that the sign-out was to remove.
@@ -55,7 +55,7 @@ extension World {
     }
 
     /// G12. A program ends after it has settled: nothing is left that would be lost.
-    private mutating func checkSettled(_ process: Int, _ text: String) {
+    private mutating func checkSettled(_ process: Int, _ text: @autoclosure () -> String) {
         let machine = processes[process].machine.value
         // The call of a session that has ended is waited for until it has been cancelled.
         let left = processes[process].notes.left
@@ -63,11 +63,11 @@ extension World {
             $0.process == process && !$0.isOrphan && !$0.isAbandoned
                 && !($0.isCancelled && left.contains($0.base.session))
         }
-        if isCalling { fail(.calls, text, "during a call") }
-        if machine.unsavedContent != nil { fail(.calls, text, "with content that is not stored") }
+        if isCalling { fail(.calls, text(), "during a call") }
+        if machine.unsavedContent != nil { fail(.calls, text(), "with content that is not stored") }
         for job in processes[process].jobs {
-            if case .read(.check) = job.kind { fail(.calls, text, "during a check") }
-            if case .read(.load) = job.kind, machine.published == .unknown { fail(.calls, text, "during a read") }
+            if case .read(.check) = job.kind { fail(.calls, text(), "during a check") }
+            if case .read(.load) = job.kind, machine.published == .unknown { fail(.calls, text(), "during a read") }
         }
         checkStatus(process)
     }

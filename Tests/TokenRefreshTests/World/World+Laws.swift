@@ -6,21 +6,23 @@ import Foundation
 /// The laws, checked after each event.
 extension World {
     mutating func checkLaws(_ process: Int, _ before: MachineSnapshot) {
-        let current = processes[process].current?.bundle
-        if let bundle = current, bundle.session == before.session {
+        let session = processes[process].current?.bundle.session
+        if session == before.session, processes[process].hasOtherTokens(than: before),
+            let bundle = processes[process].current?.bundle
+        {
             let isOther = bundle.generation == before.generation && bundle.accessToken != before.accessToken
             if bundle.generation < before.generation || (isOther && !before.showsStore) {
                 fail(.backwards, "p\(process + 1) had g\(before.generation) and has \(bundle.traceText)")
             }
         }
-        if let left = before.session, current?.session != left {
+        if let left = before.session, session != left {
             processes[process].notes.left.insert(left)
             processes[process].notes.coolDowns = [:]
             processes[process].notes.nextVerificationAt = 0
             processes[process].notes.failure = nil
             processes[process].notes.pause = nil
             processes[process].notes.isAttempting = false
-            checkReplacement(process, left, current?.session, before)
+            checkReplacement(process, left, session, before)
         }
         checkWaiting(process)
         checkGrowth(process)
@@ -48,10 +50,8 @@ extension World {
     /// G8, G25. A caller for a token waits for the deadline at most, whatever it waits for one after the other. Timers
     /// may be late.
     private mutating func checkWaiting(_ process: Int) {
-        for request in processes[process].requests where request.isWaiting {
-            let waited = now - request.since
-            guard waited > 2_000 else { continue }
-            let policy = plan.policy
+        for request in processes[process].requests where now - request.since > 2_000 && request.isWaiting {
+            let (waited, policy) = (now - request.since, plan.policy)
             let limit: Int
             switch request.kind {
             case .settle: continue
@@ -81,10 +81,9 @@ extension World {
 
     private mutating func checkGrowth(_ process: Int) {
         // Each sign-in and sign-out may wait for the store, for as long as the store may take.
-        var timers = 0
-        for set in processes[process].timers { if case .writeDeadline = set.timer {} else { timers += 1 } }
+        var timers = processes[process].timers.count { if case .writeDeadline = $0.timer { false } else { true } }
+        timers -= calls.count { $0.process == process && !$0.isOrphan }
         let jobs = processes[process].jobs.count
-        for call in calls where call.process == process && !call.isOrphan { timers -= 1 }
         if timers > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(timers)", "timers") }
         if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
     }

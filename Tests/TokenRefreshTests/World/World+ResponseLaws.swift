@@ -152,7 +152,7 @@ extension World {
         guard case .failed(let error) = response, error.code == .unauthorized,
             case .replacement(let refused) = request.kind
         else { return }
-        let text = "p\(process + 1) #\(request.waiter) with \(refused.traceText)"
+        var text: String { "p\(process + 1) #\(request.waiter) with \(refused.traceText)" }
         let isCoolingDown = processes[process].notes.coolDowns[request.endpoint] ?? 0 > request.since
         if !request.mayBeUnauthorized, !isCoolingDown { fail(.endpoint, "\(text) at e\(request.endpoint)") }
         guard isShared, let stored = store.content.bundle, stored.session == refused.session,
