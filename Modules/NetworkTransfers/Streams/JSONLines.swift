@@ -64,7 +64,8 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         private var head: HTTPResponseHead?
         private var pieces: HTTPBody.AsyncIterator?
         private var splitter: LineSplitter
-        private var lines: ArraySlice<Data> = []
+        /// The lines that were read and not decoded yet, the next one last.
+        private var lines: [Data] = []
         private var isEnded = false
 
         fileprivate init(_ source: JSONLines) {
@@ -80,7 +81,7 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Value? {
             do {
                 while true {
-                    if let line = lines.popFirst() { return try await JSONLines.decode(line, source.coding) }
+                    if let line = lines.popLast() { return try await JSONLines.decode(line, source.coding) }
                     guard !isEnded else { return nil }
                     try await readOn()
                 }
@@ -105,11 +106,12 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
             }
             if let failure = splitter.failure { throw failure }
             if let piece = try await pieces?.next() {
-                lines = try splitter.read(piece)[...]
+                lines = try splitter.read(piece)
+                lines.reverse()
             } else {
                 isEnded = true
                 pieces = nil
-                lines = splitter.end()[...]
+                lines = splitter.end()
             }
         }
     }
@@ -130,66 +132,5 @@ extension HTTPResponseHead {
         let type = headers.values(of: "Content-Type").first.flatMap { MediaType($0) }
         guard let type, type.isHTML else { return }
         throw NetworkError(.decodingFailed, reason: "the response is a page (HTML), not JSON lines", response: self)
-    }
-}
-
-/// Splits text into lines at line feeds. Lines without a visible character are left out.
-///
-/// - Complexity: O(*n*) in the number of bytes.
-struct LineSplitter {
-    private let limit: Int
-    private var line = Data()
-    private var isFirstLine = true
-
-    /// Why there are no more lines after those that the last piece completed: a line is over the limit.
-    private(set) var failure: NetworkError?
-
-    init(limit: Int) {
-        self.limit = limit
-    }
-
-    /// Reads a piece.
-    ///
-    /// - Returns: The lines that the piece completes before ``failure``.
-    /// - Throws: ``failure`` if the piece completed no line.
-    mutating func read(_ piece: Data) throws -> [Data] {
-        var lines: [Data] = []
-        do {
-            try read(piece, into: &lines)
-        } catch {
-            failure = error
-        }
-        if let failure, lines.isEmpty { throw failure }
-        return lines
-    }
-
-    private mutating func read(_ piece: Data, into lines: inout [Data]) throws(NetworkError) {
-        if let failure { throw failure }
-        var rest = piece
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-            try append(rest[..<end])
-            lines += self.end()
-            rest = rest[(end + 1)...]
-        }
-        try append(rest)
-    }
-
-    /// Ends the line.
-    ///
-    /// - Returns: The line, if it has a visible character.
-    mutating func end() -> [Data] {
-        defer { line = Data() }
-        if isFirstLine {
-            isFirstLine = false
-            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = Data(line.dropFirst(3)) }
-        }
-        return line.contains { $0 > 0x20 } ? [line] : []
-    }
-
-    private mutating func append(_ bytes: Data) throws(NetworkError) {
-        guard line.count + bytes.count <= limit else {
-            throw NetworkError(.responseTooLarge, reason: "a line has more than \(limit) bytes")
-        }
-        line.append(bytes)
     }
 }

@@ -53,6 +53,7 @@ struct ServerSentEventParser {
     private var id: String
     private var type = ""
     private var data: [UInt8] = []
+    /// The bytes of the line that the pieces so far did not end.
     private var line: [UInt8] = []
     private var endedWithCR = false
     private var isFirstLine = true
@@ -81,41 +82,57 @@ struct ServerSentEventParser {
     private mutating func read(_ piece: Data, into events: inout [ServerSentEvent]) throws {
         if let failure { throw failure }
         try piece.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            if endedWithCR, let first = rest.first {
+            var ends = LineEnds(in: bytes)
+            var start = 0
+            if endedWithCR, let first = bytes.first {
                 endedWithCR = false
-                if first == Self.lf { rest = rest.dropFirst() }
+                if first == Self.lf { start = 1 }
             }
-            while let end = rest.firstIndex(where: { $0 == Self.lf || $0 == Self.cr }) {
-                try append(rest[..<end])
-                if let event = endLine() { events.append(event) }
-                let isCR = rest[end] == Self.cr
-                rest = rest[(end + 1)...]
-                guard isCR else { continue }
-                if rest.isEmpty { endedWithCR = true } else if rest.first == Self.lf { rest = rest.dropFirst() }
+            while let end = ends.next(from: start) {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+                if let event = try endLine(rest) { events.append(event) }
+                start = end + 1
+                guard bytes[end] == Self.cr else { continue }
+                if start == bytes.count { endedWithCR = true } else if bytes[start] == Self.lf { start += 1 }
             }
-            try append(rest)
+            try append(bytes.from(start))
         }
     }
 
-    private mutating func append(_ bytes: Slice<UnsafeRawBufferPointer>) throws {
-        guard line.count + data.count + bytes.count <= limit else {
+    private func requireSpace(for count: Int) throws {
+        guard line.count + data.count + count <= limit else {
             throw NetworkError(.responseTooLarge, reason: "an event has more than \(limit) bytes")
         }
+    }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
+        try requireSpace(for: bytes.count)
         line.append(contentsOf: bytes)
     }
 
-    private mutating func endLine() -> ServerSentEvent? {
-        defer { line.removeAll(keepingCapacity: line.count <= Self.keptCapacity) }
+    /// Ends the line with its bytes in the last piece. A line that is in one piece is not copied.
+    private mutating func endLine(_ rest: UnsafeRawBufferPointer) throws -> ServerSentEvent? {
+        guard !line.isEmpty else {
+            try requireSpace(for: rest.count)
+            return readLine(rest)
+        }
+        try append(rest)
+        let whole = line
+        line = []
+        return whole.withUnsafeBytes { readLine($0) }
+    }
+
+    private mutating func readLine(_ bytes: UnsafeRawBufferPointer) -> ServerSentEvent? {
+        var bytes = bytes
         if isFirstLine {
             isFirstLine = false
-            if line.starts(with: Self.byteOrderMark) { line.removeFirst(Self.byteOrderMark.count) }
+            if bytes.starts(with: Self.byteOrderMark) { bytes = bytes.from(Self.byteOrderMark.count) }
         }
-        guard !line.isEmpty else { return endEvent() }
-        let colon = line.firstIndex(of: UInt8(ascii: ":"))
-        var value = colon.map { line[($0 + 1)...] } ?? []
-        if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
-        switch String(decoding: line[..<(colon ?? line.endIndex)], as: UTF8.self) {
+        guard !bytes.isEmpty else { return endEvent() }
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":"), from: 0) ?? bytes.count
+        var value = bytes.from(min(colon + 1, bytes.count))
+        if value.first == UInt8(ascii: " ") { value = value.from(1) }
+        switch String(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<colon]), as: UTF8.self) {
         case "event":
             type = String(decoding: value, as: UTF8.self)
         case "data":

@@ -72,7 +72,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private let continuity = SessionContinuity()
         private var parser: ServerSentEventParser
         private var pieces: HTTPBody.AsyncIterator?
-        private var events: ArraySlice<ServerSentEvent> = []
+        /// The events that were read and not returned yet, the next one last.
+        private var events: [ServerSentEvent] = []
         private var failures = 0
         private var retry: Duration?
         private var isEnded = false
@@ -88,7 +89,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// - Throws: `NetworkError`; `CancellationError` at once when the task is cancelled.
         public mutating func next() async throws -> ServerSentEvent? {
             while true {
-                if let event = events.popFirst() { return event }
+                if let event = events.popLast() { return event }
                 guard !isEnded else { return nil }
                 do {
                     try await readOn()
@@ -115,7 +116,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
             guard !piece.isEmpty else { return }
             failures = 0
-            events = try parser.read(piece)[...]
+            events = try parser.read(piece)
+            events.reverse()
             retry = parser.retry ?? retry
         }
 

@@ -1,0 +1,97 @@
+import Foundation
+import NetworkCore
+
+/// Splits text into lines at line feeds. Lines without a visible character are left out.
+///
+/// - Complexity: O(*n*) in the number of bytes. A line that is in one piece is not copied.
+struct LineSplitter {
+    private let limit: Int
+    /// The bytes of the line that the pieces so far did not end.
+    private var line = Data()
+    private var isFirstLine = true
+
+    /// Why there are no more lines after those that the last piece completed: a line is over the limit.
+    private(set) var failure: NetworkError?
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Reads a piece.
+    ///
+    /// - Returns: The lines that the piece completes before ``failure``.
+    /// - Throws: ``failure`` if the piece completed no line.
+    mutating func read(_ piece: Data) throws -> [Data] {
+        var lines: [Data] = []
+        do {
+            try read(piece, into: &lines)
+        } catch {
+            failure = error
+        }
+        if let failure, lines.isEmpty { throw failure }
+        return lines
+    }
+
+    private mutating func read(_ piece: Data, into lines: inout [Data]) throws(NetworkError) {
+        if let failure { throw failure }
+        var rest = piece
+        while let length = rest.withUnsafeBytes({ $0.firstIndex(of: UInt8(ascii: "\n"), from: 0) }) {
+            let end = rest.startIndex + length
+            try append(rest[..<end])
+            lines += self.end()
+            rest = rest[(end + 1)...]
+        }
+        try append(rest)
+    }
+
+    /// Ends the line.
+    ///
+    /// - Returns: The line, if it has a visible character.
+    mutating func end() -> [Data] {
+        defer { line = Data() }
+        if isFirstLine {
+            isFirstLine = false
+            if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
+        }
+        return line.contains { $0 > 0x20 } ? [line] : []
+    }
+
+    private mutating func append(_ bytes: Data) throws(NetworkError) {
+        guard line.count + bytes.count <= limit else {
+            throw NetworkError(.responseTooLarge, reason: "a line has more than \(limit) bytes")
+        }
+        if line.isEmpty { line = bytes } else { line.append(bytes) }
+    }
+}
+
+/// The ends of the lines of an event stream in a piece: line feeds and carriage returns.
+///
+/// - Complexity: O(*n*) in the number of bytes, for all ends together.
+struct LineEnds {
+    private let bytes: UnsafeRawBufferPointer
+    /// The next line feed and the next carriage return; the number of bytes where there is none.
+    private var (feed, carriageReturn) = (-1, -1)
+
+    init(in bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// The next end at an index or after it, which must not become less from call to call.
+    mutating func next(from start: Int) -> Int? {
+        if feed < start { feed = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count }
+        if carriageReturn < start {
+            carriageReturn = bytes.firstIndex(of: UInt8(ascii: "\r"), from: start) ?? bytes.count
+        }
+        let end = min(feed, carriageReturn)
+        return end < bytes.count ? end : nil
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The first index from another one on at which there is a byte. The C library searches many bytes at once.
+    func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+        guard let baseAddress, start < count else { return nil }
+        return memchr(baseAddress + start, Int32(byte), count - start).map { UnsafeRawPointer($0) - baseAddress }
+    }
+
+    /// The bytes from an index to the end.
+    func from(_ start: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[start...]) }
+}
