@@ -46,7 +46,7 @@ private final class MainThreadExecutor: TaskExecutor, @unchecked Sendable {  // 
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measures what the layer costs.",
-        subcommands: [Run.self, Check.self, Repeat.self])
+        subcommands: [Run.self, Check.self, Repeat.self, First.self, Accounts.self])
 }
 
 struct Selection: ParsableArguments {
@@ -69,7 +69,7 @@ struct Selection: ParsableArguments {
     }
 }
 
-/// Prints a table, and writes the report as JSON and its ratios as a chart.
+/// Prints a table, and writes the report as JSON, and charts.
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Measure, and print a table.")
 
@@ -78,14 +78,19 @@ struct Run: AsyncParsableCommand {
     @Option(help: "Also write the report as JSON to this file.")
     var json: String?
 
-    @Option(help: "Also draw the chart of the pipeline as SVG in this file.")
-    var chart: String?
+    @Option(help: "Also draw the charts of the pipeline and of growth, where they were measured, in this folder.")
+    var charts: String?
 
     func run() async throws {
         let report = try await selection.measure()
         print(report.table)
         if let json { try report.json.write(to: URL(fileURLWithPath: json)) }
-        if let chart { try Data(Chart(report).svg.utf8).write(to: URL(fileURLWithPath: chart)) }
+        guard let charts else { return }
+        for section in report.sections {
+            guard let chart = Chart.all[section.name] else { continue }
+            let file = URL(fileURLWithPath: charts).appendingPathComponent("\(section.name).svg")
+            try Data(chart(report).svg.utf8).write(to: file)
+        }
     }
 }
 

@@ -1,46 +1,103 @@
 import Foundation
 
-/// The ratios of the pipeline as horizontal bars (SVG 1.1), with a line at the library below.
+/// A chart (SVG 1.1): bars of ratios, or lines over the size, with a dashed line at 1.
 struct Chart {
-    private static let (width, left, row, scale) = (760.0, 300.0, 22.0, 220.0)
+    private static let width = 760.0
 
-    private let bars: [(label: String, ratio: Double, isOurs: Bool)]
-    private let machine: Machine
+    /// The charts of the subjects that have one.
+    static let all: [String: @Sendable (Report) -> Chart] = ["pipeline": pipeline, "growth": growth]
 
-    init(_ report: Report) {
-        machine = report.machine
-        bars = report.measurements.filter { $0.metric == .processorRatio && $0.name.hasPrefix("pipeline/") }.map {
-            let parts = $0.name.split(separator: "/").dropFirst()
-            return (parts.joined(separator: ", "), $0.value.median, $0.name.hasSuffix("tokens"))
+    private let title: String
+    private let height: Double
+    private var elements: [String] = []
+
+    /// The ratios of the pipeline as horizontal bars.
+    static func pipeline(_ report: Report) -> Chart {
+        let (left, row, scale) = (300.0, 22.0, 220.0)
+        let measurements = report.measurements.filter {
+            $0.metric == .processorRatio && $0.name.hasPrefix("pipeline/")
         }
+        var chart = Chart(
+            title: "CPU of one request, as a multiple of the library below (\(report.machine.description))",
+            height: Double(measurements.count) * row + 70)
+        for (index, measured) in measurements.enumerated() {
+            let y = 44 + Double(index) * row
+            let length = min(measured.value.median * scale, width - left - 60)
+            let label = measured.name.split(separator: "/").dropFirst().joined(separator: ", ")
+            chart.text(left - 8, y + 13, label, anchor: "end")
+            chart.elements.append(
+                #"<rect x="\#(left)" y="\#(y)" width="\#(length.short)" height="16" "#
+                    + #"fill="\#(measured.name.hasSuffix("tokens") ? "steelblue" : "gray")"/>"#)
+            chart.text(left + length + 6, y + 13, measured.value.median.short)
+        }
+        chart.line([(left + scale, 38), (left + scale, chart.height - 22)], dashes: "4 3")
+        return chart
+    }
+
+    /// What one costs where there are more, over how many there are.
+    static func growth(_ report: Report) -> Chart {
+        let (left, top, bottom, decade) = (50.0, 50.0, 350.0, 150.0)
+        let measurements = report.measurements.filter { $0.metric == .growth }
+        let highest = max(2, measurements.map(\.value.median).max() ?? 0)
+        let y = { (ratio: Double) in bottom - (bottom - top) * ratio / highest }
+        let series = Dictionary(grouping: measurements) { $0.name.split(separator: "/")[1] }
+        var chart = Chart(
+            title: "CPU of one, as a multiple of that where there are fewest (\(report.machine.description))",
+            height: 390)
+        for power in 0...3 {
+            let x = left + decade * Double(power)
+            chart.line([(x, top), (x, bottom)], color: "lightgray")
+            chart.text(x, bottom + 18, "× \(Int(pow(10, Double(power))))", anchor: "middle")
+        }
+        for ratio in stride(from: 0, through: highest, by: highest > 6 ? 2 : 0.5) {
+            chart.text(left - 8, y(ratio) + 4, ratio.short, anchor: "end")
+        }
+        chart.line([(left, y(1)), (left + 3 * decade, y(1))], dashes: "4 3")
+        // The labels are at the ends of the lines, one below the other.
+        var labelled = top - 14
+        let colors = ["steelblue", "darkorange", "seagreen", "crimson", "purple", "saddlebrown", "teal"]
+        let sorted = series.sorted { ($0.value.last?.value.median ?? 0) > ($1.value.last?.value.median ?? 0) }
+        for (index, (name, measured)) in sorted.enumerated() {
+            let color = colors[index % colors.count]
+            let points =
+                [(left, y(1))]
+                + measured.enumerated().map { (left + decade * Double($0 + 1), y($1.value.median)) }
+            chart.line(points, color: color, width: 2)
+            labelled = max(labelled + 16, (points.last?.1 ?? 0) + 4)
+            chart.text(left + 3 * decade + 8, labelled, String(name), color: color)
+        }
+        return chart
+    }
+
+    private init(title: String, height: Double) {
+        (self.title, self.height) = (title, height)
+        text(10, 24, title, size: 14)
     }
 
     var svg: String {
-        let height = Double(bars.count) * Self.row + 70
-        var lines = [
+        let start = [
             #"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \#(Int(Self.width)) \#(Int(height))" "#
                 + #"font-family="system-ui, sans-serif" font-size="12" role="img">"#,
-            "<title>CPU of a request beside the library below</title>",
+            "<title>\(title)</title>",
             #"<rect width="100%" height="100%" fill="white"/>"#,
-            text(10, 24, "CPU of one request, as a multiple of the library below (\(machine.description))", size: 14),
         ]
-        for (index, bar) in bars.enumerated() {
-            let y = 44 + Double(index) * Self.row
-            let length = min(bar.ratio * Self.scale, Self.width - Self.left - 60)
-            lines += [
-                text(Self.left - 8, y + 13, bar.label, anchor: "end"),
-                #"<rect x="\#(Self.left)" y="\#(y)" width="\#(length.short)" height="16" "#
-                    + #"fill="\#(bar.isOurs ? "steelblue" : "gray")"/>"#,
-                text(Self.left + length + 6, y + 13, bar.ratio.short),
-            ]
-        }
-        let x = Self.left + Self.scale
-        lines.append(
-            #"<line x1="\#(x)" y1="38" x2="\#(x)" y2="\#(height - 22)" stroke="black" stroke-dasharray="4 3"/>"#)
-        return (lines + ["</svg>", ""]).joined(separator: "\n")
+        return (start + elements + ["</svg>", ""]).joined(separator: "\n")
     }
 
-    private func text(_ x: Double, _ y: Double, _ text: String, size: Int = 12, anchor: String = "start") -> String {
-        #"<text x="\#(x)" y="\#(y)" font-size="\#(size)" text-anchor="\#(anchor)" fill="black">\#(text)</text>"#
+    private mutating func text(
+        _ x: Double, _ y: Double, _ text: String, size: Int = 12, anchor: String = "start", color: String = "black"
+    ) {
+        elements.append(
+            #"<text x="\#(x.short)" y="\#(y.short)" font-size="\#(size)" text-anchor="\#(anchor)" "#
+                + #"fill="\#(color)">\#(text)</text>"#)
+    }
+
+    private mutating func line(
+        _ points: [(Double, Double)], color: String = "black", width: Int = 1, dashes: String = "none"
+    ) {
+        let path = points.map { "\($0.0.short),\($0.1.short)" }.joined(separator: " ")
+        elements.append(
+            #"<polyline points="\#(path)" fill="none" stroke="\#(color)" stroke-width="\#(width)" "#
+                + #"stroke-dasharray="\#(dashes)"/>"#)
     }
 }

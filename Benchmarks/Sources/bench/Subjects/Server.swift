@@ -3,29 +3,18 @@ import Foundation
 /// The server of a measurement, in a process of its own.
 final class Server: Sendable {
     let url: URL
-    private let process = Process()
-    private let input = Pipe()
+    /// `nil`: it ran before.
+    private let program: Child?
 
     /// Starts it, unless the environment names one by its port: under callgrind, Foundation starts no process.
     init() throws {
-        let port = ProcessInfo.processInfo.environment["BENCH_PORT"]
-        if let running = port.flatMap({ URL(string: "http://127.0.0.1:\($0)") }) {
-            url = running
-            return
-        }
-        let program = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        process.executableURL = program.appendingPathComponent("BenchServer")
-        let output = Pipe()
-        (process.standardInput, process.standardOutput) = (input, output)
-        try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let url = URL(string: "http://127.0.0.1:\(line.trimmingCharacters(in: .whitespacesAndNewlines))") else {
+        let running = ProcessInfo.processInfo.environment["BENCH_PORT"]
+        program = running == nil ? try Child("BenchServer") : nil
+        guard let port = running ?? program?.readLine(), let url = URL(string: "http://127.0.0.1:\(port)") else {
             throw BenchError("the server did not start")
         }
         self.url = url
     }
-
-    deinit { if process.isRunning { process.terminate() } }
 }
 
 /// What the server responds with.
