@@ -160,7 +160,7 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
 
 .PHONY: endurance
-endurance: setup-run $(PINS) ## Run S13, S14, S15 and S20 for long: make endurance MINUTES=10 KILL_EVERY=20 LIFETIMES=3600 ONLY=S14
+endurance: setup-run $(PINS) ## Run S13, S14, S15, S20 and traffic for long: make endurance MINUTES=60 KILL_EVERY=20 LIFETIMES=3600 ONLY=traffic
 	@.ci/build $(WORKSPACE) --product Endurance
 	@$(PROGRAMS)/Endurance --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
@@ -178,15 +178,24 @@ BENCH += -Xlinker --strip-debug
 endif
 
 .PHONY: bench
-bench: setup-bench ## Measure what the layer costs beside the libraries below: make bench ONLY=pipeline,storm CHART=file JSON=file
+bench: setup-bench ## Measure what the layer costs beside the libraries below: make bench ONLY=pipeline,storm CHARTS=folder JSON=file
 	@BUILD_FLAGS= .ci/build $(BENCH)
 	@.build-bench/release/bench run $(if $(ONLY),--only "$(ONLY)") $(if $(JSON),--json "$(JSON)") \
-		$(if $(CHART),--chart "$(CHART)")
+		$(if $(CHARTS),--charts "$(CHARTS)")
 
 .PHONY: bench-check
 bench-check: setup-bench ## Measure, and compare counts and ratios with the committed thresholds
 	@BUILD_FLAGS= .ci/build $(BENCH)
 	@.build-bench/release/bench check $(if $(ONLY),--only "$(ONLY)") Benchmarks/Thresholds
+
+.PHONY: bench-debug
+bench-debug: setup-bench $(PINS) ## Measure a debug build: make bench-debug ONLY=imaging
+	@.ci/build $(WORKSPACE) --product bench
+	@$(PROGRAMS)/bench run $(if $(ONLY),--only "$(ONLY)")
+
+.PHONY: bench-build
+bench-build: ## Measure how long builds take, and what the modules add to a program
+	@.ci/bench-build
 
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs
@@ -226,7 +235,7 @@ clean: ## Remove what was built
 
 .PHONY: setup-run setup-test setup-bench
 setup-bench:
-	@.ci/setup valgrind $(PACKAGES_Imaging)
+	@.ci/setup valgrind $(PACKAGES_Imaging) libpq-dev
 setup-run:
 	@.ci/setup $(RUN_PACKAGES)
 setup-test:
