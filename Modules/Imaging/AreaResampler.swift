@@ -92,9 +92,7 @@ struct AreaResampler {
             if sourceRow == rows.first {
                 first.withUnsafeMutableBufferPointer { first in _ = first.update(from: row) }
             } else if sourceRow > rows.first, sourceRow < rows.last {
-                inner.withUnsafeMutableBufferPointer { inner in
-                    for index in 0..<inner.count { inner[index] &+= UInt32(row[index]) }
-                }
+                addInner(row)
             }
             guard sourceRow == rows.last else { return }
             finishRow(last: row)
@@ -108,21 +106,45 @@ struct AreaResampler {
         rows = Coverage(of: targetRow, source: source.height, target: target.height)
     }
 
+    // The loops below are over pointers and without ranges, for debug builds, which inline neither buffers nor ranges.
+
+    private mutating func addInner(_ row: UnsafeBufferPointer<UInt8>) {
+        inner.withUnsafeMutableBufferPointer { inner in
+            guard let sums = inner.baseAddress, let bytes = row.baseAddress else { return }
+            let count = inner.count
+            var index = 0
+            while index < count {
+                sums[index] &+= UInt32(bytes[index])
+                index &+= 1
+            }
+        }
+    }
+
     private mutating func blend(_ last: UnsafeBufferPointer<UInt8>) {
         let (firstWeight, innerWeight, lastWeight) = (rows.firstWeight, rows.innerWeight, rows.lastWeight)
         first.withUnsafeBufferPointer { first in
             inner.withUnsafeMutableBufferPointer { inner in
                 blended.withUnsafeMutableBufferPointer { blended in
-                    for index in 0..<inner.count {
-                        blended[index] =
-                            Float(first[index]) * firstWeight + Float(Int32(truncatingIfNeeded: inner[index]))
-                            * innerWeight + Float(last[index]) * lastWeight
-                        inner[index] = 0
+                    guard let start = first.baseAddress, let sums = inner.baseAddress, let end = last.baseAddress,
+                        let means = blended.baseAddress
+                    else { return }
+                    let count = inner.count
+                    var index = 0
+                    while index < count {
+                        means[index] =
+                            Self.float(start[index]) * firstWeight + Float(Int32(truncatingIfNeeded: sums[index]))
+                            * innerWeight + Self.float(end[index]) * lastWeight
+                        sums[index] = 0
+                        index &+= 1
                     }
                 }
             }
         }
     }
+
+    /// A byte as a number, without a conversion, which a debug build calls: 2²³ plus a byte has it in the lowest bits.
+    @inline(__always)
+    private static func float(_ byte: UInt8) -> Float { Float(bitPattern: 0x4B00_0000 | UInt32(byte)) - 8_388_608 }
 
     /// Appends a target row: the means of the blended pixels that each column covers.
     private mutating func narrow() {
@@ -130,6 +152,7 @@ struct AreaResampler {
         result.append(contentsOf: repeatElement(0, count: target.width * 3))
         blended.withUnsafeBufferPointer { blended in
             result.withUnsafeMutableBufferPointer { result in
+                guard let blended = blended.baseAddress, let result = result.baseAddress else { return }
                 var index = start
                 for column in columns {
                     let (first, last) = (column.first &* 3, column.last &* 3)
