@@ -1,13 +1,14 @@
 import ArgumentParser
 import Foundation
 
-/// The endurance run: scenarios S13, S14, S15 and S20 at full length, with processes (`make endurance`).
+/// The endurance run: scenarios S13, S14, S15 and S20 at full length, with processes, and traffic that must not leave
+/// memory, descriptors, threads or tasks behind (`make endurance`).
 @main
 struct Endurance: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Endurance",
-        abstract: "Run S13, S14, S15 and S20 at full length.",
-        subcommands: [RunCommand.self, PeerCommand.self],
+        abstract: "Run S13, S14, S15 and S20 at full length, and traffic.",
+        subcommands: [RunCommand.self, PeerCommand.self, TrafficCommand.self],
         defaultSubcommand: RunCommand.self
     )
 }
@@ -16,7 +17,7 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run the scenarios and check their claims.")
 
-    @Option(help: "The duration of S20, in minutes.")
+    @Option(help: "The duration of S20, and of traffic over each transport, in minutes.")
     var minutes = 10.0
 
     @Option(help: "The interval between kills, in seconds.")
@@ -38,7 +39,7 @@ struct RunCommand: AsyncParsableCommand {
     var lifetimes = "2,30,60,90"
 
     @Option(help: "The scenarios to run, with commas between them.")
-    var only = "S13,S15,S14,S20"
+    var only = "S13,S15,S14,S20,traffic"
 
     func run() async throws {
         var claims = Claims()
@@ -49,7 +50,11 @@ struct RunCommand: AsyncParsableCommand {
                 for lifetime in try seconds() { try await RateRun(lifetime: lifetime, rate: rate).perform(&claims) }
             case "S15": try await SlowResponseRun(name: "S15", delay: .seconds(12)).perform(&claims)
             case "S20": try await ProviderRun(options: self).perform(&claims)
-            default: throw ValidationError("there is no scenario \(scenario) here; there are S13, S14, S15 and S20")
+            case "traffic":
+                for transport in TrafficCommand.Transport.allCases {
+                    try await TrafficRun(minutes: minutes, transport: transport).perform(&claims)
+                }
+            default: throw ValidationError("no scenario \(scenario); there are S13, S14, S15, S20 and traffic")
             }
         }
         claims.printSummary()

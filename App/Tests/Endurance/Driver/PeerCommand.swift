@@ -77,16 +77,20 @@ struct PeerSession: Sendable {
         kind: PeerCommand.ServerKind,
         client: String = "",
         grace: Int = 0,
+        transport: any HTTPTransport = URLSessionTransport(),
+        sendsKey: Bool = false,
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         self.kind = kind
         unauthenticated = NetworkClient(
-            baseURL: url, transport: URLSessionTransport(), format: kind == .backend ? .envelope : .json)
+            baseURL: url, transport: transport, format: kind == .backend ? .envelope : .json)
         let handler: any TokenRefreshHandler
         switch kind {
         case .backend:
-            // No key: these processes show what happens without one.
-            handler = RESTTokenRefreshHandler(network: unauthenticated, idempotencyKeyField: nil)
+            // Most of these processes show what happens without a key.
+            handler = RESTTokenRefreshHandler(
+                network: unauthenticated, replayTolerance: sendsKey ? .sameKey : .none,
+                idempotencyKeyField: sendsKey ? "Idempotency-Key" : nil)
         case .provider:
             let secret = ProcessInfo.processInfo.environment[PeerCommand.secretVariable] ?? ""
             handler = OAuth2TokenRefreshHandler(
