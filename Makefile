@@ -120,6 +120,11 @@ check-web: articles ## Drive the screens in headless Chromium, and save pictures
 	@.ci/setup chromium
 	App/Tests/Web/check $(ARTICLES) $(or $(PICTURES),.build-web)
 
+.PHONY: new-module
+new-module: ## Lay out a data module for a second team, and run its tests: make new-module NAME=Orders ITEM=Order
+	@.ci/new-module "$(NAME)" "$(ITEM)"
+	@$(MAKE) --no-print-directory test-$(NAME)
+
 # Builds the module, its tests and what they need. Installs packages and switches on a trait only where it must.
 test-%: ## Run one module's tests, with its trait: make test-TokenRefresh
 	@[ -d Tests/$*Tests ] || { echo "there is no Tests/$*Tests; the modules are:" Modules/*/ >&2; exit 1; }

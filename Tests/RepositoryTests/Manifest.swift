@@ -33,7 +33,8 @@ struct Manifest: Decodable, Sendable {
     static let root = Task { try await read(in: ".") }
     static let app = Task { try await read(in: "App") }
 
-    private static func read(in folder: String) async throws -> Manifest {
+    /// Reads the manifest of a folder of the workspace.
+    static func read(in folder: String) async throws -> Manifest {
         var environment = ProcessInfo.processInfo.environment
         environment["LATCHKEY_MODULE"] = nil
         // A build folder of its own, which is never made: SwiftPM would wait for the one that is in use.

@@ -13,8 +13,8 @@ struct SourceFile: Sendable, CustomStringConvertible {
     /// The name without the extension.
     var name: String { String(path.split(separator: "/").last?.dropLast(6) ?? "") }
 
-    /// The folder of the workspace.
-    static let root = URL(fileURLWithPath: #filePath)
+    /// The folder of the workspace. A test of a copy sets another.
+    @TaskLocal static var root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     struct FolderIsEmpty: Error, CustomStringConvertible {

@@ -1,0 +1,107 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What `make new-module` lays out obeys the rules. Each test has a copy of the files that it changes.
+@Suite struct NewModuleTests {
+    private let copy = TemporaryFolder()
+
+    private static let changed = [
+        "Package.swift", "README.md", ".spi.yml", "Tests/RepositoryTests/AllowTable.swift",
+    ]
+
+    init() throws {
+        for path in Self.changed { try copy.write(Self.text(of: path, in: SourceFile.root), to: path) }
+        for path in [".ci", ".swift-format"] {
+            try FileManager.default.copyItem(
+                at: SourceFile.root.appendingPathComponent(path), to: copy.url.appendingPathComponent(path))
+        }
+    }
+
+    @Test func `a new module is in the manifest, the table, the picture and the documents`() async throws {
+        #expect(try await newModule("Orders").end == .status(0))
+        let manifest = try await SourceFile.$root.withValue(copy.url) { try await Manifest.read(in: ".") }
+        #expect(manifest.objections() == [])
+        #expect(manifest.products.contains { $0.name == "Orders" })
+        let target = try #require(manifest.targets.first { $0.name == "Orders" })
+        #expect(target.path == "Modules/Orders")
+        #expect(manifest.targets.contains { $0.name == "OrdersTests" && $0.path == "Tests/OrdersTests" })
+
+        let table = try Self.text(of: "Tests/RepositoryTests/AllowTable.swift", in: copy.url)
+        let rows = table.matches(of: /(?m)^ +"Orders": \[(.*)\],$/).map { names(in: $0.1) }
+        #expect(rows == [Set(target.dependencies.map(\.name)), ["Foundation"]])
+        let readme = try Self.text(of: "README.md", in: copy.url)
+        #expect(readme.contains("\n                          Orders\n"))
+        #expect(readme.contains("\n| `Orders` |"))
+        #expect(try Self.text(of: ".spi.yml", in: copy.url).contains("\n        - Orders\n"))
+    }
+
+    @Test(arguments: [["Orders"], ["Billing", "LineItem"]])
+    func `the files of a new module obey the rules of all others`(arguments: [String]) async throws {
+        #expect(try await newModule(arguments).end == .status(0))
+        let lint = try await run(
+            ["swift", "format", "lint", "--strict", "--recursive", "Package.swift", "Modules", "Tests"])
+        #expect(lint.end == .status(0), "\(lint.output)")
+        try SourceFile.$root.withValue(copy.url) {
+            for folder in ["Modules", "Tests"] {
+                try NamingTests().`no file has a name that says nothing`(folder: folder)
+                try HouseRulesTests().`no comment is wider than 120 columns`(folder: folder)
+                try HouseRulesTests().`no test sleeps, and no module but by a clock`(folder: folder)
+            }
+            try NamingTests().`a file is named for its type, or Type+Topic for the type that it extends`(
+                folder: "Modules")
+            try NamingTests().`a file of tests is named for its suite`(folder: "Tests")
+            try NamingTests().`a type that other modules use is in the file of its name, or is a small companion`()
+            try HouseRulesTests().`the name of a test is a sentence in backticks`(folder: "Tests")
+            let files = try SourceFile.all(in: "Modules")
+            let imported = Set(files.flatMap { ImportScanner.imports(in: $0.source).map(\.module) })
+            #expect(imported == ["ConcurrencyPrimitives", "NetworkCore"])
+            #expect(!files.contains { $0.source.localizedCaseInsensitiveContains("parcel") })
+        }
+    }
+
+    @Test func `an item of two words is spelled as code, comments and paths spell it`() async throws {
+        #expect(try await newModule("Billing", "LineItem").end == .status(0))
+        let source = try Self.text(of: "Modules/Billing/Endpoint+LineItems.swift", in: copy.url)
+        #expect(source.contains("/// The line items of the signed-in user"))
+        #expect(source.contains(#"func lineItem(_ id: LineItem.ID) -> Self { .get("line-items/\(id)") }"#))
+    }
+
+    @Test(arguments: [
+        [], ["orders"], ["Order"], ["../Orders"], ["DataAPI", "Item"], ["Storage", "Item"], ["OrderService", "Order"],
+    ])
+    func `a name that no module can have is refused, and nothing is written`(arguments: [String]) async throws {
+        let refused = try await newModule(arguments)
+        #expect(refused.end == .status(1))
+        #expect(refused.output.hasPrefix("new-module: "))
+        for path in Self.changed {
+            #expect(try Self.text(of: path, in: copy.url) == Self.text(of: path, in: SourceFile.root), "\(path)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: copy.url.appendingPathComponent("Modules").path))
+    }
+
+    private func newModule(_ arguments: String...) async throws -> (end: SpawnedProcess.End?, output: String) {
+        try await newModule(arguments)
+    }
+
+    private func newModule(_ arguments: [String]) async throws -> (end: SpawnedProcess.End?, output: String) {
+        try await run([".ci/new-module"] + arguments)
+    }
+
+    /// Runs a command in the copy.
+    private func run(_ command: [String]) async throws -> (end: SpawnedProcess.End?, output: String) {
+        let process = try SpawnedProcess(
+            "/bin/sh", ["-c", #"cd "$1" && shift && exec "$@" 2>&1"#, "sh", copy.url.path] + command,
+            environment: ProcessInfo.processInfo.environment)
+        let output = await process.remainingLines().joined(separator: "\n")
+        return (await process.end(), output)
+    }
+
+    private func names(in list: Substring) -> Set<String> {
+        Set(list.matches(of: /"(\w+)"/).map { String($0.1) })
+    }
+
+    private static func text(of path: String, in folder: URL) throws -> String {
+        try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
+    }
+}
