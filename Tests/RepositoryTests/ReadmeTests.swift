@@ -3,6 +3,12 @@ import Testing
 
 /// What the README says is so.
 @Suite struct ReadmeTests {
+    /// The documents at the root, and the templates of the forge.
+    private static let documents = [
+        "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "VERSIONING.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
+        ".github/PULL_REQUEST_TEMPLATE.md",
+    ]
+
     private static func text(of path: String) throws -> String {
         try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
     }
@@ -46,7 +52,7 @@ import Testing
 
     @Test func `every make target that the documents name exists`() throws {
         let makefile = try Self.text(of: "Makefile")
-        let documents = try Self.text(of: "README.md") + Self.text(of: "CONTRIBUTING.md")
+        let documents = try Self.documents.map(Self.text).joined()
         let named = documents.matches(of: /make ([a-z][A-Za-z-]*)/).map { String($0.1) }
         #expect(named.count >= 8)
         for target in Set(named) {
@@ -56,7 +62,7 @@ import Testing
     }
 
     @Test func `every file and folder that the documents name exists`() throws {
-        for document in ["README.md", "CONTRIBUTING.md"] {
+        for document in Self.documents {
             let text = try Self.text(of: document)
             let linked = text.matches(of: /\]\(([A-Z][^)#]*)\)/).map { String($0.1) }
             let quoted = text.matches(of: /`((?:Modules|App|Tests)\/[A-Za-z0-9\/+._-]+)`/).map { String($0.1) }
