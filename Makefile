@@ -125,6 +125,10 @@ new-module: ## Lay out a data module for a second team, and run its tests: make 
 	@.ci/new-module "$(NAME)" "$(ITEM)"
 	@$(MAKE) --no-print-directory test-$(NAME)
 
+.PHONY: test-simulator
+test-simulator: ## On a Mac, run the modules' tests in a simulator: make test-simulator DEVICE="Apple TV"
+	@.ci/test-simulator "$(DEVICE)"
+
 # Builds the module, its tests and what they need. Installs packages and switches on a trait only where it must.
 test-%: ## Run one module's tests, with its trait: make test-TokenRefresh
 	@[ -d Tests/$*Tests ] || { echo "there is no Tests/$*Tests; the modules are:" Modules/*/ >&2; exit 1; }
@@ -242,6 +246,10 @@ api-check: setup-test ## Compare the public declarations with the last release's
 .PHONY: release-check
 release-check: setup-test ## Say what is missing for a release; makes no tag: make release-check VERSION=0.1.0
 	@.ci/release-check "$(VERSION)"
+
+.PHONY: lint-workflows
+lint-workflows: ## Check the workflows and issue forms with check-jsonschema and zizmor, both from PyPI
+	@.ci/lint-workflows
 
 .PHONY: clean
 clean: ## Remove what was built
