@@ -161,6 +161,11 @@ let tests: [Target] = [
     tests(of: "AuthTesting", interfaces + ["ContractTesting"]),
     tests(of: "NetworkDoubles", ["NetworkRecording", "NetworkCore", "ConcurrencyPrimitives"]),
     tests(of: "NetworkTesting", interfaces + ["NetworkCore", "TestSupport", "Peer"]),
+    // The samples of the articles, which `RepositoryTests` compares with their text.
+    .testTarget(
+        name: "DocumentationTests",
+        dependencies: modules.filter { $0.name != "NetworkCombine" }.map { .init(stringLiteral: $0.name) },
+        path: "Tests/DocumentationTests"),
     // Architecture, house rules, README. It reads the sources as text, and needs no module.
     .testTarget(
         name: "RepositoryTests",
