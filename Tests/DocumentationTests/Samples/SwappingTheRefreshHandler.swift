@@ -1,0 +1,61 @@
+// swift-format-ignore-file: NeverForceUnwrap
+
+import AuthInterface
+import DataAPI
+import Foundation
+import NetworkCore
+import OAuth2Flows
+import TokenRefresh
+
+// The samples of the article *Swap the refresh handler*.
+
+struct PartnerRefresh: TokenRefreshHandler {
+    let network: any UnauthenticatedNetworkService  // adds no tokens, so a refresh cannot wait for itself
+
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        let call = Endpoint<PartnerTokens>.post("renew", json: ["token": request.refreshToken])
+            .allowingLateResponse()  // a late response has the only valid token: wait 120 seconds for it
+            .idempotencyKey(request.idempotencyKey, in: "Idempotency-Key")
+        do {
+            let tokens = try await network.send(call)
+            return TokenRefreshResult(
+                accessToken: tokens.access, refreshToken: tokens.refresh, expiresIn: .seconds(tokens.seconds))
+        } catch let error as NetworkError {
+            let isRejected = error.serverError?.code == "token_revoked"  // only a rejection ends the session
+            throw TokenRefreshError(isRejected ? .rejected : .unavailable, error)
+        }
+    }
+}
+
+nonisolated struct PartnerTokens: Decodable {
+    let access, refresh: String
+    let seconds: Int
+}
+
+struct CountedRefresh: TokenRefreshHandler {
+    let base: any TokenRefreshHandler
+    let count: @Sendable () -> Void
+
+    var replayTolerance: ReplayTolerance { base.replayTolerance }
+
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        count()
+        return try await base.refresh(request)
+    }
+}
+
+private func handlers(api: NetworkClient, store: any TokenStore) {
+    let session = TokenRefreshCoordinator(store: store, handler: PartnerRefresh(network: api))
+
+    let tokenEndpoint = URL(string: "https://id.example.com/oauth2/token")!
+    let oauth2 = OAuth2TokenRefreshHandler(
+        tokenEndpoint: tokenEndpoint, client: .public(id: "notes"), network: api,
+        replayTolerance: .within(.seconds(10)))
+
+    var dialect = RESTTokenDialect.snakeCase
+    dialect.refreshPath = "token/renew"
+    let rest = RESTTokenRefreshHandler(
+        network: api, dialect: dialect, rejection: .codes(["TOKEN_DEAD"]), replayTolerance: .sameKey)
+
+    _ = (session, oauth2, rest)
+}
