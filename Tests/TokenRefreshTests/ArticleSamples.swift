@@ -22,6 +22,26 @@ private struct ArticleSamples {
         show(fresh)
     }
 
+    func followInALog(log: @escaping @Sendable (String) -> Void) {
+        let session = TokenRefreshCoordinator(store: store, handler: handler) { event in
+            switch event {
+            case .refreshFailed(_, let error, let pause): log("refresh failed: \(error); again after \(pause)")
+            case .storeFailed(let error): log("store: \(error)")
+            case .signedOut(let reason): log("signed out: \(reason)")
+            default: log("\(event)")
+            }
+        }
+        show(session)
+    }
+
+    func accounts(_ store: @escaping @Sendable (String) -> any TokenStore) async throws {
+        let sessions = SessionRegistry<String> { account in
+            TokenRefreshCoordinator(store: store(account), handler: handler)
+        }
+        let token = try await sessions["ada"].token()
+        show(token)
+    }
+
     func ownTokens() {
         struct OwnTokens: Decodable {
             let access, refresh: String
@@ -43,6 +63,29 @@ func carryOver(
 ) async throws {
     if let tokens, case .signedOut(.never) = try await session.restore() { try await session.signIn(tokens) }
     if session.status.isStored { removeOld() }
+}
+
+func ending(of session: TokenRefreshCoordinator) -> String? {
+    guard case .expired(let ending) = session.status.lastEnding else { return nil }
+    return ending.description  // HTTP 400, invalid_grant, request 5f0c, process articles(812)
+}
+
+struct SignInNeeded: Error {
+    let account: String
+    let reason: SignOutReason
+}
+
+func switchAccount(to account: String, in sessions: SessionRegistry<String>) async throws -> TokenRefreshCoordinator {
+    let session = sessions[account]
+    if case .signedOut(let reason) = try await session.restore() {
+        throw SignInNeeded(account: account, reason: reason)
+    }
+    return session
+}
+
+func remove(_ account: String, from sessions: SessionRegistry<String>) async throws {
+    try await sessions[account].signOut()  // forgets the tokens, then revokes them if the handler can
+    sessions.release(account)
 }
 
 @Suite struct ArticleSampleTests {
@@ -78,6 +121,27 @@ func carryOver(
         var removals = 0
         try await carryOver(old, into: session(store)) { removals += 1 }
         #expect(await store.load() == nil && removals == 1)
+    }
+
+    @Test func `the ending of a session says what the server said`() async throws {
+        let rejection = TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant", requestID: "5f0c")
+        let session = TokenRefreshCoordinator(
+            store: MemoryTokenStore(), handler: ScriptedRefreshHandler(.failure(rejection)))
+        try await session.signIn(old)
+        #expect(ending(of: session) == nil)
+        try await session.refresh()
+        #expect(try #require(ending(of: session)).hasPrefix("HTTP 400, invalid_grant, request 5f0c, process "))
+    }
+
+    @Test func `an account that was removed is signed out, and another one stays`() async throws {
+        let stores = ["ada": MemoryTokenStore(), "grace": MemoryTokenStore()]
+        let sessions = SessionRegistry<String> { account in
+            TokenRefreshCoordinator(store: stores[account] ?? MemoryTokenStore(), handler: ScriptedRefreshHandler())
+        }
+        for account in stores.keys { try await sessions[account].signIn(old) }
+        try await remove("ada", from: sessions)
+        await #expect(throws: SignInNeeded.self) { _ = try await switchAccount(to: "ada", in: sessions) }
+        #expect(try await switchAccount(to: "grace", in: sessions).token().value == old.accessToken)
     }
 
     @Test func `while the store fails, the tokens of another place stay`() async throws {
