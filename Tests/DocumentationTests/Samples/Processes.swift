@@ -6,7 +6,7 @@ import PostgreSQLStorage
 import Storage
 import TokenRefresh
 
-// The samples of the articles *App and extension*, and *Servers and fleets*.
+// The samples of the articles *App and extension*, *Servers and fleets*, *Linux*.
 
 #if canImport(Security)
 func sharedSession(container: URL, handler: any TokenRefreshHandler) -> TokenRefreshCoordinator {
@@ -45,5 +45,13 @@ struct Fleet {
 func shutDown(_ fleet: Fleet, _ transport: AsyncHTTPClientTransport) async throws {
     await fleet.sessions.settle(within: .seconds(20))  // refreshes and writes that are under way
     try await transport.shutdown()
+}
+#endif
+
+#if AsyncHTTPClient
+private func linux(url: URL) -> NetworkClient {
+    let transport = AsyncHTTPClientTransport()
+    let api = NetworkClient(baseURL: url, transport: transport)
+    return api
 }
 #endif
