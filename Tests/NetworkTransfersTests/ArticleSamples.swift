@@ -26,6 +26,11 @@ private struct ArticleSamples {
         show(stream)
     }
 
+    func overview() async throws {
+        _ = try await network.download("reports/7", to: url)
+        for try await event in network.events("feed") { show(event.data) }
+    }
+
     func transfers() async throws {
         let file = try await network.download("files/\(key)", to: url) { show($0.fraction) }
         let report = try await network.download("reports/7", into: folder)  // named by the server
@@ -38,6 +43,14 @@ private struct ArticleSamples {
             }
         }
         show([file, report])
+
+        var form = MultipartForm()
+        form.append("name", "Ada")
+        form.append("image", file: photo, contentType: "image/jpeg")
+        let registered = try await network.send(Endpoint<Photo>.post("photos", body: .multipart(form))) { progress in
+            show(progress.fraction)
+        }
+        show(registered)
     }
 }
 
