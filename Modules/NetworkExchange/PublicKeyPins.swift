@@ -27,7 +27,7 @@ public struct PublicKeyPins: Sendable, Hashable {
     ///
     /// - Parameter hosts: The pins of each host, in base 64. A host is a name or an address, without a port. It matches
     ///   itself only, not its subdomains.
-    /// - Throws: ``HTTPTransportError`` with code `tlsFailed` when a host name is invalid, a pin is not a base64
+    /// - Throws: `HTTPTransportError` with code `tlsFailed` when a host name is invalid, a pin is not a base64
     ///   SHA-256, or a host has no pin.
     public init(_ hosts: [String: Set<String>]) throws {
         var keys: [String: Set<Data>] = [:]

@@ -29,7 +29,7 @@ public struct ServerTrust: Sendable, Hashable {
 
     /// Creates a value.
     ///
-    /// - Throws: ``HTTPTransportError`` with code `tlsFailed` when one of `authorities` is no certificate.
+    /// - Throws: `HTTPTransportError` with code `tlsFailed` when one of `authorities` is no certificate.
     public init(authorities: [Data] = [], pins: PublicKeyPins = PublicKeyPins()) throws {
         guard authorities.allSatisfy({ Certificate.subjectPublicKeyInfo(of: Array($0)) != nil }) else {
             throw HTTPTransportError(.tlsFailed, reason: "an authority is not a certificate in DER")
@@ -42,7 +42,7 @@ public struct ServerTrust: Sendable, Hashable {
     ///
     /// - Parameter text: The text. What is outside of `-----BEGIN CERTIFICATE-----` and its end is ignored.
     /// - Returns: The certificates in DER, at least one.
-    /// - Throws: ``HTTPTransportError`` with code `tlsFailed` when there is none, or one is not base 64.
+    /// - Throws: `HTTPTransportError` with code `tlsFailed` when there is none, or one is not base 64.
     public static func certificates(inPEM text: String) throws -> [Data] {
         let parts = text.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst()
         let certificates = parts.map { part in

@@ -11,7 +11,7 @@ import Storage
 import Testing
 import TokenRefresh
 
-// The samples of the article *Test your app*, which are its tests too.
+// The samples of the article *Test your app*, and of the page of `NetworkTesting`: they are tests that run.
 
 @Suite struct TestingYourAppTests {
     private let url = URL(string: "https://api.example.com/v1")!
@@ -62,6 +62,13 @@ import TokenRefresh
         #expect(session.state == .unknown)
         store.recover(.load)
         #expect(try await session.restore() != .signedOut(.never))
+    }
+
+    @Test(.stubs(.get("notes") ~> .status(503), .get("notes") ~> .json([Note(id: 1, text: "Milk")])))
+    func `a server that is busy is asked again`() async throws {
+        let policy = RetryPolicy(attempts: 2, baseDelay: .zero)
+        let network = NetworkClient(baseURL: url, transport: StubTransport.current, interceptors: [policy])
+        #expect(try await network.send(.notes).count == 1)
     }
 
     // Compiled, and run by the tests of the two modules.

@@ -25,7 +25,7 @@ struct WrittenHandlerTests {
 }
 
 extension RefreshDialect {
-    fileprivate static let partner = RefreshDialect(
+    static let partner = RefreshDialect(
         refreshToken: { body in (try? JSONDecoder().decode([String: String].self, from: body))?["refresh"] },
         tokens: { ["access": $0.accessToken, "refresh": $0.refreshToken] },
         rejection: { _ in ["code": "refresh_token_dead"] },
