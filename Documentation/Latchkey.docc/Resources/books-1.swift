@@ -1,0 +1,6 @@
+import NetworkCore
+
+nonisolated struct Book: Codable, Identifiable {
+    let id: Int
+    let title: String
+}

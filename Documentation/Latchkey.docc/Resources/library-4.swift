@@ -1,0 +1,40 @@
+import AuthInterface
+import DataAPI
+import Foundation
+import NetworkCore
+import TokenRefresh
+
+enum Screen: Equatable {
+    case splash
+    case books
+    case login(isExpired: Bool)
+}
+
+struct Library {
+    let api: NetworkClient
+    let session: TokenRefreshCoordinator
+    let network: any NetworkService
+
+    init(url: URL, transport: any HTTPTransport, store: any TokenStore) {
+        api = NetworkClient(baseURL: url, transport: transport, interceptors: [RetryPolicy.standard])
+        session = TokenRefreshCoordinator(store: store, handler: RESTTokenRefreshHandler(network: api))
+        network = api.authenticated(by: session)
+    }
+
+    func signIn(reader: String, password: String) async throws {
+        let tokens = try await api.send(.login(reader: reader, password: password))
+        try await session.signIn(tokens.result)
+    }
+
+    func books() async throws -> [Book] {
+        try await network.send(.books)
+    }
+
+    var screen: Screen {
+        switch session.state {
+        case .unknown: .splash
+        case .signedIn: .books
+        case .signedOut(let reason): .login(isExpired: reason.isExpired)
+        }
+    }
+}
