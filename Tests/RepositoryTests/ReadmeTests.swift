@@ -14,10 +14,10 @@ import Testing
     }
 
     @Test func `the Swift samples of the README, in order, are the program that the consumers compile`() throws {
-        let samples = blocks(of: "swift", in: try Self.text(of: "README.md"))
+        let samples = Markdown.blocks(of: "swift", in: try Self.text(of: "README.md"))
         let program = try Self.text(of: "Tests/Consumers/Sources/Plain/main.swift")
         let note = "// swift-format-ignore-file: NeverForceUnwrap, OrderedImports"
-        #expect(samples.count >= 10)
+        #expect(samples.count >= 2)
         let shown = lines(of: ([note] + samples).joined(separator: "\n\n") + "\n")
         let compiled = lines(of: program)
         for (index, (shown, compiled)) in zip(shown, compiled).enumerated() where shown != compiled {
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `the first sample of the README is the program that the tests of the app run`() throws {
-        let sample = try #require(blocks(of: "swift", in: Self.text(of: "README.md")).first)
+        let sample = try #require(Markdown.blocks(of: "swift", in: Self.text(of: "README.md")).first)
         let server = #"let server = "http://127.0.0.1:8080/api/v1""#
         #expect(sample.contains(server))
         let program = sample.replacingOccurrences(of: server, with: "let server = CommandLine.arguments[1]")
@@ -43,8 +43,8 @@ import Testing
 
     @Test func `every module that the first sample imports is a product that the README depends on`() throws {
         let readme = try Self.text(of: "README.md")
-        let first = try #require(blocks(of: "swift", in: readme).first)
-        let manifest = try #require(blocks(of: "swift manifest", in: readme).first)
+        let first = try #require(Markdown.blocks(of: "swift", in: readme).first)
+        let manifest = try #require(Markdown.blocks(of: "swift manifest", in: readme).first)
         for module in ImportScanner.imports(in: first).map(\.module) where module != "Foundation" {
             #expect(manifest.contains("\"\(module)\""), "\(module)")
         }
@@ -61,6 +61,11 @@ import Testing
         }
     }
 
+    @Test func `the README is one screen and links`() throws {
+        let lines = lines(of: try Self.text(of: "README.md"))
+        #expect(lines.count <= 181, "an article of the documentation has room for more")
+    }
+
     @Test func `every file and folder that the documents name exists`() throws {
         for document in Self.documents {
             let text = try Self.text(of: document)
@@ -73,13 +78,6 @@ import Testing
         }
     }
 
-    @Test func `the module table of the README names every module and no other`() throws {
-        let readme = try Self.text(of: "README.md")
-        let section = readme.components(separatedBy: "\n## The modules\n").last?.components(separatedBy: "\n###").first
-        let rows = try #require(section).matches(of: /(?m)^\| `([A-Za-z0-9]+)` \|/).map { String($0.1) }
-        #expect(rows.sorted() == AllowTable.system.keys.sorted())
-    }
-
     @Test func `every trait is in the README`() async throws {
         let readme = try Self.text(of: "README.md")
         for trait in try await Manifest.root.value.traits {
@@ -89,20 +87,5 @@ import Testing
 
     private func lines(of text: String) -> [Substring] {
         text.split(separator: "\n", omittingEmptySubsequences: false)
-    }
-
-    /// The contents of the code blocks of one language.
-    private func blocks(of language: String, in text: String) -> [String] {
-        var blocks: [String] = []
-        var block: (language: Substring, lines: [Substring])?
-        for line in lines(of: text) {
-            guard line.hasPrefix("```") else {
-                block?.lines.append(line)
-                continue
-            }
-            if let block, block.language == language { blocks.append(block.lines.joined(separator: "\n")) }
-            block = block == nil ? (line.dropFirst(3), []) : nil
-        }
-        return blocks
     }
 }

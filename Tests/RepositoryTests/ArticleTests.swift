@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// The articles and the pages of the modules.
+@Suite struct ArticleTests {
+    private struct Article {
+        let path: String
+        let text: String
+    }
+
+    private static func articles() throws -> [Article] {
+        try ["Documentation", "Modules"].flatMap { folder in
+            let root = SourceFile.root.appendingPathComponent(folder)
+            let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
+            return try (files?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "md" }.map { url in
+                let path = String(url.path.dropFirst(SourceFile.root.path.count + 1))
+                return Article(path: path, text: try String(contentsOf: url, encoding: .utf8))
+            }
+        }
+    }
+
+    /// What is compiled with a package that no test of the modules depends on.
+    private static let uncompiled = ["import Crypto\n"]
+
+    @Test func `each Swift sample of an article is in a file that the tests compile`() throws {
+        let compiled = try SourceFile.all(in: "Tests").map { "\n" + Markdown.words(of: $0.source) }
+        let articles = try Self.articles()
+        #expect(articles.count > 40)
+        var count = 0
+        for article in articles {
+            for sample in Markdown.blocks(of: "swift", in: article.text)
+            where !Self.uncompiled.contains(where: sample.hasPrefix) {
+                count += 1
+                let words = "\n" + Markdown.words(of: sample) + "\n"
+                if compiled.contains(where: { $0.contains(words) }) { continue }
+                Issue.record("\(article.path): no test compiles the sample \(sample.prefix(80))…")
+            }
+        }
+        #expect(count > 60)
+    }
+
+    @Test func `every module has a page with a sample, and says what it is for`() throws {
+        let articles = try Self.articles()
+        for module in AllowTable.system.keys {
+            let path = "Modules/\(module)/\(module).docc/\(module).md"
+            guard let page = articles.first(where: { $0.path == path }) else {
+                Issue.record("\(path) is missing")
+                continue
+            }
+            #expect(page.text.hasPrefix("# ``\(module)``\n\n"), "\(path)")
+            #expect(!Markdown.blocks(of: "swift", in: page.text).isEmpty, "\(path): show some lines of code")
+        }
+    }
+
+    @Test func `the first page leads to every module and to every article of the guide`() throws {
+        let articles = try Self.articles()
+        let first = try #require(articles.first { $0.path == "Documentation/Latchkey.docc/Latchkey.md" }).text
+        for module in AllowTable.system.keys { #expect(first.contains("\n| <doc:/\(module)> | "), "\(module)") }
+        for article in articles where article.path.hasPrefix("Documentation/") && article.text != first {
+            let name = (article.path as NSString).lastPathComponent.dropLast(3)
+            #expect(first.contains(" | <doc:\(name)> |"), "\(article.path)")
+            #expect(article.text.count { $0 == "\n" } <= 120, "\(article.path) is longer than an article of the guide")
+        }
+    }
+
+    /// `make docs` compiles the steps before.
+    @Test(arguments: [
+        ("books-3", "Books"), ("library-4", "Library"), ("library-tests-2", "LibraryTests"),
+    ])
+    func `the last step of each file of the tutorial is in the tests`(step: String, file: String) throws {
+        let step = SourceFile.root.appendingPathComponent("Documentation/Latchkey.docc/Resources/\(step).swift")
+        let file = SourceFile.root.appendingPathComponent("Tests/DocumentationTests/Tutorial/\(file).swift")
+        #expect(try String(contentsOf: step, encoding: .utf8) == String(contentsOf: file, encoding: .utf8))
+    }
+}
