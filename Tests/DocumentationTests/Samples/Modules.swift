@@ -95,9 +95,9 @@ private struct Modules {
         limits.connectionsPerOrigin = 16
         let transport = AsyncHTTPClientTransport(limits: limits)
         let client = NetworkClient(baseURL: url, transport: transport)
-        let answer = try await client.send(Endpoint<Data>.get("health"))
+        let health = try await client.send(Endpoint<Data>.get("health"))
         try await transport.shutdown()
-        show(answer)
+        show(health)
     }
     #endif
 
