@@ -7,7 +7,8 @@ import Testing
     private let copy = TemporaryFolder()
 
     private static let changed = [
-        "Package.swift", "README.md", ".spi.yml", "Tests/RepositoryTests/AllowTable.swift",
+        "Package.swift", "README.md", "Documentation/Latchkey.docc/Latchkey.md", ".spi.yml",
+        "Tests/RepositoryTests/AllowTable.swift",
     ]
 
     init() throws {
@@ -32,7 +33,8 @@ import Testing
         #expect(rows == [Set(target.dependencies.map(\.name)), ["Foundation"]])
         let readme = try Self.text(of: "README.md", in: copy.url)
         #expect(readme.contains("\n                          Orders\n"))
-        #expect(readme.contains("\n| `Orders` |"))
+        let landing = try Self.text(of: "Documentation/Latchkey.docc/Latchkey.md", in: copy.url)
+        #expect(landing.contains("\n| <doc:/Orders> |"))
         #expect(try Self.text(of: ".spi.yml", in: copy.url).contains("\n        - Orders\n"))
     }
 
