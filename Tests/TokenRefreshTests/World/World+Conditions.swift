@@ -131,8 +131,8 @@ extension World {
         if store.lease?.owner == processes[process].owner { store.lease?.silentSince = nil }
     }
 
-    /// The leases that a process knows to have got, and has lost without knowing it for sure: their claims have expired,
-    /// or have been removed, or their file has.
+    /// The leases that a process knows to have got, and has lost without knowing it for sure: their claims have
+    /// expired, or have been removed, or their file has.
     func lostLeases(of process: Int) -> [AttemptID] {
         guard plan.lease.claimTime != nil || store.fault != .leaseIsNotExclusive else { return [] }
         let (known, jobs) = (processes[process].knownLoss, processes[process].jobs)
