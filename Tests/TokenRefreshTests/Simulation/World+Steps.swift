@@ -77,7 +77,8 @@ extension World {
         let isOwn = draws.chance(40)
         let works = (isOwn ? processes[process].storeCondition : store.condition) == .works
         guard !works || draws.chance(plan.rates.storeFaults) else { return nil }
-        let faults: [DeviceStore.Condition] = [.failsToRead, .failsToWrite, .fails, .hangs] + (isOwn ? [] : [.isCorrupt])
+        let shared: [DeviceStore.Condition] = isOwn ? [] : [.isCorrupt]
+        let faults = [.failsToRead, .failsToWrite, .fails, .hangs] + shared
         return Step(process, .setStore(works ? draws.of(faults) : .works, isOwn: isOwn))
     }
 
