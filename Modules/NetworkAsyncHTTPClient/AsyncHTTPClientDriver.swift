@@ -206,7 +206,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-        guard exchange.receive(Data(sharing: buffer)) else { return task.eventLoop.makeSucceededVoidFuture() }
+        guard exchange.receive(Data(buffer.readableBytesView)) else { return task.eventLoop.makeSucceededVoidFuture() }
         let promise = task.eventLoop.makePromise(of: Void.self)
         let isAwaited = state.withLock { state in
             if case .early = state.demand {
@@ -222,27 +222,6 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
 
     func didFinishRequest(task: HTTPClient.Task<Void>) throws {
         complete()
-    }
-}
-
-extension Data {
-    /// Below this, copying costs less than sharing.
-    private static let leastShared = 4_096
-
-    /// The readable bytes of a buffer. Many are not copied: the data keeps the buffer's storage, of which they are a
-    /// half at least.
-    fileprivate init(sharing buffer: ByteBuffer) {
-        let count = buffer.readableBytes
-        guard count >= Self.leastShared, count >= buffer.storageCapacity / 2 else {
-            self.init(buffer.readableBytesView)
-            return
-        }
-        self = buffer.withUnsafeReadableBytesWithStorageManagement { bytes, storage in
-            guard let start = bytes.baseAddress else { return Data() }
-            let kept = storage.retain()
-            let data = UnsafeMutableRawPointer(mutating: start)
-            return Data(bytesNoCopy: data, count: bytes.count, deallocator: .custom { _, _ in kept.release() })
-        }
     }
 }
 #endif
