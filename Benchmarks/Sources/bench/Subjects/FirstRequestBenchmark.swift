@@ -1,7 +1,6 @@
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
-import NIOCore
 import NetworkAsyncHTTPClient
 import NetworkCore
 import NetworkURLSession
@@ -21,16 +20,10 @@ enum FirstRequestBenchmark: Subject {
     /// What a program does that starts for one request, by name.
     static let ways: KeyValuePairs<String, @Sendable (URL) async throws -> Void> = [
         "start": { _ in },
-        "AsyncHTTPClient/bare": { url in
-            let request = HTTPClientRequest(url: url.absoluteString)
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-            let body = try await response.body.collect(upTo: 1_024 * 1_024)
-            try check(JSONDecoder().decode(Article.self, from: Data(body.readableBytesView)))
-        },
+        "AsyncHTTPClient/bare": { try check(await PipelineBenchmark.bare(HTTPClient.shared, $0).send()) },
         "AsyncHTTPClient/client": { try await send($0, over: AsyncHTTPClientTransport()) },
-        "URLSession/bare": { url in
-            let (body, _) = try await URLSession(configuration: .ephemeral).data(from: url)
-            try check(JSONDecoder().decode(Article.self, from: body))
+        "URLSession/bare": {
+            try check(await PipelineBenchmark.bare(URLSession(configuration: .ephemeral), $0).send())
         },
         "URLSession/client": { try await send($0, over: URLSessionTransport()) },
         "decoding": { _ in

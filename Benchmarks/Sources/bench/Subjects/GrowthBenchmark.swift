@@ -20,7 +20,7 @@ enum GrowthBenchmark: Subject {
         let name: String
         /// The fewest.
         let base: Int
-        /// How many are measured in one round, whatever the size.
+        /// How many are measured in one round, at every size.
         let total: Int
         /// Does it with so many at once.
         let run: @Sendable (_ size: Int) async throws -> Void

@@ -38,12 +38,7 @@ enum PipelineBenchmark: Subject {
             let overAsyncHTTPClient =
                 [bare(bareClient, url)] + clients(over: AsyncHTTPClientTransport(), server.url, size, session)
             let overURLSession: [Way] =
-                [
-                    Way(name: "bare") {
-                        let (body, _) = try await bareSession.data(from: url)
-                        return try JSONDecoder().decode(Article.self, from: body)
-                    }
-                ] + clients(over: URLSessionTransport(), server.url, size, session) + peers(url)
+                [bare(bareSession, url)] + clients(over: URLSessionTransport(), server.url, size, session) + peers(url)
             for (transport, ways) in [("AsyncHTTPClient", overAsyncHTTPClient), ("URLSession", overURLSession)] {
                 for concurrency in concurrencies {
                     found += try await compare(ways, "\(name)/\(transport)/\(label)/\(concurrency)", concurrency, size)
@@ -79,7 +74,14 @@ enum PipelineBenchmark: Subject {
             }
     }
 
-    private static func bare(_ client: HTTPClient, _ url: URL) -> Way {
+    static func bare(_ session: URLSession, _ url: URL) -> Way {
+        Way(name: "bare") {
+            let (body, _) = try await session.data(from: url)
+            return try JSONDecoder().decode(Article.self, from: body)
+        }
+    }
+
+    static func bare(_ client: HTTPClient, _ url: URL) -> Way {
         Way(name: "bare") {
             let response = try await client.execute(HTTPClientRequest(url: url.absoluteString), timeout: .seconds(60))
             let body = try await response.body.collect(upTo: 1_024 * 1_024)
