@@ -253,12 +253,17 @@ private final class ShellWalk {
         gate.open()
     }
 
-    /// Time passes, and less than a call may take: a second call behind one that is held is no mistake then.
+    /// Time passes, and less than a call may take: a second call behind one that is held is no mistake then. None passes
+    /// during a revocation, which no gate holds: only a busy machine would let its limit pass.
     private func advance(by duration: Duration) {
-        guard passed + duration < .seconds(100) else { return }
+        guard passed + duration < .seconds(100), !isAnyEngine({ !$0.revocations.isEmpty }) else { return }
         passed += duration
         note("\(duration) pass")
         clock.advance(by: duration)
+    }
+
+    private func isAnyEngine(_ condition: (borrowing CoordinatorCore) -> Bool) -> Bool {
+        engines.withLock { made in made.contains { $0.engine?.core.withLock { condition($0) } ?? false } }
     }
 
     // MARK: The end
@@ -295,15 +300,13 @@ private final class ShellWalk {
         nil, "cancelled", "notSignedIn", "sessionEnded", "refreshUnavailable", "storeUnavailable", "unauthorized",
     ]
 
-    /// Time passes until a condition holds, and not while a call is under way: on a busy machine its limit would pass.
+    /// Time passes until a condition holds, and not while a refresh or a revocation is under way: on a busy machine its
+    /// limit would pass before its task has run.
     private func pass(until condition: @Sendable () -> Bool) async throws {
         try await until {
             if condition() { return true }
             for _ in 0..<50 { await Task.yield() }
-            let isCalling = engines.withLock { made in
-                made.contains { $0.engine?.core.withLock { !$0.calls.isEmpty } ?? false }
-            }
-            if !isCalling { clock.advance(by: .seconds(1)) }
+            if !isAnyEngine({ !$0.calls.isEmpty || !$0.revocations.isEmpty }) { clock.advance(by: .seconds(1)) }
             return condition()
         }
     }
