@@ -253,8 +253,8 @@ private final class ShellWalk {
         gate.open()
     }
 
-    /// Time passes, and less than a call may take: a second call behind one that is held is no mistake then. None passes
-    /// during a revocation, which no gate holds: only a busy machine would let its limit pass.
+    /// Time passes, and less than a call may take: a second call behind one that is held is no mistake then. None
+    /// passes during a revocation, which no gate holds: only a busy machine would let its limit pass.
     private func advance(by duration: Duration) {
         guard passed + duration < .seconds(100), !isAnyEngine({ !$0.revocations.isEmpty }) else { return }
         passed += duration
