@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [("HowRefreshWorks", "G", 27), ("Scenarios", "S", 21)])
+    @Test(arguments: [("Guarantees", "G", 27), ("Scenarios", "S", 21)])
     func `every number has one row, in order, and at least one test`(article: String, letter: String, last: Int) throws
     {
         let rows = try Self.rows(of: article)
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `every test that the tables name exists`() throws {
         let names = try Self.names()
-        for row in try Self.rows(of: "HowRefreshWorks") + Self.rows(of: "Scenarios") {
+        for row in try Self.rows(of: "Guarantees") + Self.rows(of: "Scenarios") {
             for test in row.tests where !names.contains(Substring(test)) {
                 Issue.record("\(row.number): no test is called “\(test)”")
             }

@@ -15,7 +15,7 @@
 /// - Important: The call spends the refresh token, so it must not be sent twice, and a late response has the only valid
 ///   token. Use a new connection, an idle timeout of 120 seconds (the call limit of the engine) and no automatic retry.
 ///   Never use `URLSession.shared`: on Linux it hangs on a warm connection which the server closes, and sends the call
-///   a second time. <doc:WritingARefreshHandler> has a handler to copy.
+///   a second time. <doc:WritingARefreshHandler> has a handler to copy, <doc:RulesForRefreshHandlers> the reasons.
 ///
 /// Run the contract suite of `AuthTesting` against every implementation.
 public protocol TokenRefreshHandler: Sendable {

@@ -15,7 +15,7 @@ public import Foundation
 /// active.
 ///
 /// - Important: iOS ends a process that is suspended while it holds a lock in the container of an app group (exception
-///   code `0xdead10cc`). See <doc:KeepingTokensInTheKeychain> for how the engine prevents it.
+///   code `0xdead10cc`). See <doc:SharingAKeychainItem> for how the engine prevents it.
 public struct SharedKeychainTokenStore: SharedTokenStore {
     /// The location of the item.
     public var location: KeychainLocation { store.location }
