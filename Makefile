@@ -211,7 +211,7 @@ typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against
 	Tests/AppleStubs/typecheck
 
 .PHONY: docs
-docs: ## Build the documentation of all modules, with the guide and the guarantees, as one static site
+docs: ## Build the documentation of all modules, with all traits on Linux, and of the guide as one static site
 	.ci/docs
 
 .PHONY: lint
