@@ -125,6 +125,29 @@ struct KeychainInstallTests {
         #expect(try await store(.file(at: file)) { false }.load() == .numbered(5))
     }
 
+    @Test func `the first launch of an extension ends no session where the marker is in the shared container`()
+        async throws
+    {
+        let folder = TemporaryFolder()
+        let group = folder.fresh().appendingPathComponent("installed")
+        try await store(.file(at: group)).save(.numbered(5))
+        #expect(try await store(.file(at: group)).load() == .numbered(5))
+        // With a container of its own the extension is a new installation.
+        #expect(try await store(.file(at: folder.fresh().appendingPathComponent("installed"))).load() == nil)
+        #expect(try await store(.file(at: group)).load() == nil)
+    }
+
+    @Test func `an update that introduces the marker keeps the session where something older counts, too`() async throws
+    {
+        let folder = TemporaryFolder()
+        let database = Flag(true)
+        let file = InstallMarker.file(at: folder.fresh().appendingPathComponent("installed"))
+        let marker = InstallMarker(isSet: { try file.isSet() || database.isSet }, set: file.set)
+        #expect(try await store(marker).load() == .numbered(1))
+        database.isSet = false
+        #expect(try await store(marker).load() == nil)
+    }
+
     @Test func `a sign-out needs no marker`() async throws {
         try await store(InstallMarker(isSet: { throw ScriptedFailure() }, set: {})).delete()
         #expect(model.items.isEmpty)
