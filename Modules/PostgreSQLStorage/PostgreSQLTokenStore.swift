@@ -27,8 +27,9 @@ public import Storage
 /// **Many accounts** (G18): all stores made by ``store(for:)`` share a few connections. None is in use while a call
 /// waits for a lease, a locked row or the end of a pause.
 ///
-/// No error contains a message of libpq or the server, which may quote the connection string and its password. See
-/// <doc:SharingTokensInPostgreSQL> for the table, the limits, and what the store protects against.
+/// No error contains a message of libpq or the server, which may quote the connection string and its password.
+/// <doc:SharingTokensInPostgreSQL> has the table, and what the store protects against;
+/// <doc:LeasesAndFailuresInPostgreSQL> has the lease, the failures and the limits.
 public struct PostgreSQLTokenStore: SharedTokenStore {
     /// The account.
     public let account: String

@@ -65,7 +65,6 @@ nonisolated struct Problem: Decodable {
 
 enum Shown: Equatable {
     case nothing
-    case login
     case missing
     case alert(String, advice: String?)
 }
@@ -78,7 +77,7 @@ func remove(_ comment: Int, over network: any NetworkService) async -> Shown {
         return .nothing  // the user has left the screen
     } catch let error as NetworkError {
         switch error.code {
-        case .notSignedIn, .sessionEnded, .noRefreshToken: return .login
+        case .notSignedIn, .sessionEnded: return .nothing  // the state of the session shows the login
         case .unacceptableStatus where error.status == 410: return .missing
         default: return .alert(error.localizedDescription, advice: error.recoverySuggestion)
         }
