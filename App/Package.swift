@@ -4,296 +4,181 @@ import PackageDescription
 // The application, in a package of its own because it has dependencies: the libraries of the root package have none.
 // Each dependency starts at the version that was tested.
 
+/// The products that the targets use, by package.
+let products: [String: Set<String>] = [
+    "Latchkey": [
+        "ConcurrencyPrimitives", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkCaching", "NetworkTransfers",
+        "NetworkRecording", "NetworkURLSession", "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage",
+        "Imaging", "ContractTesting", "AuthTesting", "NetworkTesting",
+    ],
+    "hummingbird": ["Hummingbird", "HummingbirdCore"],
+    "swift-mustache": ["Mustache"],
+    "GRDB.swift": ["GRDB"],
+    "swift-argument-parser": ["ArgumentParser"],
+    "swift-subprocess": ["Subprocess"],
+    "swift-log": ["Logging"],
+    "swift-crypto": ["Crypto"],
+    "swift-http-types": ["HTTPTypes"],
+    "async-http-client": ["AsyncHTTPClient"],
+    "swift-nio": ["NIOCore", "NIOPosix", "NIOConcurrencyHelpers", "NIOFoundationCompat", "NIOHTTP1"],
+    "swift-nio-extras": ["NIOHTTPTypes"],
+    "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
+    "swift-system": ["SystemPackage"],
+]
+
+/// Apple platforms have URLSession, and the system's own System.
+let productsForLinux: Set<String> = ["NetworkAsyncHTTPClient", "SystemPackage"]
+
+/// What a target uses: ``products``, and targets of this package.
+func uses(_ names: [String]) -> [Target.Dependency] {
+    names.map { name in
+        guard let package = products.first(where: { $0.value.contains(name) })?.key else { return .byName(name: name) }
+        let condition: TargetDependencyCondition? =
+            productsForLinux.contains(name) ? .when(platforms: [.linux]) : nil
+        return .product(name: name, package: package, condition: condition)
+    }
+}
+
 /// Reads multipart/form-data, for both servers.
 let multipartForms: Target = .target(name: "MultipartForms")
 
 /// The server that the demo and the end-to-end tests run against. A library, so that a test can start it on port 0.
 let devBackend: Target = .target(
     name: "DevBackend",
-    dependencies: [
-        "MultipartForms",
-        .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "HummingbirdCore", package: "hummingbird"),
-        .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        .product(name: "NIOFoundationCompat", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-        .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "Mustache", package: "swift-mustache"),
-        .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "Logging", package: "swift-log"),
-    ],
+    dependencies: uses([
+        "MultipartForms", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOConcurrencyHelpers",
+        "NIOFoundationCompat", "NIOHTTP1", "NIOHTTPTypes", "ServiceLifecycle", "UnixSignals", "GRDB", "Mustache",
+        "Crypto", "Logging",
+    ]),
     resources: [.embedInCode("Contract/openapi.json")]
 )
 
 /// The object graph: the only target of the program that depends on the engine, the stores and the transports.
 let composition: Target = .target(
     name: "Composition",
-    dependencies: [
-        .product(name: "AuthInterface", package: "Latchkey"),
-        .product(name: "TokenRefresh", package: "Latchkey"),
-        .product(name: "NetworkCore", package: "Latchkey"),
-        .product(name: "NetworkCaching", package: "Latchkey"),
-        .product(name: "NetworkURLSession", package: "Latchkey"),
-        .product(name: "NetworkAsyncHTTPClient", package: "Latchkey", condition: .when(platforms: [.linux])),
-        .product(name: "DataAPI", package: "Latchkey"),
-        .product(name: "OAuth2Flows", package: "Latchkey"),
-        .product(name: "Storage", package: "Latchkey"),
-        .product(name: "Imaging", package: "Latchkey"),
-    ]
+    dependencies: uses([
+        "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkCaching", "NetworkURLSession", "NetworkAsyncHTTPClient",
+        "DataAPI", "OAuth2Flows", "Storage", "Imaging",
+    ])
 )
 
 /// The models of the screens, for every platform, and their views, where there is SwiftUI. The models know neither the
 /// network nor the stores: what they need comes through protocols.
 let articlesUI: Target = .target(
     name: "ArticlesUI",
-    dependencies: [
-        .product(name: "AuthInterface", package: "Latchkey"),
-        .product(name: "DataAPI", package: "Latchkey"),
-    ]
+    dependencies: uses(["AuthInterface", "DataAPI"])
 )
 
 /// The application for Apple platforms, and the screens' services over the object graph, for every platform.
 let articlesApp: Target = .target(
     name: "ArticlesApp",
-    dependencies: [
-        "ArticlesUI",
-        "Composition",
-        .product(name: "AuthInterface", package: "Latchkey"),
-        .product(name: "NetworkCore", package: "Latchkey"),
-        .product(name: "DataAPI", package: "Latchkey"),
-        .product(name: "Imaging", package: "Latchkey"),
-    ]
+    dependencies: uses(["ArticlesUI", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging"])
 )
 
 /// The screens in a browser: pages over the models, for one user on this computer. Like the models, the pages know
 /// neither the network nor the stores.
 let articlesWeb: Target = .target(
     name: "ArticlesWeb",
-    dependencies: [
-        "ArticlesUI",
-        "MultipartForms",
-        .product(name: "DataAPI", package: "Latchkey"),
-        .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "HummingbirdCore", package: "hummingbird"),
-        .product(name: "Mustache", package: "swift-mustache"),
-        .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-        .product(name: "Logging", package: "swift-log"),
-    ]
+    dependencies: uses([
+        "ArticlesUI", "MultipartForms", "DataAPI", "Hummingbird", "HummingbirdCore", "Mustache", "HTTPTypes", "NIOCore",
+        "NIOConcurrencyHelpers", "ServiceLifecycle", "UnixSignals", "Logging",
+    ])
 )
 
 /// The command line: arguments, output, exit statuses, and the demo.
 let articles: Target = .executableTarget(
     name: "articles",
-    dependencies: [
-        "Composition",
-        "DevBackend",
-        "ArticlesUI",
-        "ArticlesApp",
-        "ArticlesWeb",
-        .product(name: "AuthInterface", package: "Latchkey"),
-        .product(name: "ConcurrencyPrimitives", package: "Latchkey"),
-        .product(name: "NetworkCore", package: "Latchkey"),
-        .product(name: "NetworkTransfers", package: "Latchkey"),
-        .product(name: "NetworkRecording", package: "Latchkey"),
-        .product(name: "DataAPI", package: "Latchkey"),
-        .product(name: "OAuth2Flows", package: "Latchkey"),
-        .product(name: "Imaging", package: "Latchkey"),
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-    ]
+    dependencies: uses([
+        "Composition", "DevBackend", "ArticlesUI", "ArticlesApp", "ArticlesWeb", "AuthInterface",
+        "ConcurrencyPrimitives", "NetworkCore", "NetworkTransfers", "NetworkRecording", "DataAPI", "OAuth2Flows",
+        "Imaging", "ArgumentParser", "Crypto", "NIOConcurrencyHelpers", "UnixSignals",
+    ])
 )
 
 let tests: [Target] = [
     // Starts programs as processes, and opens connections, for tests from outside.
     .target(
         name: "ProgramTesting",
-        dependencies: [
-            .product(name: "Subprocess", package: "swift-subprocess"),
-            .product(name: "SystemPackage", package: "swift-system", condition: .when(platforms: [.linux])),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOPosix", package: "swift-nio"),
-            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        ],
+        dependencies: uses(["Subprocess", "SystemPackage", "NIOCore", "NIOPosix", "NIOConcurrencyHelpers"]),
         path: "Tests/ProgramTesting"
     ),
     // The program of `make endurance`.
     .executableTarget(
         name: "Endurance",
-        dependencies: [
-            "DevBackend",
-            "ProgramTesting",
-            .product(name: "AuthInterface", package: "Latchkey"),
-            .product(name: "ConcurrencyPrimitives", package: "Latchkey"),
-            .product(name: "TokenRefresh", package: "Latchkey"),
-            .product(name: "NetworkCore", package: "Latchkey"),
-            .product(name: "NetworkTransfers", package: "Latchkey"),
-            .product(name: "NetworkURLSession", package: "Latchkey"),
-            .product(name: "NetworkAsyncHTTPClient", package: "Latchkey"),
-            .product(name: "DataAPI", package: "Latchkey"),
-            .product(name: "OAuth2Flows", package: "Latchkey"),
-            .product(name: "Storage", package: "Latchkey"),
-            .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-            .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-        ],
+        dependencies: uses([
+            "DevBackend", "ProgramTesting", "AuthInterface", "ConcurrencyPrimitives", "TokenRefresh", "NetworkCore",
+            "NetworkTransfers", "NetworkURLSession", "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage",
+            "ArgumentParser", "NIOConcurrencyHelpers", "UnixSignals",
+        ]),
         path: "Tests/Endurance/Driver"
     ),
     // Run against a provider that is not ours: `make test-provider`. Skipped without it.
     .testTarget(
         name: "ProviderTests",
-        dependencies: [
-            "ProgramTesting",
-            .product(name: "AuthInterface", package: "Latchkey"),
-            .product(name: "TokenRefresh", package: "Latchkey"),
-            .product(name: "NetworkCore", package: "Latchkey"),
-            .product(name: "NetworkURLSession", package: "Latchkey"),
-            .product(name: "OAuth2Flows", package: "Latchkey"),
-            .product(name: "Storage", package: "Latchkey"),
-        ]
+        dependencies: uses([
+            "ProgramTesting", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkURLSession", "OAuth2Flows",
+            "Storage",
+        ])
     ),
+    // `articles` and `Endurance` are run as processes.
     .testTarget(
         name: "ScenarioTests",
-        dependencies: [
-            "DevBackend",
-            // Run as processes.
-            "articles",
-            "Endurance",
-            "ProgramTesting",
-            .product(name: "AuthInterface", package: "Latchkey"),
-            .product(name: "ConcurrencyPrimitives", package: "Latchkey"),
-            .product(name: "AuthTesting", package: "Latchkey"),
-            .product(name: "ContractTesting", package: "Latchkey"),
-            .product(name: "TokenRefresh", package: "Latchkey"),
-            .product(name: "NetworkCore", package: "Latchkey"),
-            .product(name: "NetworkTransfers", package: "Latchkey"),
-            .product(name: "NetworkCaching", package: "Latchkey"),
-            .product(name: "NetworkURLSession", package: "Latchkey"),
-            .product(name: "NetworkAsyncHTTPClient", package: "Latchkey", condition: .when(platforms: [.linux])),
-            .product(name: "DataAPI", package: "Latchkey"),
-            .product(name: "OAuth2Flows", package: "Latchkey"),
-            .product(name: "Storage", package: "Latchkey"),
-            .product(name: "AsyncHTTPClient", package: "async-http-client"),
-            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOHTTP1", package: "swift-nio"),
-        ]
+        dependencies: uses([
+            "DevBackend", "articles", "Endurance", "ProgramTesting", "AuthInterface", "ConcurrencyPrimitives",
+            "AuthTesting", "ContractTesting", "TokenRefresh", "NetworkCore", "NetworkTransfers", "NetworkCaching",
+            "NetworkURLSession", "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage", "AsyncHTTPClient",
+            "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1",
+        ])
     ),
     .testTarget(
         name: "CompositionTests",
-        dependencies: [
-            "Composition",
-            .product(name: "AuthInterface", package: "Latchkey"),
-            .product(name: "TokenRefresh", package: "Latchkey"),
-            .product(name: "NetworkCore", package: "Latchkey"),
-            .product(name: "NetworkCaching", package: "Latchkey"),
-            .product(name: "DataAPI", package: "Latchkey"),
-            .product(name: "OAuth2Flows", package: "Latchkey"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOPosix", package: "swift-nio"),
-            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        ]
+        dependencies: uses([
+            "Composition", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkCaching", "DataAPI", "OAuth2Flows",
+            "NIOCore", "NIOPosix", "NIOConcurrencyHelpers",
+        ])
     ),
     .testTarget(
         name: "ArticlesUITests",
-        dependencies: [
-            "ArticlesUI",
-            .product(name: "AuthInterface", package: "Latchkey"),
-            .product(name: "AuthTesting", package: "Latchkey"),
-            .product(name: "DataAPI", package: "Latchkey"),
-        ]
+        dependencies: uses(["ArticlesUI", "AuthInterface", "AuthTesting", "DataAPI"])
     ),
     .testTarget(
         name: "ArticlesAppTests",
-        dependencies: [
-            "ArticlesApp",
-            "ArticlesUI",
-            "Composition",
-            .product(name: "AuthInterface", package: "Latchkey"),
-            .product(name: "NetworkCore", package: "Latchkey"),
-            .product(name: "DataAPI", package: "Latchkey"),
-            .product(name: "Imaging", package: "Latchkey"),
-            .product(name: "NetworkTesting", package: "Latchkey"),
-        ]
+        dependencies: uses([
+            "ArticlesApp", "ArticlesUI", "Composition", "AuthInterface", "NetworkCore", "DataAPI", "Imaging",
+            "NetworkTesting",
+        ])
     ),
+    // `articles` is run as a process.
     .testTarget(
         name: "ArticlesWebTests",
-        dependencies: [
-            "ArticlesWeb",
-            "ArticlesUI",
-            "ArticlesApp",
-            "Composition",
-            "DevBackend",
-            // Run as a process.
-            "articles",
-            "ProgramTesting",
-            .product(name: "AuthInterface", package: "Latchkey"),
-            .product(name: "DataAPI", package: "Latchkey"),
-            .product(name: "NetworkCaching", package: "Latchkey"),
-            .product(name: "Imaging", package: "Latchkey"),
-            .product(name: "HummingbirdCore", package: "hummingbird"),
-            .product(name: "HTTPTypes", package: "swift-http-types"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-        ]
+        dependencies: uses([
+            "ArticlesWeb", "ArticlesUI", "ArticlesApp", "Composition", "DevBackend", "articles", "ProgramTesting",
+            "AuthInterface", "DataAPI", "NetworkCaching", "Imaging", "HummingbirdCore", "HTTPTypes", "NIOCore",
+            "NIOConcurrencyHelpers",
+        ])
     ),
     // The first sample of the README, with the URL of the server as its argument.
     .executableTarget(
         name: "FirstSample",
-        dependencies: [
-            .product(name: "TokenRefresh", package: "Latchkey"),
-            .product(name: "NetworkCore", package: "Latchkey"),
-            .product(name: "NetworkAsyncHTTPClient", package: "Latchkey", condition: .when(platforms: [.linux])),
-            .product(name: "DataAPI", package: "Latchkey"),
-            .product(name: "Storage", package: "Latchkey"),
-        ],
+        dependencies: uses(["TokenRefresh", "NetworkCore", "NetworkAsyncHTTPClient", "DataAPI", "Storage"]),
         path: "Tests/FirstSample"
     ),
     .testTarget(
         name: "ArticlesTests",
-        dependencies: [
-            "articles",
-            "FirstSample",
-            "ProgramTesting",
-            "ArticlesWeb",
-            "Composition",
-            "DevBackend",
-            .product(name: "AuthInterface", package: "Latchkey"),
-            .product(name: "NetworkCore", package: "Latchkey"),
-            .product(name: "NetworkRecording", package: "Latchkey"),
-            .product(name: "Storage", package: "Latchkey"),
-            .product(name: "Imaging", package: "Latchkey"),
-        ]
+        dependencies: uses([
+            "articles", "FirstSample", "ProgramTesting", "ArticlesWeb", "Composition", "DevBackend", "AuthInterface",
+            "NetworkCore", "NetworkRecording", "Storage", "Imaging",
+        ])
     ),
     // A server in a process of its own, for the tests that kill it.
     .executableTarget(name: "BackendProcess", dependencies: ["DevBackend"], path: "Tests/BackendProcess"),
     .testTarget(name: "MultipartFormsTests", dependencies: ["MultipartForms"]),
     .testTarget(
         name: "DevBackendTests",
-        dependencies: [
-            "DevBackend",
-            "BackendProcess",
-            "ProgramTesting",
-            .product(name: "Crypto", package: "swift-crypto"),
-            .product(name: "GRDB", package: "GRDB.swift"),
-            .product(name: "HTTPTypes", package: "swift-http-types"),
-            .product(name: "AsyncHTTPClient", package: "async-http-client"),
-            .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
-            .product(name: "NIOCore", package: "swift-nio"),
-            .product(name: "NIOHTTP1", package: "swift-nio"),
-            .product(name: "Logging", package: "swift-log"),
-        ]
+        dependencies: uses([
+            "DevBackend", "BackendProcess", "ProgramTesting", "Crypto", "GRDB", "HTTPTypes", "AsyncHTTPClient",
+            "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "Logging",
+        ])
     ),
 ]
 
