@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
-
 /// An exclusive `flock` on a file in the folder of a cache, until it is released or the process ends.
 final class CacheFolderLock: Sendable {
     private let descriptor: Int32

@@ -2,14 +2,6 @@
 import ConcurrencyPrimitives
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
-
 /// A socket on 127.0.0.1 that reads the first line of HTTP requests.
 ///
 /// A browser opens connections that it does not use, and another program may open many: all are read at once, and none

@@ -2,12 +2,6 @@
 import Foundation
 import Testing
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#endif
-
 @testable import OAuth2Flows
 
 @Suite(.timeLimit(.minutes(10))) struct LoopbackListenerTests {

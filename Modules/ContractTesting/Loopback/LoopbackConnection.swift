@@ -1,13 +1,5 @@
 package import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
-
 /// An accepted connection, read and written by one thread.
 package struct LoopbackConnection: Sendable {
     private let descriptor: Int32

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
-
 /// A listening socket on a free port of 127.0.0.1.
 struct LoopbackListener: Sendable {
     let port: UInt16

@@ -1,13 +1,5 @@
 package import Foundation
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
-
 /// Reads a file in pieces, and notices when it changes.
 final class FileReader {
     private static let pieceSize = 64 * 1_024

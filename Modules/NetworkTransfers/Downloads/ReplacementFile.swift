@@ -1,14 +1,6 @@
 import Foundation
 public import NetworkCore
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
-
 /// A file that is written beside its target and takes the target's place when it is whole.
 ///
 /// Its mode is 0600. Until ``commit(to:)`` the target is as it was; after it the target is the whole new file, also

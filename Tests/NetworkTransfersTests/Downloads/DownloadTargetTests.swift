@@ -7,14 +7,6 @@ import Testing
 @testable import NetworkCore
 @testable import NetworkTransfers
 
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#else
-import Musl
-#endif
-
 /// A download replaces a regular file and nothing else.
 @Suite("Targets of downloads", .timeLimit(.minutes(10)))
 struct DownloadTargetTests {

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -6,14 +7,6 @@ import NIOCore
 import NIOHTTPTypes
 import NIOPosix
 import ServiceLifecycle
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// A bound socket and the task that serves it.
 struct HTTPServer: Sendable {
