@@ -60,9 +60,8 @@ public struct HTTPRequestHead: Sendable, Hashable {
         guard method.rawValue.isFieldName else {
             throw NetworkError(.invalidRequest, reason: "the method is not a token")
         }
-        if let problem = headers.problem { throw NetworkError(problem) }
         do {
-            for field in headers { try Self.refuseFraming(field.name) }
+            _ = try Self.validTrailers(headers)
         } catch {
             throw NetworkError(error)
         }

@@ -116,14 +116,14 @@ extension [UInt8] {
         switch self[position] {
         case 0x26: return entity(at: position)
         case 0x25:
-            guard byte(at: position + 1) == 0x75, let value = hexValue(at: position + 2, digits: 4) else { return nil }
+            guard byte(at: position + 1) == 0x75, let value = value(at: position + 2, digits: 4) else { return nil }
             return (UInt32(value), 6)
         case 0x5C:
             let mark = skipping(0x5C, from: position)
             switch byte(at: mark) {
             case 0x75: return unicodeEscape(at: mark, from: position)
             case 0x55:
-                return hexValue(at: mark + 1, digits: 8).map { (UInt32(truncatingIfNeeded: $0), mark + 9 - position) }
+                return value(at: mark + 1, digits: 8).map { (UInt32(truncatingIfNeeded: $0), mark + 9 - position) }
             case 0x78: return braced(at: mark + 1).map { ($0.value, mark + 1 + $0.length - position) }
             default: return nil
             }
@@ -133,11 +133,11 @@ extension [UInt8] {
 
     private func unicodeEscape(at mark: Int, from position: Int) -> Escape? {
         if let braced = braced(at: mark + 1) { return (braced.value, mark + 1 + braced.length - position) }
-        guard let high = hexValue(at: mark + 1, digits: 4) else { return nil }
+        guard let high = value(at: mark + 1, digits: 4) else { return nil }
         let end = mark + 5
         guard (0xD800..<0xDC00).contains(high), byte(at: end) == 0x5C else { return (UInt32(high), end - position) }
         let next = skipping(0x5C, from: end)
-        guard byte(at: next) == 0x75, let low = hexValue(at: next + 1, digits: 4), (0xDC00..<0xE000).contains(low)
+        guard byte(at: next) == 0x75, let low = value(at: next + 1, digits: 4), (0xDC00..<0xE000).contains(low)
         else {
             return nil
         }
@@ -149,7 +149,7 @@ extension [UInt8] {
         guard byte(at: position) == 0x7B, let end = self[position...].prefix(10).firstIndex(of: 0x7D) else {
             return nil
         }
-        return hexValue(at: position + 1, digits: end - position - 1).map { (UInt32($0), end + 1 - position) }
+        return value(at: position + 1, digits: end - position - 1).map { (UInt32($0), end + 1 - position) }
     }
 
     private func entity(at position: Int) -> Escape? {
@@ -172,16 +172,16 @@ extension [UInt8] {
         switch self[position] {
         case 0x25:
             var digits = position + 1
-            while hexValue(at: digits, digits: 2) == 0x25, hexValue(at: digits + 2, digits: 2) != nil { digits += 2 }
-            if hexValue(at: digits, digits: 2) == Int(byte) { return digits + 2 - position }
+            while value(at: digits, digits: 2) == 0x25, value(at: digits + 2, digits: 2) != nil { digits += 2 }
+            if value(at: digits, digits: 2) == Int(byte) { return digits + 2 - position }
         case 0x3D:
-            if hexValue(at: position + 1, digits: 2) == Int(byte) { return 3 }
+            if value(at: position + 1, digits: 2) == Int(byte) { return 3 }
         case 0x5C:
             let mark = skipping(0x5C, from: position)
-            if self.byte(at: mark) == 0x78, hexValue(at: mark + 1, digits: 2) == Int(byte) {
+            if self.byte(at: mark) == 0x78, value(at: mark + 1, digits: 2) == Int(byte) {
                 return mark + 3 - position
             }
-            if octalValue(at: mark) == Int(byte) { return mark + 3 - position }
+            if value(at: mark, digits: 3, radix: 8) == Int(byte) { return mark + 3 - position }
             if self.byte(at: mark) == byte, [0x22, 0x2F, 0x27].contains(byte) { return mark + 1 - position }
             if byte == 0x5C { return mark - position > 1 ? 2 : 1 }
         case 0x2B where byte == 0x20:
@@ -200,19 +200,12 @@ extension [UInt8] {
         return position
     }
 
-    private func octalValue(at start: Int) -> Int? {
-        guard start + 3 <= count else { return nil }
-        let digits = self[start..<start + 3]
-        guard digits.allSatisfy({ (0x30...0x37).contains($0) }) else { return nil }
-        return digits.reduce(0) { $0 * 8 + Int($1 - 0x30) }
-    }
-
-    private func hexValue(at start: Int, digits: Int) -> Int? {
+    private func value(at start: Int, digits: Int, radix: Int = 16) -> Int? {
         guard digits > 0, start + digits <= count else { return nil }
         var value = 0
         for byte in self[start..<start + digits] {
-            guard let digit = byte.hexDigit else { return nil }
-            value = value * 16 + digit
+            guard let digit = byte.hexDigit, digit < radix else { return nil }
+            value = value * radix + digit
         }
         return value
     }
