@@ -13,8 +13,7 @@ import Testing
     }
 
     @Test func `a token that the server did not sign is invalid`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
             let tampered = String(token.dropLast(4)) + (token.hasSuffix("AAAA") ? "BBBB" : "AAAA")
             let foreign = try DevelopmentProvider().token(for: "apple", subject: "1", name: "Eve")
@@ -36,8 +35,7 @@ import Testing
         configuration.now = { clock.now }
         configuration.accessTokenLifetime = .seconds(60)
         configuration.dialect.expiredTokenStatus = status
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { _, client in
             let token = try await client.signIn().accessToken
             clock.advance(by: .seconds(59))
             #expect(try await client.get("/articles", token: token).status == 200)
@@ -52,9 +50,7 @@ import Testing
     }
 
     @Test func `expiring all access tokens leaves refresh tokens and later access tokens valid`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             try await backend.expireAccessTokens()
             #expect(try await client.get("/articles", token: signedIn.accessToken).code == "TOKEN_EXPIRED")
             let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
@@ -65,9 +61,7 @@ import Testing
     @Test func `strict rotation expires older access tokens of the same family only`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.faults.strictRotation = true
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest(configuration) { _, client, signedIn in
             let bystander = try await client.signIn(name: "Grace")
             let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             #expect(try await client.get("/articles", token: signedIn.accessToken).code == "TOKEN_EXPIRED")
@@ -79,8 +73,7 @@ import Testing
     @Test func `the configured field carries the token, and no other field does`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.dialect.accessTokenField = "accessToken"
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { _, client in
             let token = try await client.signIn().accessToken
             #expect(try await client.get("/articles", headers: ["accessToken": token]).status == 200)
             #expect(try await client.get("/articles", token: token).status == 200)
@@ -88,8 +81,7 @@ import Testing
             let both = try await client.get("/articles", token: "x", headers: ["accessToken": token])
             #expect(both.code == "TOKEN_INVALID", "Authorization has precedence")
         }
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
             #expect(try await client.get("/articles", headers: ["accessToken": token]).code == "UNAUTHENTICATED")
         }
@@ -100,8 +92,7 @@ import Testing
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }
         configuration.accessTokenLifetime = .seconds(90)
-        try await DevBackend.withServer(configuration) { backend in
-            let signedIn = try await TestClient(backend).signIn()
+        try await TestClient.withGuest(configuration) { _, _, signedIn in
             var payload = String(signedIn.accessToken.split(separator: ".")[1])
                 .replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
             payload += String(repeating: "=", count: (4 - payload.count % 4) % 4)

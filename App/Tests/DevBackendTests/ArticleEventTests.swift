@@ -26,8 +26,7 @@ import Testing
     }
 
     @Test func `every change is an event, in order`() async throws {
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { backend, client in
             let token = try await client.signIn().accessToken
             let stream = try await open(backend, token)
             let head = await stream.receive(until: "retry: 1000\n\n")
@@ -48,8 +47,7 @@ import Testing
         try await withTemporaryFolder { folder in
             var configuration = configuration
             configuration.database = .file(folder.appendingPathComponent("db").path)
-            let session = try await DevBackend.withServer(configuration) { backend in
-                let client = TestClient(backend)
+            let session = try await TestClient.withServer(configuration) { _, client in
                 let session = try await client.signIn()
                 for _ in 0..<150 { _ = try await create(client, session.accessToken) }
                 return session
@@ -65,8 +63,7 @@ import Testing
     }
 
     @Test func `an expired token ends the stream, and a new one resumes it without a gap`() async throws {
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { backend, client in
             let session = try await client.signIn()
             let stream = try await open(backend, session.accessToken)
             _ = await stream.receive(until: "retry: 1000\n\n")
@@ -103,8 +100,7 @@ import Testing
     @Test func `a wrong Last-Event-ID is an invalid field, and one stream too many is refused`() async throws {
         var configuration = configuration
         configuration.limits.eventStreams = 1
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { backend, client in
             let token = try await client.signIn().accessToken
             let wrong = try await client.get("/articles/events", token: token, headers: ["Last-Event-ID": "x"])
             #expect(wrong.status == 400 && wrong.fields == ["Last-Event-ID"])

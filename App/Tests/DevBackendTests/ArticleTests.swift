@@ -12,8 +12,7 @@ import Testing
     }
 
     @Test func `a new database has a dozen articles, newest first`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
             let page = try await client.get("/articles", token: token).data(Received.Page.self)
             #expect(page.items.count == 12)
@@ -26,8 +25,7 @@ import Testing
     }
 
     @Test func `pages neither repeat nor skip articles while others are created and deleted`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
             let mine = try await create(client, token).data(Received.Article.self)
             let all = try await client.get("/articles?limit=100", token: token).data(Received.Page.self).items.map(\.id)
@@ -50,8 +48,7 @@ import Testing
 
     @Test(arguments: ["limit=0", "limit=101", "limit=x", "cursor=nonsense", "cursor=YXJ0aWNsZTo"])
     func `an invalid query parameter is an invalid field`(query: String) async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let response = try await client.get("/articles?\(query)", token: try await client.signIn().accessToken)
             #expect(response.status == 400)
             #expect(response.fields == [query.split(separator: "=").first.map(String.init)])
@@ -59,9 +56,7 @@ import Testing
     }
 
     @Test func `an author can change and delete their articles`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { _, client, signedIn in
             let token = signedIn.accessToken
             let created = try await create(client, token)
             #expect(created.status == 201)
@@ -83,8 +78,7 @@ import Testing
     }
 
     @Test func `a user cannot change or delete another user's article`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let article = try await create(client, try await client.signIn().accessToken).data(Received.Article.self)
             let other = try await client.signIn(name: "Eve").accessToken
             let path = "/articles/\(article.id)"
@@ -97,8 +91,7 @@ import Testing
     }
 
     @Test func `an idempotency key creates one article per user`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
             let other = try await client.signIn(name: "Eve").accessToken
             let first = try await create(client, token, key: "k-1")
@@ -122,8 +115,7 @@ import Testing
     }
 
     @Test func `the response to an invalid article names each invalid field`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
             let empty = try await client.post("/articles", json: #"{"title": "", "content": ""}"#, token: token)
             #expect(empty.fields == ["title", "content"])

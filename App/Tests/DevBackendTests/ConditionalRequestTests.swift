@@ -22,8 +22,7 @@ import Testing
     }
 
     @Test func `an article that has not changed is 304, without a body`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
             let (path, tag) = try await article(client, token)
             #expect(try await client.get(path, token: token).header("ETag") == tag)
@@ -38,8 +37,7 @@ import Testing
     }
 
     @Test func `the list has a tag that changes with an article`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
             let tag = try await client.get("/articles", token: token).header("ETag").required("an ETag")
             let known = ["If-None-Match": tag]
@@ -50,8 +48,7 @@ import Testing
     }
 
     @Test func `a change of another version is refused`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
             let (path, first) = try await article(client, token)
             let changed = try await change(client, path, token, ifMatch: first)
@@ -74,8 +71,7 @@ import Testing
     }
 
     @Test func `of two changes of the same version, one is made`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
             let (path, tag) = try await article(client, token)
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -90,8 +86,7 @@ import Testing
     }
 
     @Test func `a part of a picture is sent, and the rest where the first response ended`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let picture = jpeg(length: 5_000)
             let body = MultipartBody.registration(image: picture)
             let session = try await client.register(body).data(Received.SignedIn.self)

@@ -8,8 +8,7 @@ import Testing
         let clock = ManualClock()
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { _, client in
             let token = try await client.signIn().accessToken
             let response = try await client.get(
                 "/articles?limit=1", token: token, headers: ["X-Request-Id": "app-1.2_3"])
@@ -47,8 +46,7 @@ import Testing
     }
 
     @Test func `an unknown path gets 404, and an unknown method 405 with the known ones`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { backend, client in
             for path in ["/nowhere", "/articles/1/comments", "/dev/stats", ""] {
                 let response = try await client.get(path)
                 #expect(response.status == 404)
@@ -90,8 +88,7 @@ import Testing
     }
 
     @Test func `the response to a HEAD is that of its GET without content`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { backend, client in
             let token = try await client.signIn().accessToken
             let connection = try await RawConnection.open(to: backend)
             try await connection.send(

@@ -10,10 +10,7 @@ import Testing
         configuration.faults = FaultPlan([
             FaultRule("POST", "/auth/refresh", .respond(status: 503, retryAfter: .milliseconds(1500)), times: 1)
         ])
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
-
+        try await TestClient.withGuest(configuration) { backend, client, signedIn in
             let busy = try await client.refresh(signedIn.refreshToken)
 
             #expect(busy.status == 503)
@@ -26,9 +23,7 @@ import Testing
     }
 
     @Test func `a refresh works while every access token is refused`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             backend.faults = .refusingEveryAccessToken
             for path in ["/articles", "/articles/1", "/users/me", "/files/x"] {
                 let response = try await client.get(path, token: signedIn.accessToken)
@@ -42,26 +37,24 @@ import Testing
     }
 
     @Test func `a connection that is closed before the handler changes nothing`() async throws {
-        try await DevBackend.withServer { backend in
-            let signedIn = try await TestClient(backend).signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .closeBeforeHandler)])
-            await #expect(throws: (any Error).self) { try await TestClient(backend).refresh(signedIn.refreshToken) }
+            await #expect(throws: (any Error).self) { try await client.refresh(signedIn.refreshToken) }
             backend.faults = .none
             #expect(backend.statistics.refreshes.committed == 0)
             let entry = try backend.journal.last.required("an entry")
             #expect(entry.status == nil)
             #expect(entry.completedAt != nil)
-            #expect(try await TestClient(backend).refresh(signedIn.refreshToken).status == 200)
+            #expect(try await client.refresh(signedIn.refreshToken).status == 200)
         }
     }
 
     @Test func `a connection that is closed after the handler leaves the token rotated`() async throws {
-        try await DevBackend.withServer { backend in
-            let signedIn = try await TestClient(backend).signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .closeAfterHandler, times: 1)])
-            await #expect(throws: (any Error).self) { try await TestClient(backend).refresh(signedIn.refreshToken) }
+            await #expect(throws: (any Error).self) { try await client.refresh(signedIn.refreshToken) }
             #expect(backend.statistics.refreshes.committed == 1)
-            let again = try await TestClient(backend).refresh(signedIn.refreshToken)
+            let again = try await client.refresh(signedIn.refreshToken)
             #expect(again.code == "REFRESH_TOKEN_REUSED", "no grace window was configured")
         }
     }
@@ -103,8 +96,7 @@ import Testing
     @Test func `faults, expiry and statistics are available over HTTP if allowed`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.allowsDevEndpoints = true
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { backend, client in
             let token = try await client.signIn().accessToken
             let json = #"{"rules": [{"path": "/**", "action": {"kind": "respond", "status": 500}}]}"#
             #expect(try await client.post("/dev/faults", json: json).status == 200)

@@ -4,9 +4,7 @@ import Testing
 
 @Suite(.hangLimit) struct GateTests {
     @Test func `a gate holds a request before its handler`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn async throws in
             let gate = backend.hold("POST", "/auth/refresh")
             async let response = client.refresh(signedIn.refreshToken)
             await gate.arrivals(1)
@@ -20,9 +18,7 @@ import Testing
     }
 
     @Test func `a gate holds a response after the commit`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn async throws in
             let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
             async let response = client.refresh(signedIn.refreshToken)
             await gate.arrivals(1)

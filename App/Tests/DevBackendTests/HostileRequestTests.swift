@@ -11,8 +11,7 @@ import Testing
     }
 
     @Test func `a text of one Character is as long as its code points`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
             for (title, content, fields) in [
                 (200, 20_000, [String]?.none), (201, 1, ["title"]), (1, 20_001, ["content"]),

@@ -7,9 +7,7 @@ import Testing
     private let secret = "client_id=latchkey-dev&client_secret=development-only"
 
     @Test func `the same key returns the same tokens again`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             let first = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
 
             let again = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
@@ -24,9 +22,7 @@ import Testing
     @Test(arguments: ["other", nil]) func `a spent token with another key or none counts as reuse`(key: String?)
         async throws
     {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             let pair = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
 
             let reuse = try await client.refresh(signedIn.refreshToken, key: key)
@@ -41,18 +37,14 @@ import Testing
     }
 
     @Test func `a key with a token that was spent without one counts as reuse`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { _, client, signedIn in
             _ = try await client.refresh(signedIn.refreshToken)
             #expect(try await client.refresh(signedIn.refreshToken, key: "k1").code == "REFRESH_TOKEN_REUSED")
         }
     }
 
     @Test func `an older token with its own key is refused without counting as reuse`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             let second = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
             let third = try await client.refresh(second.refreshToken, key: "k2").data(Received.TokenPair.self)
 
@@ -71,9 +63,7 @@ import Testing
     }
 
     @Test func `a key belongs to the client that sent it`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             _ = try await client.refresh(signedIn.refreshToken, key: "k1")
             let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)&\(secret)"
             let other = try await client.post("/oauth2/token", form: form, headers: ["Idempotency-Key": "k1"])
@@ -89,9 +79,7 @@ import Testing
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }
         configuration.accessTokenLifetime = .seconds(90)
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest(configuration) { backend, client, signedIn in
             let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)&\(secret)"
             func refresh() async throws -> Received.Response {
                 try await client.post("/oauth2/token", form: form, headers: ["Idempotency-Key": "k1"])
@@ -116,17 +104,14 @@ import Testing
         try await withTemporaryFolder { folder in
             var configuration = DevBackend.Configuration()
             configuration.database = .file(folder.appendingPathComponent("backend.sqlite").path)
-            let (signedIn, first, latest) = try await DevBackend.withServer(configuration) { backend in
-                let client = TestClient(backend)
-                let signedIn = try await client.signIn()
+            let (signedIn, first, latest) = try await TestClient.withGuest(configuration) { _, client, signedIn in
                 let first = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
                 return (
                     signedIn, first,
                     try await client.refresh(first.refreshToken, key: "k2").data(Received.TokenPair.self)
                 )
             }
-            try await DevBackend.withServer(configuration) { backend in
-                let client = TestClient(backend)
+            try await TestClient.withServer(configuration) { _, client in
                 let again = try await client.refresh(first.refreshToken, key: "k2").data(Received.TokenPair.self)
                 #expect(again == latest)
                 #expect(try await client.refresh(signedIn.refreshToken, key: "k1").code == "REFRESH_TOKEN_SUPERSEDED")
@@ -136,23 +121,20 @@ import Testing
     }
 
     @Test func `a lost response is repeated by its key without a grace window`() async throws {
-        try await DevBackend.withServer { backend in
-            let signedIn = try await TestClient(backend).signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .closeAfterHandler, times: 1)])
             await #expect(throws: (any Error).self) {
-                try await TestClient(backend).refresh(signedIn.refreshToken, key: "k1")
+                try await client.refresh(signedIn.refreshToken, key: "k1")
             }
-            let pair = try await TestClient(backend).refresh(signedIn.refreshToken, key: "k1").data(
+            let pair = try await client.refresh(signedIn.refreshToken, key: "k1").data(
                 Received.TokenPair.self)
             #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByKey: 1))
-            #expect(try await TestClient(backend).get("/users/me", token: pair.accessToken).status == 200)
+            #expect(try await client.get("/users/me", token: pair.accessToken).status == 200)
         }
     }
 
     @Test func `of many concurrent refreshes with one key one is committed, and all return its result`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             let pairs = try await withThrowingTaskGroup(of: Received.TokenPair.self) { group in
                 for _ in 0..<20 {
                     group.addTask {
@@ -168,9 +150,7 @@ import Testing
 
     @Test(arguments: ["", String(repeating: "k", count: 256)])
     func `an empty or too long key is rejected before the token is spent`(key: String) async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             let request =
                 "POST /api/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nIdempotency-Key: \(key)\r\n"
                 + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"

@@ -128,8 +128,7 @@ import Testing
         let lines = NIOLockedValueBox<[String]>([])
         var configuration = DevBackend.Configuration()
         configuration.logger = Logger(label: "test") { _ in RecordingLogHandler(lines: lines) }
-        let secrets = try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        let secrets = try await TestClient.withServer(configuration) { _, client in
             let signedIn = try await client.signIn(name: "Distinctive Name")
             _ = try await client.get("/articles?cursor=\(signedIn.accessToken)", token: signedIn.accessToken)
             let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)

@@ -8,10 +8,7 @@ import Testing
     }
 
     @Test func `a logout revokes the access token and the refresh token`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
-
+        try await TestClient.withGuest { backend, client, signedIn async throws in
             #expect(try await logOut(client, signedIn.refreshToken).status == 200)
 
             #expect(try await client.get("/users/me", token: signedIn.accessToken).code == "SESSION_REVOKED")
@@ -21,9 +18,7 @@ import Testing
     }
 
     @Test func `a second logout, or one with an unknown token, changes nothing`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             _ = try await logOut(client, signedIn.refreshToken)
             #expect(try await logOut(client, signedIn.refreshToken).status == 200)
             #expect(try await logOut(client, "never-issued").status == 200)
@@ -32,8 +27,7 @@ import Testing
     }
 
     @Test func `a logout from one session leaves the user's other sessions`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let token = try DevelopmentProvider().token(for: "apple", subject: "s", name: "Grace")
             let body = #"{"provider": "apple", "token": "\#(token)"}"#
             let phone = try await client.post("/auth/social/login", json: body).data(Received.SignedIn.self)
@@ -47,8 +41,7 @@ import Testing
     }
 
     @Test func `an administrator can end every session of a user`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { backend, client in
             let ada = try await client.signIn()
             let grace = try await client.signIn(name: "Grace")
             #expect(try await backend.revokeSessions(ofUser: ada.user.id) == 1)

@@ -10,9 +10,7 @@ import Testing
     @Test func `a refresh grant rotates the families of the REST endpoints`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.accessTokenLifetime = .seconds(90)
-        try await DevBackend.withServer(configuration) { backend in
-            let http = TestClient(backend)
-            let signedIn = try await http.signIn()
+        try await TestClient.withGuest(configuration) { backend, http, signedIn in
             let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)"
 
             let response = try await http.post("/oauth2/token", form: form, headers: basic)
@@ -90,8 +88,7 @@ import Testing
     }
 
     @Test func `revoking either token ends the family`() async throws {
-        try await DevBackend.withServer { backend in
-            let http = TestClient(backend)
+        try await TestClient.withServer { backend, http in
             let first = try await http.signIn()
             let second = try await http.signIn()
             for token in [first.refreshToken, second.accessToken, "never-issued", first.refreshToken] {
@@ -112,8 +109,7 @@ import Testing
             FaultRule("POST", "/oauth2/token", .respond(status: 503, retryAfter: .seconds(3)), times: 1),
             FaultRule("POST", "/oauth2/token", .respond(status: 400, code: "invalid_grant"), times: 1),
         ])
-        try await DevBackend.withServer(configuration) { backend in
-            let http = TestClient(backend)
+        try await TestClient.withServer(configuration) { _, http in
             let busy = try await http.post("/oauth2/token", form: "")
             #expect(busy.status == 503)
             #expect(busy.member("error") == "temporarily_unavailable")

@@ -5,9 +5,7 @@ import Testing
 /// Faults of a refresh: late responses, lost responses, and responses of a gateway.
 @Suite(.hangLimit) struct RefreshFaultTests {
     @Test func `a delayed response comes after the rotation`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .delayResponse(.milliseconds(50)), times: 1)]
             )
             let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
@@ -25,9 +23,7 @@ import Testing
     }
 
     @Test func `a second refresh during a delayed response counts as reuse`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn async throws in
             let rule = FaultRule("POST", "/auth/refresh", .delayResponse(.milliseconds(1)), times: 1)
             backend.faults = FaultPlan([rule])
             let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
@@ -51,10 +47,7 @@ import Testing
     {
         var configuration = DevBackend.Configuration()
         configuration.faults = FaultPlan([FaultRule("POST", path, .gateway(gateway), times: 1)])
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
-
+        try await TestClient.withGuest(configuration) { backend, client, signedIn in
             let response = try await client.post(path, json: #"{"refreshToken": "\#(signedIn.refreshToken)"}"#)
 
             #expect(response.status == gateway.status)
@@ -68,9 +61,7 @@ import Testing
     }
 
     @Test func `one endpoint refuses every token while others work`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             backend.faults = .refusingAccessTokens(at: "/articles/*")
             let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             for token in [signedIn.accessToken, pair.accessToken] {
@@ -88,9 +79,7 @@ import Testing
     @Test func `a strict rotation expires older access tokens`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.faults = FaultPlan(strictRotation: true)
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest(configuration) { _, client, signedIn in
             let pair = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
             #expect(try await client.get("/users/me", token: signedIn.accessToken).code == "TOKEN_EXPIRED")
             let again = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
@@ -104,8 +93,7 @@ import Testing
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }
         configuration.accessTokenLifetime = .seconds(2)
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { _, client in
             let token = try await client.signIn().accessToken
             clock.advance(by: .seconds(1))
             #expect(try await client.get("/users/me", token: token).status == 200)

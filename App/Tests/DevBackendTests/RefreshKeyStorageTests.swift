@@ -22,8 +22,7 @@ import Testing
     }
 
     @Test func `only digests of keys are stored, and only the predecessor has a result`() async throws {
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { backend, client in
             var token = try await client.signIn().refreshToken
             for number in 1...4 {
                 token = try await client.refresh(token, key: "key-\(number)").data(Received.TokenPair.self).refreshToken
@@ -36,8 +35,7 @@ import Testing
     }
 
     @Test func `spent tokens are deleted after their expiry`() async throws {
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { backend, client in
             var token = try await client.signIn().refreshToken
             for number in 1...50 {
                 clock.advance(by: .seconds(20))
@@ -49,8 +47,7 @@ import Testing
     }
 
     @Test func `the predecessor is kept after its expiry`() async throws {
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { _, client in
             let first = try await client.signIn().refreshToken
             let pair = try await client.refresh(first, key: "k1").data(Received.TokenPair.self)
             clock.advance(by: .seconds(1000))

@@ -4,10 +4,7 @@ import Testing
 
 @Suite(.hangLimit) struct RefreshTests {
     @Test func `a refresh returns two new tokens, and both work`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
-
+        try await TestClient.withGuest { backend, client, signedIn in
             let response = try await client.refresh(signedIn.refreshToken)
 
             #expect(response.status == 200)
@@ -23,9 +20,7 @@ import Testing
     }
 
     @Test func `a spent token revokes the whole family`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             let bystander = try await client.signIn(name: "Grace")
             let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
 
@@ -47,8 +42,7 @@ import Testing
     }
 
     @Test func `an unknown token and a missing one are different errors`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { backend, client in
             let unknown = try await client.refresh("never-issued")
             #expect(unknown.status == 401)
             #expect(unknown.code == "REFRESH_TOKEN_INVALID")
@@ -66,9 +60,7 @@ import Testing
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }
         configuration.refreshTokenLifetime = .seconds(100)
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest(configuration) { _, client, signedIn in
             clock.advance(by: .seconds(99))
             let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             clock.advance(by: .seconds(99))
@@ -83,9 +75,7 @@ import Testing
     }
 
     @Test func `of many concurrent refreshes with one token exactly one is committed`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             let codes = try await withThrowingTaskGroup(of: String?.self) { group in
                 for _ in 0..<20 { group.addTask { try await client.refresh(signedIn.refreshToken).code } }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -101,14 +91,12 @@ import Testing
         try await withTemporaryFolder { folder in
             var configuration = DevBackend.Configuration()
             configuration.database = .file(folder.appendingPathComponent("backend.sqlite").path)
-            let (signedIn, expired) = try await DevBackend.withServer(configuration) { backend in
-                let client = TestClient(backend)
+            let (signedIn, expired) = try await TestClient.withServer(configuration) { backend, client in
                 let expired = try await client.signIn()
                 try await backend.expireAccessTokens()
                 return (try await client.signIn(), expired)
             }
-            try await DevBackend.withServer(configuration) { backend in
-                let client = TestClient(backend)
+            try await TestClient.withServer(configuration) { _, client in
                 let token = signedIn.accessToken
                 #expect(try await client.get("/users/me", token: token).status == 200)
                 #expect(try await client.get("/users/me", token: expired.accessToken).code == "TOKEN_EXPIRED")
@@ -131,9 +119,7 @@ import Testing
     }
 
     @Test func `within the window the predecessor returns the same successor again`() async throws {
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest(configuration) { backend, client, signedIn in
             let first = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             clock.advance(by: .seconds(10))
 
@@ -148,9 +134,7 @@ import Testing
     }
 
     @Test func `after the window the predecessor counts as reuse`() async throws {
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest(configuration) { _, client, signedIn in
             _ = try await client.refresh(signedIn.refreshToken)
             clock.advance(by: .seconds(11))
             #expect(try await client.refresh(signedIn.refreshToken).code == "REFRESH_TOKEN_REUSED")
@@ -158,9 +142,7 @@ import Testing
     }
 
     @Test func `within the window a token older than the predecessor counts as reuse`() async throws {
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest(configuration) { _, client, signedIn in
             let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             let latest = try await client.refresh(pair.refreshToken).data(Received.TokenPair.self)
             #expect(try await client.refresh(signedIn.refreshToken).code == "REFRESH_TOKEN_REUSED")
@@ -169,24 +151,21 @@ import Testing
     }
 
     @Test func `a lost response is recovered within the window`() async throws {
-        try await DevBackend.withServer(configuration) { backend in
-            let signedIn = try await TestClient(backend).signIn()
+        try await TestClient.withGuest(configuration) { backend, client, signedIn in
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .closeAfterHandler, times: 1)])
-            await #expect(throws: (any Error).self) { try await TestClient(backend).refresh(signedIn.refreshToken) }
+            await #expect(throws: (any Error).self) { try await client.refresh(signedIn.refreshToken) }
             #expect(backend.statistics.refreshes.committed == 1)
             #expect(backend.statistics.count("POST", "/auth/refresh") == 1)
 
-            let pair = try await TestClient(backend).refresh(signedIn.refreshToken).data(Received.TokenPair.self)
+            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
 
             #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByGrace: 1))
-            #expect(try await TestClient(backend).get("/users/me", token: pair.accessToken).status == 200)
+            #expect(try await client.get("/users/me", token: pair.accessToken).status == 200)
         }
     }
 
     @Test func `many concurrent refreshes all return the one successor`() async throws {
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest(configuration) { backend, client, signedIn in
             let successors = try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<20 {
                     group.addTask {

@@ -5,8 +5,7 @@ import Testing
 
 @Suite(.hangLimit) struct RegistrationTests {
     @Test func `a guest with a name and a photo is signed in`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { backend, client in
             let image = jpeg(width: 1024, height: 768, length: 40_000)
 
             let response = try await client.register(MultipartBody.registration(name: "Ada Lovelace", image: image))
@@ -34,9 +33,7 @@ import Testing
     }
 
     @Test func `the response names every invalid field`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-
+        try await TestClient.withServer { backend, client in
             let nothing = try await client.register(MultipartBody.registration(name: nil, image: nil))
             #expect(nothing.status == 400)
             #expect(nothing.code == "VALIDATION_FAILED")
@@ -55,8 +52,7 @@ import Testing
     @Test func `an image of the maximum size is accepted, and one byte more is not`() async throws {
         var configuration = DevBackend.Configuration()
         configuration.limits.imageBytes = 3_000_000
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { _, client in
             let greatest = try await client.register(MultipartBody.registration(image: jpeg(length: 3_000_000)))
             #expect(greatest.status == 201)
 
@@ -89,8 +85,7 @@ import Testing
     }
 
     @Test func `a body that is not multipart is rejected`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { _, client in
             let json = try await client.post("/auth/guest/register", json: "{}")
             #expect(json.status == 415)
             #expect(json.code == "UNSUPPORTED_MEDIA_TYPE")

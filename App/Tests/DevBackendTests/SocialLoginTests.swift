@@ -9,8 +9,7 @@ import Testing
 
     @Test(arguments: DevelopmentProvider.names)
     func `a provider's token signs in, and the same subject is the same user`(provider: String) async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { backend, client in
             let issuer = DevelopmentProvider()
             let first = try await login(
                 client, provider: provider, token: issuer.token(for: provider, subject: "s-1", name: "Grace"))
@@ -41,8 +40,7 @@ import Testing
         let clock = ManualClock()
         var configuration = DevBackend.Configuration()
         configuration.now = { clock.now }
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { backend, client in
             let issuer = DevelopmentProvider()
             let otherIssuer = DevelopmentProvider(signingKey: Data("another key, not that of the server".utf8))
             let soon = clock.now.addingTimeInterval(60)

@@ -4,8 +4,7 @@ import Testing
 
 @Suite(.hangLimit) struct StatisticsTests {
     @Test func `responses are counted by route and status`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer { backend, client in
             let token = try await client.signIn().accessToken
             for id in [1, 2, 999] { _ = try await client.get("/articles/\(id)", token: token) }
             _ = try await client.get("/nowhere")
@@ -37,9 +36,7 @@ import Testing
     }
 
     @Test func `the journal has the generation of every token that the server issued`() async throws {
-        try await DevBackend.withServer { backend in
-            let client = TestClient(backend)
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest { backend, client, signedIn in
             let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             _ = try await client.get("/articles", token: signedIn.accessToken)
             _ = try await client.get("/articles", token: pair.accessToken)
@@ -65,8 +62,7 @@ import Testing
         var configuration = DevBackend.Configuration()
         configuration.journalCapacity = 3
         configuration.dialect.accessTokenField = "X-Custom"
-        try await DevBackend.withServer(configuration) { backend in
-            let client = TestClient(backend)
+        try await TestClient.withServer(configuration) { backend, client in
             let secret = "not-to-be-remembered"
             for number in 1...10 {
                 _ = try await client.get("/n\(number)?q=\(secret)", token: secret, headers: ["X-Custom": secret])

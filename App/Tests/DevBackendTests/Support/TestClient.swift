@@ -77,3 +77,21 @@ struct TestClient: Sendable {
         return try await post("/auth/refresh", json: #"{"refreshToken": "\#(token)"}"#, headers: headers)
     }
 }
+
+extension TestClient {
+    /// Starts a server, runs the body with a client of it, and stops the server.
+    static func withServer<Result>(
+        _ configuration: DevBackend.Configuration = DevBackend.Configuration(),
+        _ body: (DevBackend, TestClient) async throws -> Result
+    ) async throws -> Result {
+        try await DevBackend.withServer(configuration) { try await body($0, TestClient($0)) }
+    }
+
+    /// Does the same, with a guest who has registered.
+    static func withGuest<Result>(
+        _ configuration: DevBackend.Configuration = DevBackend.Configuration(),
+        _ body: (DevBackend, TestClient, Received.SignedIn) async throws -> Result
+    ) async throws -> Result {
+        try await withServer(configuration) { try await body($0, $1, $1.signIn()) }
+    }
+}
