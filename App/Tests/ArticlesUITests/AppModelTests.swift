@@ -16,8 +16,7 @@ import Testing
     }
 
     @Test func `a launch that waits shows the splash screen`() async {
-        let run = Task { await app.run() }
-        await backend.launches.calls(atLeast: 1)
+        let run = await backend.launches.called { await app.run() }
         #expect(app.splash?.phase == .loading)
         run.cancel()
         await run.value
@@ -88,8 +87,7 @@ import Testing
 
     @Test func `a launch whose task is cancelled shows no error`() async throws {
         let splash = try #require(app.splash)
-        let launch = Task { await splash.launch() }
-        await backend.launches.calls(atLeast: 1)
+        let launch = await backend.launches.called { await splash.launch() }
         launch.cancel()
         await launch.value
         #expect(splash.phase == .idle)

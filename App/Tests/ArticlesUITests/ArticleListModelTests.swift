@@ -20,8 +20,7 @@ import Testing
     }
 
     @Test func `a list that loads says so, and shows its first page`() async {
-        let load = Task { await list.load() }
-        await backend.pages.calls(atLeast: 1)
+        let load = await backend.pages.called { await list.load() }
         #expect(list.phase == .loading)
         #expect(!list.isEmpty)
         backend.pages.respond(to: 0, with: .fixture(1...3, next: "a"))
@@ -38,14 +37,12 @@ import Testing
     }
 
     @Test func `a list that failed loads when the user tries again`() async {
-        let load = Task { await list.load() }
-        await backend.pages.calls(atLeast: 1)
+        let load = await backend.pages.called { await list.load() }
         backend.pages.fail(0, with: ScreenError.offline)
         await load.value
         #expect(list.phase == .failed(.offline))
         #expect(list.banner == nil, "an empty list shows the error itself")
-        let retry = Task { await list.load() }
-        await backend.pages.calls(atLeast: 2)
+        let retry = await backend.pages.called { await list.load() }
         #expect(list.phase == .loading)
         backend.pages.respond(to: 1, with: .fixture(1...1))
         await retry.value
@@ -54,8 +51,7 @@ import Testing
 
     @Test func `a list that cannot be loaded shows what is stored for the session, with a banner`() async {
         backend.stored[.first] = [.fixture(7)]
-        let load = Task { await list.load() }
-        await backend.pages.calls(atLeast: 1)
+        let load = await backend.pages.called { await list.load() }
         #expect(list.articles.map(\.id) == [.fixture(7)])
         backend.pages.fail(0, with: ScreenError.offline)
         await load.value
@@ -81,8 +77,7 @@ import Testing
     }
 
     @Test func `a list whose view disappears shows no error, and loads for the next view`() async {
-        let load = Task { await list.load() }
-        await backend.pages.calls(atLeast: 1)
+        let load = await backend.pages.called { await list.load() }
         let next = Task { await list.load() }
         load.cancel()
         await backend.pages.calls(atLeast: 2)
@@ -93,8 +88,7 @@ import Testing
     }
 
     @Test func `a list whose load is cancelled is as before`() async {
-        let load = Task { await list.load() }
-        await backend.pages.calls(atLeast: 1)
+        let load = await backend.pages.called { await list.load() }
         load.cancel()
         await load.value
         #expect(list.phase == .idle)
@@ -120,11 +114,9 @@ import Testing
     @Test func `a page that was requested before a refresh does not come back after it`() async {
         await loaded(.fixture(1...2, next: "a"))
         backend.pages.ignoresCancellation = true
-        let more = Task { await list.loadMore() }
-        await backend.pages.calls(atLeast: 2)
+        let more = await backend.pages.called { await list.loadMore() }
         #expect(list.isLoadingMore)
-        let refresh = Task { await list.refresh() }
-        await backend.pages.calls(atLeast: 3)
+        let refresh = await backend.pages.called { await list.refresh() }
         backend.pages.respond(to: 2, with: .fixture(10...11))
         await refresh.value
         backend.pages.respond(to: 1, with: .fixture(3...4))
@@ -135,10 +127,8 @@ import Testing
 
     @Test func `a first page that arrives after that of a refresh is dropped`() async {
         backend.pages.ignoresCancellation = true
-        let load = Task { await list.load() }
-        await backend.pages.calls(atLeast: 1)
-        let refresh = Task { await list.refresh() }
-        await backend.pages.calls(atLeast: 2)
+        let load = await backend.pages.called { await list.load() }
+        let refresh = await backend.pages.called { await list.refresh() }
         backend.pages.respond(to: 1, with: .fixture(5...5))
         await refresh.value
         backend.pages.respond(to: 0, with: .fixture(1...1))
@@ -149,8 +139,7 @@ import Testing
 
     @Test func `a list that is closed shows no late page`() async {
         backend.pages.ignoresCancellation = true
-        let load = Task { await list.load() }
-        await backend.pages.calls(atLeast: 1)
+        let load = await backend.pages.called { await list.load() }
         list.close()
         backend.pages.respond(to: 0, with: .fixture(1...1))
         await load.value
@@ -176,8 +165,7 @@ import Testing
 
     @Test func `the next page is added without repetition, until the end of the list`() async {
         await load(.fixture(1...2, next: "a"))
-        let more = Task { await list.loadMore() }
-        await backend.pages.calls(atLeast: 2)
+        let more = await backend.pages.called { await list.loadMore() }
         backend.pages.respond(to: 1, with: .fixture(2...3))
         await more.value
         #expect(list.articles.map(\.id) == [.fixture(1), .fixture(2), .fixture(3)])
@@ -188,8 +176,7 @@ import Testing
 
     @Test func `pages without articles are passed over`() async {
         await load(.fixture(1...1, next: "a"))
-        let more = Task { await list.loadMore() }
-        await backend.pages.calls(atLeast: 2)
+        let more = await backend.pages.called { await list.loadMore() }
         backend.pages.respond(to: 1, with: Page(items: [], nextCursor: .init(rawValue: "b")))
         await backend.pages.calls(atLeast: 3)
         backend.pages.respond(to: 2, with: .fixture(2...2))

@@ -13,8 +13,7 @@ import Testing
 
     @Test func `an article that loads shows what the list knows`() async {
         let model = model(known: .fixture(1, title: "Old"))
-        let load = Task { await model.load() }
-        await backend.reads.calls(atLeast: 1)
+        let load = await backend.reads.called { await model.load() }
         #expect(model.phase == .loading)
         #expect(model.article?.title == "Old")
         backend.reads.respond(to: 0, with: .fixture(1, title: "New"))
@@ -42,8 +41,7 @@ import Testing
 
     @Test func `an article whose view disappears shows no error`() async {
         let model = model()
-        let load = Task { await model.load() }
-        await backend.reads.calls(atLeast: 1)
+        let load = await backend.reads.called { await model.load() }
         load.cancel()
         await load.value
         #expect(model.phase == .idle)
@@ -52,10 +50,8 @@ import Testing
     @Test func `an older response never replaces a newer article`() async {
         let model = model()
         backend.reads.ignoresCancellation = true
-        let load = Task { await model.load() }
-        await backend.reads.calls(atLeast: 1)
-        let refresh = Task { await model.refresh() }
-        await backend.reads.calls(atLeast: 2)
+        let load = await backend.reads.called { await model.load() }
+        let refresh = await backend.reads.called { await model.refresh() }
         backend.reads.respond(to: 1, with: .fixture(1, title: "Newer"))
         await refresh.value
         backend.reads.respond(to: 0, with: .fixture(1, title: "Older"))
@@ -66,10 +62,8 @@ import Testing
     @Test func `an error that arrives after a newer article is dropped`() async {
         let model = model()
         backend.reads.ignoresCancellation = true
-        let load = Task { await model.load() }
-        await backend.reads.calls(atLeast: 1)
-        let refresh = Task { await model.refresh() }
-        await backend.reads.calls(atLeast: 2)
+        let load = await backend.reads.called { await model.load() }
+        let refresh = await backend.reads.called { await model.refresh() }
         backend.reads.respond(to: 1, with: .fixture(1))
         await refresh.value
         backend.reads.fail(0, with: ScreenError.offline)
@@ -89,8 +83,7 @@ import Testing
     @Test func `an article that is closed shows no late response`() async {
         let model = model(known: .fixture(1))
         backend.reads.ignoresCancellation = true
-        let load = Task { await model.load() }
-        await backend.reads.calls(atLeast: 1)
+        let load = await backend.reads.called { await model.load() }
         model.close()
         backend.reads.respond(to: 0, with: .fixture(1))
         await load.value

@@ -32,8 +32,7 @@ import Testing
 
     @Test func `an article is published, and the draft is empty again`() async {
         compose.draft = draft
-        let submit = Task { await compose.submit() }
-        await backend.creations.calls(atLeast: 1)
+        let submit = await backend.creations.called { await compose.submit() }
         #expect(compose.phase == .loading)
         #expect(!compose.canSubmit)
         backend.creations.respond(to: 0, with: .fixture(9))
@@ -105,8 +104,7 @@ import Testing
     @Test func `a response that arrives after the user has cancelled changes nothing`() async {
         compose.draft = draft
         backend.creations.ignoresCancellation = true
-        let submit = Task { await compose.submit() }
-        await backend.creations.calls(atLeast: 1)
+        let submit = await backend.creations.called { await compose.submit() }
         compose.cancel()
         backend.creations.respond(to: 0, with: .fixture(9))
         await submit.value
@@ -116,8 +114,7 @@ import Testing
 
     @Test func `what is written while an article is published stays as another draft`() async {
         compose.draft = draft
-        let submit = Task { await compose.submit() }
-        await backend.creations.calls(atLeast: 1)
+        let submit = await backend.creations.called { await compose.submit() }
         compose.draft.title = "The next one"
         backend.creations.respond(to: 0, with: .fixture(9))
         await submit.value

@@ -68,10 +68,8 @@ import Testing
     @Test func `many calls that fail because the session ended show one alert`() async throws {
         let main = try await start()
         backend.pages.standing = nil
-        let refresh = Task { await main.list.refresh() }
-        await backend.pages.calls(atLeast: 2)
-        let read = Task { await main.article(.fixture(1)).load() }
-        await backend.reads.calls(atLeast: 1)
+        let refresh = await backend.pages.called { await main.list.refresh() }
+        let read = await backend.reads.called { await main.article(.fixture(1)).load() }
         backend.session.setSilently(.signedOut(.expired()))
         backend.pages.fail(1, with: ScreenError.ended)
         backend.reads.fail(0, with: ScreenError.ended)
@@ -97,8 +95,7 @@ import Testing
     @Test func `an article whose session ends shows the login, and its error nowhere`() async throws {
         let main = try await start()
         let article = main.article(.fixture(1))
-        let load = Task { await article.load() }
-        await backend.reads.calls(atLeast: 1)
+        let load = await backend.reads.called { await article.load() }
         backend.session.setSilently(.signedOut(.expired()))
         backend.reads.fail(0, with: ScreenError.ended)
         await load.value
@@ -111,8 +108,7 @@ import Testing
         let main = try await start()
         main.path = [.article(.fixture(1)), .compose]
         main.compose.draft = ArticleDraft(title: "Title", content: "Text")
-        let submit = Task { await main.compose.submit() }
-        await backend.creations.calls(atLeast: 1)
+        let submit = await backend.creations.called { await main.compose.submit() }
         backend.session.setSilently(.signedOut(.expired()))
         backend.creations.fail(0, with: ScreenError.ended)
         await submit.value
@@ -137,8 +133,7 @@ import Testing
         backend.session.set(.signedOut(.expired()))
         await until { app.signIn != nil }
         let login = try #require(app.signIn)
-        let tap = Task { await login.social.signIn(with: .apple) }
-        await backend.logins.calls(atLeast: 1)
+        let tap = await backend.logins.called { await login.social.signIn(with: .apple) }
         let reads = backend.session.readCount
         backend.session.set(.signedIn(.second))
         await backend.session.reads(atLeast: reads + 1)
@@ -178,8 +173,7 @@ import Testing
         let main = try await start()
         backend.pages.standing = nil
         backend.pages.ignoresCancellation = true
-        let refresh = Task { await main.list.refresh() }
-        await backend.pages.calls(atLeast: 2)
+        let refresh = await backend.pages.called { await main.list.refresh() }
         backend.session.set(.signedIn(.second))
         await until { app.main !== main }
         let next = try #require(app.main)
@@ -195,8 +189,7 @@ import Testing
         let main = try await start()
         backend.reads.ignoresCancellation = true
         let article = main.article(.fixture(1))
-        let load = Task { await article.load() }
-        await backend.reads.calls(atLeast: 1)
+        let load = await backend.reads.called { await article.load() }
         backend.session.set(.signedIn(.second))
         await until { app.main !== main }
         backend.reads.respond(to: 0, with: .fixture(1))
@@ -209,8 +202,7 @@ import Testing
         let main = try await start()
         backend.creations.ignoresCancellation = true
         main.compose.draft = ArticleDraft(title: "Title", content: "Text")
-        let submit = Task { await main.compose.submit() }
-        await backend.creations.calls(atLeast: 1)
+        let submit = await backend.creations.called { await main.compose.submit() }
         backend.session.set(.signedIn(.second))
         await until { app.main !== main }
         backend.creations.respond(to: 0, with: .fixture(9))

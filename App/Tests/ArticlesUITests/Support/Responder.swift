@@ -38,6 +38,14 @@ final class Responder<Request: Sendable, Response: Sendable> {
         await withCheckedContinuation { watchers.append((count, $0)) }
     }
 
+    /// Starts work, and returns when it has made its call.
+    func called(by work: @escaping @MainActor () async -> Void) async -> Task<Void, Never> {
+        let count = requests.count + 1
+        let task = Task { await work() }
+        await calls(atLeast: count)
+        return task
+    }
+
     /// Responds to a call, the first of which is 0.
     func respond(to index: Int, with response: Response) {
         waiting.removeValue(forKey: index)?.resume(returning: response)
