@@ -29,7 +29,6 @@ package final class ArticleListModel {
     package private(set) var revision = 0
 
     private var next: Article.Cursor?
-    private var isRefreshing = false
     @ObservationIgnored private let call = ModelCall()
     private let session: SessionID
     private let services: ScreenServices
@@ -58,9 +57,7 @@ package final class ArticleListModel {
 
     /// Loads the first page again. A page that was requested before does not count any more.
     package func refresh() async {
-        if isRefreshing { return await call.join { [self] in await loadFirstPage($0) } }
-        isRefreshing = true
-        await call.restart { [self] in await loadFirstPage($0) }
+        await call.refresh { [self] in await loadFirstPage($0) }
     }
 
     /// Loads the next page, also after a refresh that failed.
@@ -101,14 +98,12 @@ package final class ArticleListModel {
             show(page)
         } catch {
             guard ticket.isCurrent else { return }
-            isRefreshing = false
             guard !error.isCancellation else { return phase = before }
             fail(ScreenError(error), ticket)
         }
     }
 
     private func show(_ page: Page<Article>) {
-        isRefreshing = false
         articles = Self.withoutRepetition(page.items)
         next = page.nextCursor
         banner = nil

@@ -12,7 +12,6 @@ package final class ArticleModel {
 
     package private(set) var phase = LoadPhase.idle
 
-    private var isRefreshing = false
     @ObservationIgnored private let call = ModelCall()
     private let articles: any ArticleReading
     private let sessionMayHaveEnded: () -> Void
@@ -34,9 +33,7 @@ package final class ArticleModel {
 
     /// Loads the article again. A response to an earlier request does not count any more.
     package func refresh() async {
-        if isRefreshing { return await call.join { [self] in await fetch($0) } }
-        isRefreshing = true
-        await call.restart { [self] in await fetch($0) }
+        await call.refresh { [self] in await fetch($0) }
     }
 
     func close() {
@@ -51,12 +48,10 @@ package final class ArticleModel {
         do {
             let article = try await articles.article(id)
             guard ticket.isCurrent else { return }
-            isRefreshing = false
             self.article = article
             phase = .loaded
         } catch {
             guard ticket.isCurrent else { return }
-            isRefreshing = false
             guard !error.isCancellation else { return phase = before }
             let error = ScreenError(error)
             if error.mayEndSession { sessionMayHaveEnded() }

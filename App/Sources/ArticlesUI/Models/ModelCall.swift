@@ -17,7 +17,7 @@ final class ModelCall {
     typealias Work = @MainActor (Ticket) async -> Void
 
     private var newest = 0
-    private var running: (number: Int, task: Task<Void, Never>)?
+    private var running: (number: Int, task: Task<Void, Never>, isRefresh: Bool)?
 
     var isRunning: Bool { running != nil }
 
@@ -26,7 +26,7 @@ final class ModelCall {
     /// The work is cancelled with the task that started it. A caller that waits then starts its own, so that a view
     /// that appears while another one disappears is not left without content.
     func join(_ work: @escaping Work) async {
-        while let (number, task) = running {
+        while let (number, task, _) = running {
             await task.value
             guard task.isCancelled, newest == number, !Task.isCancelled else { return }
         }
@@ -35,13 +35,20 @@ final class ModelCall {
 
     /// Waits for the calls under way.
     func wait() async {
-        while let (_, task) = running { await task.value }
+        while let task = running?.task { await task.value }
     }
 
     /// Cancels the call under way and starts the work.
     func restart(_ work: @escaping Work) async {
         cancel()
         await start(work)
+    }
+
+    /// As ``restart(_:)``, unless the call under way is a refresh too: then it waits for that one.
+    func refresh(_ work: @escaping Work) async {
+        if running?.isRefresh == true { return await join(work) }
+        cancel()
+        await start(work, isRefresh: true)
     }
 
     /// Cancels the call under way. Its result does not count any more.
@@ -51,14 +58,14 @@ final class ModelCall {
         running = nil
     }
 
-    private func start(_ work: @escaping Work) async {
+    private func start(_ work: @escaping Work, isRefresh: Bool = false) async {
         newest += 1
         let number = newest
         let task = Task {
             await work(Ticket(number: number, call: self))
             if running?.number == number { running = nil }
         }
-        running = (number, task)
+        running = (number, task, isRefresh)
         await withTaskCancellationHandler {
             await task.value
         } onCancel: {
