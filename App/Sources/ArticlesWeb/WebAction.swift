@@ -17,7 +17,7 @@ struct WebAction {
         ("/alert/dismiss", { $0.window.app.dismissAlert() }),
         ("/sign-in/photo", { await $0.pickPhoto() }),
         ("/sign-in/guest", { await $0.signInAsGuest() }),
-        ("/sign-in/social", { await $0.signInWithProvider() }),
+        ("/sign-in/social", { await $0.signIn($0.login?.social) }),
         ("/sign-in/cancel", { $0.cancelLogin() }),
         ("/sign-out", { await $0.signOut() }),
         ("/articles/load", { await $0.withList { await $0.load() } }),
@@ -27,7 +27,7 @@ struct WebAction {
         ("/compose/draft", { $0.keepDraft() }),
         ("/compose/publish", { await $0.publish() }),
         ("/compose/cancel", { $0.cancelPublishing() }),
-        ("/account/upgrade", { await $0.upgrade() }),
+        ("/account/upgrade", { await $0.signIn($0.main?.upgrade) }),
         ("/account/cancel", { $0.main?.upgrade.cancel() }),
     ]
 
@@ -69,18 +69,11 @@ struct WebAction {
         }
     }
 
-    private func signInWithProvider() async {
-        guard let social = login?.social else { return }
+    private func signIn(_ login: ProviderLoginModel?) async {
+        guard let login else { return }
         let provider = SocialProvider(rawValue: fields["provider"])
-        guard social.providers.contains(provider) else { return }
-        await window.perform { await social.signIn(with: provider) }
-    }
-
-    private func upgrade() async {
-        guard let upgrade = main?.upgrade else { return }
-        let provider = SocialProvider(rawValue: fields["provider"])
-        guard upgrade.providers.contains(provider) else { return }
-        await window.perform { await upgrade.upgrade(with: provider) }
+        guard login.providers.contains(provider) else { return }
+        await window.perform { await login.signIn(with: provider) }
     }
 
     private func cancelLogin() {

@@ -22,7 +22,7 @@ import Testing
     }
 
     private var guest: GuestLoginModel { login.guest }
-    private var social: SocialLoginModel { login.social }
+    private var social: ProviderLoginModel { login.social }
 
     private func fill() async {
         backend.photos.standing = .success(Data("prepared".utf8))
@@ -44,8 +44,7 @@ import Testing
 
     @Test func `a guest login shows the progress of the upload, which never decreases`() async throws {
         await fill()
-        let submit = Task { await guest.submit() }
-        await backend.registrations.calls(atLeast: 1)
+        let submit = await backend.registrations.called { await guest.submit() }
         #expect(guest.phase == .loading)
         #expect(guest.uploaded == 0)
         let request = try #require(backend.registrations.requests.first)
@@ -77,8 +76,7 @@ import Testing
     @Test func `a guest login that the user cancels shows no error, and its late result does not count`() async {
         await fill()
         backend.registrations.ignoresCancellation = true
-        let submit = Task { await guest.submit() }
-        await backend.registrations.calls(atLeast: 1)
+        let submit = await backend.registrations.called { await guest.submit() }
         guest.cancel()
         #expect(guest.phase == .idle)
         #expect(guest.uploaded == nil)
@@ -101,11 +99,9 @@ import Testing
 
     @Test func `the photo that was picked last is used, whichever is ready first`() async {
         backend.photos.ignoresCancellation = true
-        let first = Task { await guest.pick { Data("first".utf8) } }
-        await backend.photos.calls(atLeast: 1)
+        let first = await backend.photos.called { await guest.pick { Data("first".utf8) } }
         #expect(guest.photo == .preparing)
-        let second = Task { await guest.pick { Data("second".utf8) } }
-        await backend.photos.calls(atLeast: 2)
+        let second = await backend.photos.called { await guest.pick { Data("second".utf8) } }
         backend.photos.respond(to: 1, with: Data("second prepared".utf8))
         await second.value
         backend.photos.respond(to: 0, with: Data("first prepared".utf8))
@@ -115,8 +111,7 @@ import Testing
 
     @Test func `a login waits for the photo that is being prepared`() async {
         guest.name = "Ada"
-        let pick = Task { await guest.pick { Data("picked".utf8) } }
-        await backend.photos.calls(atLeast: 1)
+        let pick = await backend.photos.called { await guest.pick { Data("picked".utf8) } }
         let submit = Task { await guest.submit() }
         backend.registrations.standing = .success(.ada)
         backend.photos.respond(to: 0, with: Data("prepared".utf8))
@@ -139,8 +134,7 @@ import Testing
     }
 
     @Test func `a social login obtains the provider's token and signs in`() async {
-        let tap = Task { await social.signIn(with: .kakao) }
-        await backend.tokens.calls(atLeast: 1)
+        let tap = await backend.tokens.called { await social.signIn(with: .kakao) }
         #expect(social.phase == .loading)
         #expect(social.provider == .kakao)
         backend.tokens.respond(to: 0, with: "fixture")
@@ -178,8 +172,7 @@ import Testing
 
     @Test func `a token that arrives after the user has cancelled is not used`() async {
         backend.tokens.ignoresCancellation = true
-        let tap = Task { await social.signIn(with: .apple) }
-        await backend.tokens.calls(atLeast: 1)
+        let tap = await backend.tokens.called { await social.signIn(with: .apple) }
         social.cancel()
         backend.tokens.respond(to: 0, with: "fixture")
         await tap.value

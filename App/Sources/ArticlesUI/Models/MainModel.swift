@@ -28,7 +28,7 @@ package final class MainModel {
 
     package let list: ArticleListModel
     package let compose: ComposeModel
-    package let upgrade: UpgradeModel
+    package let upgrade: ProviderLoginModel
 
     @ObservationIgnored private var articles: [Article.ID: ArticleModel] = [:]
     @ObservationIgnored private var isClosed = false
@@ -52,8 +52,14 @@ package final class MainModel {
         compose = ComposeModel(articles: services.articles, sessionMayHaveEnded: sessionMayHaveEnded) {
             published.main?.show($0)
         }
-        upgrade = UpgradeModel(services: services, sessionMayHaveEnded: sessionMayHaveEnded) {
-            published.main?.user = $0
+        upgrade = ProviderLoginModel(identity: services.identity) {
+            try await services.upgrades.upgrade($0, token: $1)
+        } finish: { result in
+            switch result {
+            case .success(let user): published.main?.user = user
+            case .failure(let error): if error.mayEndSession { sessionMayHaveEnded() }
+            case nil: break
+            }
         }
         published.main = self
     }

@@ -21,7 +21,7 @@ struct SignInView: View {
                     }
                 }
                 GuestSection(guest: login.guest)
-                SocialSection(social: login.social)
+                Section { ProviderButtons(login: login.social) }
             }
             .navigationTitle(strings(.signIn))
         }
@@ -60,25 +60,6 @@ private struct GuestSection: View {
         case .preparing: ProgressView(strings(.preparingPhoto))
         case .ready: Label(strings(.photoReady), systemImage: "checkmark.circle")
         case .failed(let error): ErrorText(error: error)
-        }
-    }
-}
-
-private struct SocialSection: View {
-    let social: SocialLoginModel
-    @Environment(\.strings) private var strings
-
-    var body: some View {
-        Section {
-            ForEach(social.providers, id: \.self) { provider in
-                Button(strings.label(for: provider)) { Task { await social.signIn(with: provider) } }
-                    .disabled(social.provider != nil)
-            }
-            if social.provider != nil {
-                ProgressView(strings(.signingIn))
-                Button(strings(.cancel), role: .cancel) { social.cancel() }
-            }
-            if let error = social.phase.error { ErrorText(error: error) }
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// A guest who keeps the account.
 @MainActor
-@Suite struct UpgradeModelTests {
+@Suite struct UpgradeTests {
     private let fixture = SignedInApp()
     private var backend: Backend { fixture.backend }
     private var app: AppModel { fixture.app }
@@ -22,8 +22,7 @@ import Testing
 
     @Test func `a guest who keeps the account stays the same user in the same session`() async throws {
         let main = try await start()
-        let tap = Task { await main.upgrade.upgrade(with: .kakao) }
-        await backend.upgrades.calls(atLeast: 1)
+        let tap = await backend.upgrades.called { await main.upgrade.signIn(with: .kakao) }
         #expect(main.upgrade.phase == .loading && main.upgrade.provider == .kakao)
         backend.upgrades.respond(to: 0, with: kept)
         await tap.value
@@ -50,25 +49,24 @@ import Testing
         let main = try await start()
         let inUse = ScreenError("unacceptableStatus", status: 409, detail: "The account belongs to another user.")
         backend.upgrades.standing = .failure(inUse)
-        await main.upgrade.upgrade(with: .apple)
+        await main.upgrade.signIn(with: .apple)
         #expect(main.upgrade.phase == .failed(inUse) && main.user == .ada)
         backend.upgrades.standing = .success(kept)
-        await main.upgrade.upgrade(with: .kakao)
+        await main.upgrade.signIn(with: .kakao)
         #expect(main.upgrade.phase == .loaded && main.user == kept)
     }
 
     @Test func `an upgrade whose sheet is closed shows no error`() async throws {
         let main = try await start()
         backend.tokens.standing = .failure(CancellationError())
-        await main.upgrade.upgrade(with: .apple)
+        await main.upgrade.signIn(with: .apple)
         #expect(main.upgrade.phase == .idle && backend.upgrades.requests.isEmpty)
     }
 
     @Test func `a response that arrives after an upgrade was cancelled changes nothing`() async throws {
         let main = try await start()
         backend.upgrades.ignoresCancellation = true
-        let tap = Task { await main.upgrade.upgrade(with: .apple) }
-        await backend.upgrades.calls(atLeast: 1)
+        let tap = await backend.upgrades.called { await main.upgrade.signIn(with: .apple) }
         main.upgrade.cancel()
         backend.upgrades.respond(to: 0, with: kept)
         await tap.value
@@ -78,8 +76,7 @@ import Testing
     @Test func `an upgrade whose session ends shows the login, and its error nowhere`() async throws {
         let main = try await start()
         backend.upgrades.standing = nil
-        let tap = Task { await main.upgrade.upgrade(with: .apple) }
-        await backend.upgrades.calls(atLeast: 1)
+        let tap = await backend.upgrades.called { await main.upgrade.signIn(with: .apple) }
         backend.session.setSilently(.signedOut(.expired()))
         backend.upgrades.fail(0, with: ScreenError.ended)
         await tap.value
@@ -90,8 +87,7 @@ import Testing
     @Test func `an upgrade of another account's session changes no user`() async throws {
         let main = try await start()
         backend.upgrades.ignoresCancellation = true
-        let tap = Task { await main.upgrade.upgrade(with: .apple) }
-        await backend.upgrades.calls(atLeast: 1)
+        let tap = await backend.upgrades.called { await main.upgrade.signIn(with: .apple) }
         backend.users.standing = .success(.grace)
         backend.session.set(.signedIn(.second))
         await until { app.main?.session == .second }
@@ -104,7 +100,7 @@ import Testing
     @Test func `two taps on an upgrade make one call`() async throws {
         let main = try await start()
         let taps = [
-            Task { await main.upgrade.upgrade(with: .apple) }, Task { await main.upgrade.upgrade(with: .kakao) },
+            Task { await main.upgrade.signIn(with: .apple) }, Task { await main.upgrade.signIn(with: .kakao) },
         ]
         await backend.upgrades.calls(atLeast: 1)
         backend.upgrades.respond(to: 0, with: kept)
