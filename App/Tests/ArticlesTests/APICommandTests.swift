@@ -5,19 +5,12 @@ import Testing
 
 /// Requests of the user's own with the session's token.
 @Suite struct APICommandTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     private func withSignedIn(
         _ body: (_ api: (String...) async throws -> SpawnedProgram.Result, DevBackend) async throws -> Void
     ) async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
+        try await home.withSignedIn { base, backend in
             try await body({ try await home.run(["api"] + $0 + base) }, backend)
         }
     }

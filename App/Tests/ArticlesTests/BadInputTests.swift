@@ -5,11 +5,7 @@ import Testing
 
 /// Each error is one line on standard error that says what to do, and an exit status.
 @Suite struct BadInputTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     static let usageErrors: [(arguments: [String], status: Int32, words: String)] = [
         (["--bogus"], 64, "Unknown option '--bogus'; see 'articles --help'"),

@@ -6,27 +6,7 @@ import Testing
 
 /// Text and bytes from outside: from a server, a shell, a pipe.
 @Suite struct CommandInputTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
-
-    private static let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-
-    private func withSignedIn(
-        _ configure: (inout DevBackend.Configuration) -> Void = { _ in }, _ flags: [String] = [],
-        _ body: (_ base: [String], DevBackend) async throws -> Void
-    ) async throws {
-        var configuration = DevBackend.Configuration()
-        configure(&configuration)
-        try await DevBackend.withServer(configuration) { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString] + flags
-            let run = try await home.run(Self.login + base)
-            #expect(run.status == 0, "\(run.errors)")
-            try await body(base, backend)
-        }
-    }
+    private let home = Home()
 
     /// Runs a script of the shell; `$0` is the program, `$@` the arguments.
     private func shell(_ script: String, _ arguments: [String]) async throws -> SpawnedProgram.Result {
@@ -35,7 +15,7 @@ import Testing
     }
 
     @Test func `a server's text does not act on the terminal`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             let title = "a\u{1B}]0;title\u{7}\u{202E}b\u{9B}2Jc"
             let created = try await home.run(
                 ["create", "--title", title, "--body", "1\r\n2\u{1B}[31m\t3", "--json=id"] + base)
@@ -60,7 +40,7 @@ import Testing
     }
 
     @Test func `bytes that are not UTF-8 are refused, and not replaced`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             let requests = backend.statistics.requests
             let title = try await shell(#"exec "$0" create --body x --title "$(printf 'a\377b')" "$@""#, base)
             #expect(title.status == 64 && title.errorLine?.contains("argument 5 is not valid UTF-8") == true)
@@ -79,7 +59,7 @@ import Testing
     }
 
     @Test func `a null character is refused, and text is never cut off at one`() async throws {
-        try await withSignedIn { base, _ in
+        try await home.withSignedIn { base, _ in
             let run = try await shell(
                 #"printf 'a\000b' | "$0" "$@""#, ["create", "--title", "x", "--body", "-", "--json"] + base)
             #expect(run.status == 1)
@@ -88,7 +68,7 @@ import Testing
     }
 
     @Test func `a reader that has gone ends a list quietly, and no more pages are fetched`() async throws {
-        try await withSignedIn({ $0.limits.pageItems = 1 }) { base, backend in
+        try await home.withSignedIn({ $0.limits.pageItems = 1 }) { base, backend in
             let gate = backend.hold("GET", "/articles")
             let script = #"{ "$0" "$@"; echo "status $?" >&2; } | true"#
             let words = ["-c", script, SpawnedProgram.executable("articles").path, "list", "--limit", "1"] + base
@@ -102,7 +82,7 @@ import Testing
     }
 
     @Test func `a change can be made to one version only`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             let created = try await home.run(["create", "--title", "One", "--body", "x", "--json=id"] + base).object()
             let id = try #require((created["article"] as? [String: Any])?["id"] as? String)
             let shown = try await home.run(["show", id, "--json=etag"] + base).object()
@@ -133,7 +113,7 @@ import Testing
             configuration.dialect.expiredTokenStatus = .authenticationTimeout
         }
         let flags = ["--expired-status", "419", "--token-fields", "accessToken,refreshToken"]
-        try await withSignedIn(configure, flags) { base, backend in
+        try await home.withSignedIn(configure, flags) { base, backend in
             #expect(try await home.run(["list"] + base).status == 0)
             try await backend.expireAccessTokens()
             let run = try await home.run(["list", "--verbose"] + base)
@@ -153,7 +133,7 @@ import Testing
     }
 
     @Test func `the fields of an api request are JSON values, and raw fields are text`() async throws {
-        try await withSignedIn { base, _ in
+        try await home.withSignedIn { base, _ in
             let file = try home.file("text", Data("from a file".utf8))
             let created = try await home.run(
                 ["api", "POST", "articles", "--field", "title=@\(file)", "--raw-field", "content=7"] + base)
@@ -169,7 +149,7 @@ import Testing
     }
 
     @Test func `pages that lead in a circle are an error`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             var page = GatewayResponse(status: 200)
             page.contentType = "application/json"
             page.body = #"{"data":{"items":[],"nextCursor":"a"}}"#

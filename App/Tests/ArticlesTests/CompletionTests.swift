@@ -4,10 +4,9 @@ import Testing
 
 /// What Tab completes, in the shells themselves.
 @Suite struct CompletionTests {
-    private let home: Home
+    private let home = Home()
 
     init() throws {
-        home = try Home()
         try home.configure(#"{"profiles": {"staging": {"base-url": "https://staging.example.com/v1"}}}"#)
         for name in ["photo-of-ada.jpg", "photo-of-ada.txt", "other.har"] { _ = try home.file(name, Data()) }
     }

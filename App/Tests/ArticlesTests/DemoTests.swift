@@ -18,7 +18,7 @@ import Testing
         ["--refresh", "rest"], ["--refresh", "oauth2"], ["--expired-status", "419"],
     ])
     func `every claim holds, with every refresh call and expired status`(_ arguments: [String]) async throws {
-        let home = try Home()
+        let home = Home()
         let run = try await home.run(["demo", "--json", "--requests", "40"] + arguments)
         #expect(run.status == 0, "\(run.allOutput)")
         #expect(run.errors.isEmpty)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `for people the demo draws the calls, and it leaves no files`() async throws {
-        let home = try Home()
+        let home = Home()
         let run = try await home.run(["demo", "--requests", "40"], ["COLUMNS": "90", "NO_COLOR": "1"])
         #expect(run.status == 0, "\(run.allOutput)")
         let lines = run.output.split(separator: "\n").map(String.init)
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `an interrupted run leaves no files`() async throws {
-        let home = try Home()
+        let home = Home()
         let run = try await home.interruptAfterFirstLine(["demo", "--requests", "5000"])
         #expect(run.status == 128 + SIGINT)
         #expect(try home.leftovers() == [])

@@ -7,20 +7,7 @@ import Testing
 
 /// `articles doctor` finds what is wrong, says what to do, and changes nothing.
 @Suite struct DoctorTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
-
-    private func withSignedIn(_ body: (_ base: [String], DevBackend) async throws -> Void) async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
-            try await body(base, backend)
-        }
-    }
+    private let home = Home()
 
     /// The checks by name, and the exit status.
     private func doctor(
@@ -37,7 +24,7 @@ import Testing
     }
 
     @Test func `with a session and a server every check is ok, and nothing changes`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             let before = try Data(contentsOf: home.tokenFile())
             let (status, checks) = try await doctor(base)
             #expect(status == 0)
@@ -116,7 +103,7 @@ import Testing
     #endif
 
     @Test func `an access token that the server refuses is not refreshed`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             let before = try Data(contentsOf: home.tokenFile())
             try await backend.expireAccessTokens()
             let (status, checks) = try await doctor(base)
@@ -129,7 +116,7 @@ import Testing
     }
 
     @Test func `a token that has expired on the server's clock is named, with what it needs`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             let store = home.tokenStore(of: backend)
             for (refreshToken, status, words) in [
                 ("fixture-refresh", "ok", "the next command refreshes it"), (nil, "failure", "sign in with"),
@@ -148,7 +135,7 @@ import Testing
     }
 
     @Test func `the end of the last session is shown`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             try await backend.revokeSessions(ofUser: 2)
             #expect(try await home.run(["list"] + base).status == 77)
             let (status, checks) = try await doctor(base)
@@ -170,7 +157,7 @@ import Testing
     }
 
     @Test func `a store that others can read, or that is damaged, is a failure`() async throws {
-        try await withSignedIn { base, _ in
+        try await home.withSignedIn { base, _ in
             let file = try home.tokenFile()
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
             let open = try await doctor(base)
@@ -186,7 +173,7 @@ import Testing
     }
 
     @Test func `a lease that another process holds is a warning`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             let lease = try await home.tokenStore(of: backend).lease(waitingAtMost: .seconds(5))
             let (status, checks) = try await doctor(base)
             #expect(status == 0)
@@ -199,7 +186,7 @@ import Testing
 
     @Test(.enabled("the system has no user namespaces", Home.canForbidWatching))
     func `a store that cannot be watched is named by doctor and status`() async throws {
-        try await withSignedIn { base, _ in
+        try await home.withSignedIn { base, _ in
             let doctor = try await home.runWithoutWatching(["doctor"] + base)
             #expect(doctor.status == 0)
             #expect(doctor.output.contains("warning\twatch\tthe store cannot report the changes"))
@@ -213,7 +200,7 @@ import Testing
     }
 
     @Test func `a server that is not this API, or is down, is a warning`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             let other = try await doctor(["--base-url", backend.baseURL.absoluteString + "/elsewhere"])
             #expect(other.checks["server"]?.text.contains("check the path of --base-url") == true)
             backend.faults = FaultPlan([FaultRule("GET", "/articles", .respond(status: 503))])
@@ -224,7 +211,7 @@ import Testing
     }
 
     @Test func `a token from the environment is checked in place of the store`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             let bundle = try #require(try await home.tokenStore(of: backend).load())
             let valid = try await doctor(base, ["ARTICLES_TOKEN": bundle.accessToken])
             #expect(valid.status == 0 && valid.checks["token"]?.text.contains("accepted by the server") == true)

@@ -6,11 +6,7 @@ import Testing
 /// `create` without `--body`, on a terminal that `script` makes.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script"), "there is no /usr/bin/script"))
 struct EditorTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     /// Creates an article with an editor: a shell script that gets the file's path.
     private func create(
@@ -26,17 +22,8 @@ struct EditorTests {
         ).result
     }
 
-    private func withSignedIn(_ body: (_ base: [String], DevBackend) async throws -> Void) async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
-            try await body(base, backend)
-        }
-    }
-
     @Test func `the text of the editor is published, and its file is removed`() async throws {
-        try await withSignedIn { base, _ in
+        try await home.withSignedIn { base, _ in
             let run = try await create(with: #"stat -c %a "$1" >"$HOME/mode"; echo 'Written here' >"$1""#, base)
             #expect(run.status == 0 && run.output.contains("Written here"), "\(run.allOutput)")
             #expect(try String(contentsOfFile: home.location("mode"), encoding: .utf8) == "600\n")
@@ -49,7 +36,7 @@ struct EditorTests {
     }
 
     @Test func `without a text nothing is published`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             let requests = backend.statistics.requests
             let empty = try await create(with: "exit 0", base)
             #expect(empty.status == 65 && empty.output.contains("the text is empty; nothing was published"))
@@ -62,7 +49,7 @@ struct EditorTests {
     }
 
     @Test func `a text that the server does not take is kept`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             backend.faults = FaultPlan([FaultRule("POST", "/articles", .respond(status: 403))])
             let run = try await create(with: #"echo 'Long work' >"$1""#, base)
             #expect(run.status == 1 && run.output.contains("the text is in "), "\(run.allOutput)")

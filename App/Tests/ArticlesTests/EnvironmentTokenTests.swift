@@ -6,18 +6,11 @@ import Testing
 
 /// An access token in `ARTICLES_TOKEN`, in place of the stored session.
 @Suite struct EnvironmentTokenTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     /// Signs in, removes the stored session, and calls the body with its access token.
     private func withToken(_ body: (_ token: String, _ base: [String], DevBackend) async throws -> Void) async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
+        try await home.withSignedIn { base, backend in
             let bundle = try #require(try await home.tokenStore(of: backend).load())
             try FileManager.default.removeItem(at: home.tokenFile())
             try await body(bundle.accessToken, base, backend)
@@ -54,8 +47,7 @@ import Testing
     @Test func `with a token from the environment the stored session is not changed`() async throws {
         try await withToken { token, base, backend in
             let requests = backend.statistics.requests
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Grace"]
-            for command in [login, ["logout"]] {
+            for command in [Home.login(as: "Grace"), ["logout"]] {
                 let run = try await home.run(command + base, ["ARTICLES_TOKEN": token])
                 #expect(run.status == 78)
                 #expect(run.errorLine?.contains("unset it first") == true, "\(run.errors)")

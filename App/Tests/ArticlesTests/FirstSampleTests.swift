@@ -7,7 +7,7 @@ import Testing
     @Test func `it prints the articles of the server after the first guest's login, and else says what to do`()
         async throws
     {
-        let home = try Home()
+        let home = Home()
         let server = try await home.start(["serve", "--port", "0"], [:])
         defer { server.kill() }
         var lines = server.lines.makeAsyncIterator()

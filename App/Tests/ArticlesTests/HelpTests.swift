@@ -6,11 +6,7 @@ import Testing
 
 /// The help of each command.
 @Suite struct HelpTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     private static var commands: [CommandHelp] {
         get throws { try CommandHelp.program.leaves }

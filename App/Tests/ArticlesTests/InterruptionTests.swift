@@ -7,18 +7,11 @@ import Testing
 
 /// Ctrl-C, and the scripts for shells.
 @Suite struct InterruptionTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     @Test(arguments: ["/auth/refresh", "/articles"])
     func `Ctrl-C while the server hangs keeps the session`(_ path: String) async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
+        try await home.withSignedIn { base, backend in
             try await backend.expireAccessTokens()
             let gate = backend.hold(path == "/articles" ? "GET" : "POST", path, at: .beforeResponse)
             let program = try await home.start(["list"] + base, [:])
@@ -37,10 +30,7 @@ import Testing
 
     @Test(arguments: [SIGINT, SIGTERM])
     func `a signal while the server hangs writes what was recorded`(_ signal: Int32) async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
+        try await home.withSignedIn { base, backend in
             try await backend.expireAccessTokens()
             let (har, report) = (home.location("a.har"), home.location("a.html"))
             let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
@@ -64,10 +54,7 @@ import Testing
     }
 
     @Test func `Ctrl-C ends a request in the archive as cancelled`() async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
+        try await home.withSignedIn { base, backend in
             let har = home.location("a.har")
             let gate = backend.hold("GET", "/articles")
             let program = try await home.start(["list", "--har", har] + base, [:])

@@ -7,7 +7,7 @@ import Testing
 /// The manual page, which is made of the help.
 @Suite struct ManualTests {
     @Test func `the manual page has every command and option`() async throws {
-        let home = try Home()
+        let home = Home()
         let page = try await home.run(["man"])
         #expect(page.status == 0 && page.errors.isEmpty)
         #expect(page.output.hasPrefix(".TH ARTICLES 1 "))
@@ -30,7 +30,7 @@ import Testing
     @Test(
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/groff")))
     func `the manual page is read without a warning`() async throws {
-        let home = try Home()
+        let home = Home()
         let file = try home.file("articles.1", Data(try await home.run(["man"]).output.utf8))
         let groff = try await home.start(
             ["-man", "-ww", "-Tutf8", file], ["PATH": "/usr/bin:/bin"], URL(fileURLWithPath: "/usr/bin/groff"))

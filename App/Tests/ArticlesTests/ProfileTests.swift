@@ -5,11 +5,7 @@ import Testing
 
 /// Profiles: several servers and accounts, each with a session of its own.
 @Suite struct ProfileTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     /// Two servers, and two accounts at the first one.
     private func withProfiles(_ body: (DevBackend, DevBackend) async throws -> Void) async throws {
@@ -33,8 +29,7 @@ import Testing
     @Test func `each profile has a session and a server of its own`() async throws {
         try await withProfiles { first, second in
             for (name, profile) in [("Ada", []), ("Grace", ["--profile", "work"]), ("Lin", ["--profile=staging"])] {
-                let login = ["login", "social", "--provider", "apple", "--development-name", name]
-                let run = try await home.run(login + profile)
+                let run = try await home.run(Home.login(as: name) + profile)
                 #expect(run.status == 0, "\(run.errors)")
             }
             #expect(first.statistics.socialLogins == 2 && second.statistics.socialLogins == 1)
@@ -51,8 +46,7 @@ import Testing
 
     @Test func `the list names the servers, the sessions and the current profile`() async throws {
         try await withProfiles { first, second in
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada", "--profile", "work"]
-            #expect(try await home.run(login).status == 0)
+            #expect(try await home.run(Home.login() + ["--profile", "work"]).status == 0)
             let run = try await home.run(["profile", "list"], ["ARTICLES_PROFILE": "staging"])
             #expect(
                 run.output == """

@@ -10,17 +10,10 @@ import Testing
 
 /// The page of `--report`. `make check-report` looks at it in a browser.
 @Suite struct ReportTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     @Test func `the page of a command names each request, the refusal and the refresh that served it`() async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
+        try await home.withSignedIn { base, backend in
             let title = #"<script>alert(1)</script>"'&\#u{202E}"#
             #expect(try await home.run(["create", "--title", title, "--body", "b"] + base).status == 0)
             let bundle = try #require(try await home.tokenStore(of: backend).load())

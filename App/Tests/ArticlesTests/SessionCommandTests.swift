@@ -6,11 +6,7 @@ import Testing
 
 /// Sign-in, articles and sign-out, with processes of `articles` against a server.
 @Suite struct SessionCommandTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     /// Runs the program against a server.
     private func articles(_ backend: DevBackend, _ arguments: String...) async throws -> SpawnedProgram.Result {

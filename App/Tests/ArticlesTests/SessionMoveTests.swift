@@ -7,29 +7,14 @@ import Testing
 
 /// `articles session`: what is stored, and a session that moves into a file and out of it.
 @Suite struct SessionMoveTests {
-    private let home: Home
+    private let home = Home()
     /// The other machine.
-    private let other: Home
+    private let other = Home()
 
-    init() throws {
-        home = try Home()
-        other = try Home()
-    }
-
-    private func withSignedIn(
-        _ body: (_ base: [String], DevBackend, _ file: String) async throws -> Void
-    ) async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            #expect(try await home.run(Self.login + base).status == 0)
-            try await body(base, backend, home.location("moved.session"))
-        }
-    }
-
-    private static let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
+    private var file: String { home.location("moved.session") }
 
     @Test func `the session is shown without its tokens, unless they are asked for`() async throws {
-        try await withSignedIn { base, backend, _ in
+        try await home.withSignedIn { base, backend in
             let bundle = try #require(try await home.tokenStore(of: backend).load())
             let refreshToken = try #require(bundle.refreshToken)
             let shown = try await home.run(["session", "show"] + base)
@@ -45,7 +30,7 @@ import Testing
     }
 
     @Test func `a session moves to another machine, and both ends know it`() async throws {
-        try await withSignedIn { base, backend, file in
+        try await home.withSignedIn { base, backend in
             let before = try #require(try await home.tokenStore(of: backend).load())
             let export = try await home.run(["session", "export", file] + base)
             #expect(export.status == 0, "\(export.errors)")
@@ -68,7 +53,7 @@ import Testing
     }
 
     @Test func `a session can be piped, and returns to its own store`() async throws {
-        try await withSignedIn { base, _, file in
+        try await home.withSignedIn { base, _ in
             let export = try await home.run(["session", "export", "-"] + base)
             #expect(export.status == 0 && export.output.hasPrefix("articles-session 1 streaming\n"))
             #expect(export.output.hasSuffix("}\nmoved\n"))
@@ -85,7 +70,7 @@ import Testing
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
     func `a session that cannot be written stays`() async throws {
-        try await withSignedIn { base, _, file in
+        try await home.withSignedIn { base, _ in
             let run = try await home.runOnFullDisk(["session", "export", "-"] + base)
             #expect(run.status == 73, "\(run.errors)")
             let taken = try home.file("taken", Data("precious".utf8))
@@ -104,7 +89,7 @@ import Testing
     }
 
     @Test func `an export that was killed while it wrote is repeated, and leaves no second file`() async throws {
-        try await withSignedIn { base, _, file in
+        try await home.withSignedIn { base, _ in
             for left in [Data(), Data("articles-session 1 exp".utf8)] {
                 let part = file + ".part"
                 try left.write(to: URL(fileURLWithPath: part))
@@ -119,7 +104,7 @@ import Testing
     }
 
     @Test func `a huge file is refused by its size`() async throws {
-        try await withSignedIn { base, _, file in
+        try await home.withSignedIn { base, _ in
             let path = try home.file("huge", Data("articles-session 1 moved    \n".utf8))
             #expect(chmod(path, 0o600) == 0 && truncate(path, 3 << 30) == 0)
             for command in ["import", "export"] {
@@ -134,7 +119,7 @@ import Testing
     }
 
     @Test func `a file is imported once`() async throws {
-        try await withSignedIn { base, _, file in
+        try await home.withSignedIn { base, _ in
             _ = try await home.run(["session", "export", file] + base)
             let copy = home.location("copy")
             try FileManager.default.copyItem(atPath: file, toPath: copy)
@@ -152,9 +137,9 @@ import Testing
     }
 
     @Test func `another session needs --replace, which revokes it`() async throws {
-        try await withSignedIn { base, backend, file in
+        try await home.withSignedIn { base, backend in
             _ = try await home.run(["session", "export", file] + base)
-            #expect(try await other.run(Self.login + base).status == 0)
+            #expect(try await other.run(Home.login() + base).status == 0)
             let refused = try await other.run(["session", "import", file] + base)
             #expect(refused.status == 64 && refused.errorLine?.contains("--replace") == true)
             #expect(FileManager.default.fileExists(atPath: file) && backend.statistics.logouts == 0)
@@ -165,7 +150,7 @@ import Testing
     }
 
     @Test func `a file that is damaged, of another server or no export is refused`() async throws {
-        try await withSignedIn { base, _, file in
+        try await home.withSignedIn { base, _ in
             _ = try await home.run(["session", "export", file] + base)
             let data = try Data(contentsOf: URL(fileURLWithPath: file))
             func refusal(_ content: Data, _ base: [String]) async throws -> String {
@@ -190,7 +175,7 @@ import Testing
     @Test func `an export that was killed can be continued, and an import of its file is refused elsewhere`()
         async throws
     {
-        try await withSignedIn { base, _, file in
+        try await home.withSignedIn { base, _ in
             _ = try await home.run(["session", "export", file] + base)
             // As a kill after the end of the session leaves it.
             try setState("exporting", of: file)
@@ -212,7 +197,7 @@ import Testing
     }
 
     @Test func `an import that was killed can be continued where it was started only`() async throws {
-        try await withSignedIn { base, backend, file in
+        try await home.withSignedIn { base, backend in
             _ = try await home.run(["session", "export", file] + base)
             let copy = home.location("copy")
             try FileManager.default.copyItem(atPath: file, toPath: copy)
@@ -230,7 +215,7 @@ import Testing
     }
 
     @Test func `an export that was killed before its end is refused where the session has been before`() async throws {
-        try await withSignedIn { base, _, file in
+        try await home.withSignedIn { base, _ in
             for (from, to) in [(home, other), (other, home)] {
                 #expect(try await from.run(["session", "export", file] + base).status == 0)
                 #expect(try await to.run(["session", "import", file] + base).status == 0)
@@ -251,7 +236,7 @@ import Testing
     }
 
     @Test func `an import that failed leaves the file for another place`() async throws {
-        try await withSignedIn { base, _, file in
+        try await home.withSignedIn { base, _ in
             _ = try await home.run(["session", "export", file] + base)
             let failed = try await other.run(["session", "import", file, "--store-path", "/dev/null/tokens"] + base)
             #expect(failed.status == 74, "\(failed.errors)")
@@ -269,7 +254,7 @@ import Testing
     }
 
     @Test func `an interrupted refresh is completed before the session moves`() async throws {
-        try await withSignedIn { base, backend, file in
+        try await home.withSignedIn { base, backend in
             let store = home.tokenStore(of: backend)
             let intent = RefreshIntent(
                 idempotencyKey: "fixture-key", owner: ProcessIdentity(host: "gone", process: "1"),

@@ -7,24 +7,9 @@ import Testing
 
 /// `articles session export -`: a session that moves through a stream.
 @Suite(.timeLimit(.minutes(20))) struct SessionStreamTests {
-    private let home: Home
+    private let home = Home()
     /// The other machine.
-    private let other: Home
-
-    init() throws {
-        home = try Home()
-        other = try Home()
-    }
-
-    private static let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-
-    private func withSignedIn(_ body: (_ base: [String], DevBackend) async throws -> Void) async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            #expect(try await home.run(Self.login + base).status == 0)
-            try await body(base, backend)
-        }
-    }
+    private let other = Home()
 
     /// Exports to a file by redirection, and returns its path.
     private func export(_ base: [String], to name: String = "piped.session") async throws -> String {
@@ -51,7 +36,7 @@ import Testing
     }
 
     @Test func `a stream that was cut off before its last line is not imported, and can be continued`() async throws {
-        try await withSignedIn { base, _ in
+        try await home.withSignedIn { base, _ in
             let path = try await export(base)
             try cut(path)
             let refused = try await other.run(["session", "import", path] + base)
@@ -70,7 +55,7 @@ import Testing
     @Test func `a session that arrived without its last line is kept, and imported when its user says so`()
         async throws
     {
-        try await withSignedIn { base, _ in
+        try await home.withSignedIn { base, _ in
             let path = try await export(base)
             try cut(path)
             let refused = try await run(["session", "import", "-"] + base, in: other, input: path)
@@ -91,7 +76,7 @@ import Testing
     }
 
     @Test func `a complete stream is imported from standard input`() async throws {
-        try await withSignedIn { base, _ in
+        try await home.withSignedIn { base, _ in
             let path = try await export(base)
             #expect(try await run(["session", "import", "-"] + base, in: other, input: path).status == 0)
             #expect(try await other.run(["list"] + base).status == 0)
@@ -107,7 +92,7 @@ import Testing
     }
 
     @Test func `a session whose reader has gone stays`() async throws {
-        try await withSignedIn { base, _ in
+        try await home.withSignedIn { base, _ in
             let program = SpawnedProgram.executable("articles").path
             // The shell reports the status of the export; `true` reads nothing.
             let script = #"{ "$0" "$@"; echo "status $?" >&2; } | true"#
@@ -133,7 +118,7 @@ import Testing
 
     /// After a kill at any instant there is one holder, or one that `export` completes.
     @Test func `an export to a stream that is killed never makes two holders`() async throws {
-        try await withSignedIn { base, backend in
+        try await home.withSignedIn { base, backend in
             let path = home.location("killed.session")
             for round in 0..<20 {
                 let program = SpawnedProgram.executable("articles").path

@@ -5,17 +5,10 @@ import Testing
 
 /// A token file that cannot be used is reported in one line, and kept.
 @Suite struct StoreFailureTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     private func withSignedIn(_ body: (_ base: [String], _ file: URL, DevBackend) async throws -> Void) async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
+        try await home.withSignedIn { base, backend in
             try await body(base, home.tokenFile(), backend)
         }
     }
@@ -25,8 +18,7 @@ import Testing
             let content = try Data(contentsOf: file)
             let requests = backend.statistics.requests
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Grace"]
-            for command in [["list"], ["status"], ["logout"], login] {
+            for command in [["list"], ["status"], ["logout"], Home.login(as: "Grace")] {
                 let run = try await home.run(command + base)
                 #expect(run.errorLine?.contains("run: chmod 600 ") == true, "\(command)")
                 #expect(run.status == 74)
@@ -51,8 +43,7 @@ import Testing
             }
             #expect(try Data(contentsOf: file) == broken)
 
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
+            #expect(try await home.run(Home.login() + base).status == 0)
             // No copy remains that would keep tokens after a sign-out.
             let folder = file.deletingLastPathComponent()
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)

@@ -5,23 +5,10 @@ import Testing
 
 /// What other programs read: tables in a pipe, selected fields, and a standard output without remarks.
 @Suite struct TableTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
-
-    private func withSignedIn(_ body: (_ base: [String]) async throws -> Void) async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
-            try await body(base)
-        }
-    }
+    private let home = Home()
 
     @Test func `a table in a pipe has a tab between cells and no heading`() async throws {
-        try await withSignedIn { base in
+        try await home.withSignedIn { base, _ in
             let title = "one\ttwo\u{1B}[31mthree\nfour"
             #expect(try await home.run(["create", "--title", title, "--body", "b"] + base).status == 0)
             let run = try await home.run(["list", "--limit", "2"] + base)
@@ -47,7 +34,7 @@ import Testing
     }
 
     @Test func `--json with names prints these fields only`() async throws {
-        try await withSignedIn { base in
+        try await home.withSignedIn { base, _ in
             let listed = try await home.run(["list", "--limit", "2", "--json", "id,title"] + base).object()
             let articles = try #require(listed["articles"] as? [[String: Any]])
             #expect(articles.map { Set($0.keys) } == [["id", "title"], ["id", "title"]])

@@ -8,19 +8,12 @@ import Testing
 
 /// `--verbose`, `--trace`, `--har` and `--report`: the requests of a command, without secrets.
 @Suite struct TrafficTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     private func withSignedIn(
         _ body: (_ base: [String], _ secrets: [String], DevBackend) async throws -> Void
     ) async throws {
-        try await DevBackend.withServer { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let login = ["login", "social", "--provider", "apple", "--development-name", "Ada"]
-            #expect(try await home.run(login + base).status == 0)
+        try await home.withSignedIn { base, backend in
             let bundle = try #require(try await home.tokenStore(of: backend).load())
             let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
             try await body(base, tokens + tokens[0].split(separator: ".").dropFirst().map(String.init), backend)

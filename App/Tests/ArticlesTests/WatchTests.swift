@@ -5,11 +5,7 @@ import Testing
 
 /// `articles watch` and `articles photo`.
 @Suite(.timeLimit(.minutes(20))) struct WatchTests {
-    private let home: Home
-
-    init() throws {
-        home = try Home()
-    }
+    private let home = Home()
 
     @Test func `changes are printed as they happen, over an expired token and a restart`() async throws {
         var configuration = DevBackend.Configuration()
@@ -17,9 +13,7 @@ import Testing
         configuration.limits.eventRetry = .milliseconds(10)
         let first = try await DevBackend.start(configuration)
         let base = ["--base-url", first.baseURL.absoluteString]
-        #expect(
-            try await home.run(["login", "social", "--provider", "apple", "--development-name", "A"] + base).status == 0
-        )
+        #expect(try await home.run(Home.login(as: "A") + base).status == 0)
         let program = try await home.start(["watch", "--after", "0"] + base, [:])
         defer { program.kill() }
         var lines = program.lines.makeAsyncIterator()

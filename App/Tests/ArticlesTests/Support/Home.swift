@@ -6,18 +6,21 @@ import Testing
 
 /// A home folder for runs of `articles`, removed with the last reference.
 final class Home: Sendable {
-    private let folder: TemporaryFolder
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "latchkey-\(UUID().uuidString)")
 
-    init() throws {
-        folder = try TemporaryFolder()
-        for folder in [temporary, path("state")] {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    /// Creates the folder. A test in which that fails has an issue.
+    init() {
+        for folder in [folder, temporary, path("state")] {
+            #expect(throws: Never.self) {
+                try FileManager.default.createDirectory(
+                    at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            }
         }
     }
 
-    deinit { folder.remove() }
+    deinit { try? FileManager.default.removeItem(at: folder) }
 
-    private func path(_ name: String) -> URL { folder.url.appending(path: name) }
+    private func path(_ name: String) -> URL { folder.appending(path: name) }
 
     /// Writes the configuration file.
     func configure(_ content: String) throws {
@@ -48,7 +51,7 @@ final class Home: Sendable {
 
     /// The names of the files in the home folder that start with a text.
     func files(_ prefix: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder.url.path).filter { $0.hasPrefix(prefix) }
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix(prefix) }
     }
 
     /// The only token file.
@@ -63,6 +66,26 @@ final class Home: Sendable {
         let url = backend.baseURL
         let account = "http://\(url.host ?? ""):\(url.port ?? 0)\(url.path)"
         return FileTokenStore(folder: path("state/articles/tokens"), account: account)
+    }
+
+    /// The arguments that sign a user in.
+    static func login(as name: String = "Ada") -> [String] {
+        ["login", "social", "--provider", "apple", "--development-name", name]
+    }
+
+    /// Starts a server, signs Ada in, and runs the body with the arguments that name the server, and the flags.
+    func withSignedIn(
+        _ configure: (inout DevBackend.Configuration) -> Void = { _ in }, _ flags: [String] = [],
+        _ body: (_ base: [String], DevBackend) async throws -> Void
+    ) async throws {
+        var configuration = DevBackend.Configuration()
+        configure(&configuration)
+        try await DevBackend.withServer(configuration) { backend in
+            let base = ["--base-url", backend.baseURL.absoluteString] + flags
+            let login = try await run(Self.login() + base)
+            #expect(login.status == 0, "\(login.errors)")
+            try await body(base, backend)
+        }
     }
 
     /// Runs the program to its end.
@@ -112,7 +135,7 @@ final class Home: Sendable {
             program ?? SpawnedProgram.executable("articles"),
             arguments,
             environment: environment.merging([
-                "HOME": folder.url.path, "XDG_STATE_HOME": path("state").path,
+                "HOME": folder.path, "XDG_STATE_HOME": path("state").path,
                 "XDG_CONFIG_HOME": path("config").path, "TMPDIR": temporary.path,
             ]) { own, _ in own }
         )
