@@ -125,13 +125,9 @@ public final class RecordingTokenStore: SharedTokenStore {
         return RecordingLease(store: self)
     }
 
-    fileprivate func recordRelease() {
-        state.withLock { $0.events.append(.release) }
-        giveBack()
-    }
-
-    private func giveBack() {
+    fileprivate func release() {
         let next = state.withLock { state in
+            state.events.append(.release)
             let next = state.line.popFirst()
             state.isHeld = next != nil
             return next?.waiter
@@ -165,7 +161,7 @@ private final class RecordingLease: TokenStoreLease {
             defer { isReleased = true }
             return !isReleased
         }
-        if isFirst { store.recordRelease() }
+        if isFirst { store.release() }
     }
 }
 
