@@ -12,10 +12,10 @@ import Testing
     private let other = Home()
 
     /// Exports to a file by redirection, and returns its path.
-    private func export(_ base: [String], to name: String = "piped.session") async throws -> String {
+    private func export(_ base: [String]) async throws -> String {
         let run = try await home.run(["session", "export", "-"] + base)
         #expect(run.status == 0, "\(run.errors)")
-        let path = try home.file(name, Data(run.output.utf8))
+        let path = try home.file("piped.session", Data(run.output.utf8))
         #expect(chmod(path, 0o600) == 0)
         return path
     }

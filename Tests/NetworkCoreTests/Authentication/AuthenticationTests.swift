@@ -17,14 +17,12 @@ struct AuthenticationTests {
         policy: AuthenticationPolicy = AuthenticationPolicy(),
         base: URL = baseURL,
         interceptors: [any RequestInterceptor] = [],
-        clock: any TimeSource = SystemTimeSource(),
         cleartextExceptions: Set<Origin> = []
     ) -> AuthenticatedNetworkClient {
         var configuration = NetworkConfiguration(baseURL: base)
         configuration.cleartextExceptions = cleartextExceptions
-        return NetworkClient(
-            configuration: configuration, transport: transport, interceptors: interceptors, clock: clock
-        ).authenticated(by: provider, policy: policy)
+        return NetworkClient(configuration: configuration, transport: transport, interceptors: interceptors)
+            .authenticated(by: provider, policy: policy)
     }
 
     /// The values of a field of the requests, in order.

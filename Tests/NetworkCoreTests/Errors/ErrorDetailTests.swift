@@ -13,11 +13,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ErrorDetailTests {
     let servers = LoopbackServers()
 
-    static func failure(_ status: Int, _ body: String, format: any ResponseFormat = .json) async throws
-        -> NetworkError
-    {
+    static func failure(_ status: Int, _ body: String) async throws -> NetworkError {
         let transport = StubTransport(.any ~> .status(status, body: Data(body.utf8)))
-        let client = NetworkClient(baseURL: baseURL, transport: transport, format: format)
+        let client = NetworkClient(baseURL: baseURL, transport: transport)
         return try await #require(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
     }
 

@@ -10,9 +10,9 @@ import Testing
 
 @Suite("Following redirects", .timeLimit(.minutes(10)))
 struct RedirectLoopTests {
-    func client(_ transport: StubTransport, maximumRedirects: Int = 3) -> NetworkClient {
+    func client(_ transport: StubTransport) -> NetworkClient {
         var configuration = NetworkConfiguration(baseURL: baseURL)
-        configuration.maximumRedirects = maximumRedirects
+        configuration.maximumRedirects = 3
         return NetworkClient(configuration: configuration, transport: transport)
     }
 

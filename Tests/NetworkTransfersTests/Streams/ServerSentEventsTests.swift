@@ -18,8 +18,8 @@ struct ServerSentEventsTests {
     let clock = ManualTimeSource()
     let feed = Endpoint<Void>.get("feed")
 
-    static func stream(_ text: String, status: Int = 200, type: String = "text/event-stream") -> Action {
-        .raw(Data("HTTP/1.1 \(status) OK\r\nContent-Type: \(type)\r\n\r\n\(text)".utf8))
+    static func stream(_ text: String, type: String = "text/event-stream") -> Action {
+        .raw(Data("HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\n\r\n\(text)".utf8))
     }
 
     /// A server that performs one action after another. The last one is repeated.

@@ -65,10 +65,10 @@ final class FleetTokenServer: Sendable {
 
 extension TokenBundle {
     /// A bundle whose tokens contain its generation.
-    static func fleet(_ generation: Int, session: String = "fleet-session", tokens: String = "ada1") -> TokenBundle {
+    static func fleet(_ generation: Int, session: String = "fleet-session") -> TokenBundle {
         TokenBundle(
-            accessToken: "access-\(tokens)-\(generation)",
-            refreshToken: "refresh-\(tokens)-\(generation)",
+            accessToken: "access-ada1-\(generation)",
+            refreshToken: "refresh-ada1-\(generation)",
             session: SessionID(rawValue: session),
             generation: generation
         )

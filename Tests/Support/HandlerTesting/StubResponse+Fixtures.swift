@@ -4,18 +4,14 @@ package import NetworkCore
 package import NetworkTesting
 
 extension StubResponse {
-    /// The `Date` of the responses of ``text(_:status:type:)``.
+    /// The `Date` of the responses of ``text(_:status:)``.
     package static let date = Date(timeIntervalSince1970: 784_111_777)
 
-    /// A response with a date, a media type and a body.
-    package static func text(
-        _ body: String,
-        status: Int = 200,
-        type: String = "application/json"
-    ) -> StubResponse {
+    /// A response with a date and a body of JSON.
+    package static func text(_ body: String, status: Int = 200) -> StubResponse {
         .status(
             status,
-            headers: ["Content-Type": type, "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
+            headers: ["Content-Type": "application/json", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
             body: Data(body.utf8)
         )
     }

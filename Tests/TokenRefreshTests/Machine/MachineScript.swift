@@ -241,11 +241,8 @@ struct MachineScript {
     }
 
     /// The handler responds with the next generation, and that is stored.
-    mutating func finish(
-        lifetime: Duration? = .seconds(3_600),
-        call: (id: AttemptID, base: TokenBundle)? = nil
-    ) -> [String] {
-        _ = respond(lifetime: lifetime, call: call)
+    mutating func finish(lifetime: Duration? = .seconds(3_600)) -> [String] {
+        _ = respond(lifetime: lifetime)
         return wrote()
     }
 
@@ -303,8 +300,7 @@ extension TokenBundle {
         refreshToken: String? = nil,
         expiresAt: Date? = nil,
         clockSkew: TimeInterval = 0,
-        receivedAt: Date? = nil,
-        signedInAt: Date? = nil
+        receivedAt: Date? = nil
     ) -> TokenBundle {
         TokenBundle(
             accessToken: "access-\(user)-\(generation)",
@@ -313,16 +309,15 @@ extension TokenBundle {
             clockSkew: clockSkew,
             session: SessionID(rawValue: user),
             generation: generation,
-            receivedAt: receivedAt,
-            signedInAt: signedInAt
+            receivedAt: receivedAt
         )
     }
 }
 
 extension StoredSession {
     /// The end of a user's session.
-    static func ended(_ user: String, _ reason: SignOutReason = .byUser, at date: Date = Date()) -> StoredSession {
-        .tombstone(SessionTombstone(session: SessionID(rawValue: user), reason: reason, date: date))
+    static func ended(_ user: String, _ reason: SignOutReason = .byUser) -> StoredSession {
+        .tombstone(SessionTombstone(session: SessionID(rawValue: user), reason: reason, date: Date()))
     }
 }
 

@@ -57,12 +57,11 @@ final class Bench: Sendable {
 
     /// A bench where ten requests of ada wait for a refresh that is held at a gate.
     static func refreshing(
-        _ kind: StoreKind = .own,
-        response: ScriptedRefreshHandler.Response = .rotate
+        _ kind: StoreKind = .own
     ) async throws -> (bench: Bench, gate: Gate, requests: [Request], token: SessionToken) {
         let bench = Bench(kind)
         let token = try await bench.signIn()
-        let (gate, requests) = try await bench.startRefresh(of: token, response: response)
+        let (gate, requests) = try await bench.startRefresh(of: token)
         return (bench, gate, requests, token)
     }
 

@@ -26,10 +26,8 @@ struct Terminal: Sendable, Hashable {
     }
 
     /// The abilities of this process's standard output, or of another descriptor.
-    static func current(
-        _ descriptor: Int32 = STDOUT_FILENO,
-        environment: [String: String] = ProcessInfo.processInfo.environment
-    ) -> Terminal {
+    static func current(_ descriptor: Int32 = STDOUT_FILENO) -> Terminal {
+        let environment = ProcessInfo.processInfo.environment
         let isTerminal = isatty(descriptor) == 1
         let isDumb = environment["TERM"] == "dumb"
         let forbidsColor = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
