@@ -127,30 +127,31 @@ extension TransportRules {
     private static let withTrailer =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 7\r\n\r\n"
 
+    /// A response whose body has a coding.
+    private static func encoded(_ coding: String, _ body: Data) -> Data {
+        Data("HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
+    }
+
     private static let decoded: [ContractRule<TransportSubject>] = [
         ContractRule("gzip and deflate are decoded, identity is left as it is") { subject in
             for (coding, bytes) in [
                 ("gzip", Data.gzipped), ("x-gzip", .gzipped), ("GZIP", .gzipped), ("deflate", .deflated),
                 ("identity", Data("hello hello hello".utf8)),
             ] {
-                let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(bytes.count)\r\n\r\n"
-                let response = try await subject.response(to: Data(head.utf8) + bytes)
+                let response = try await subject.response(to: encoded(coding, bytes))
                 try expect(response.body == Data("hello hello hello".utf8), otherwise: "\(coding) was not decoded")
             }
         },
         ContractRule("gzip of several members is decoded") { subject in
             let text = "hello hello hello"
             for (bytes, text) in [(Data.members, text), (Data.members + Data.gzipped, text + text)] {
-                let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bytes.count)\r\n\r\n"
-                let response = try await subject.response(to: Data(head.utf8) + bytes)
+                let response = try await subject.response(to: encoded("gzip", bytes))
                 let isWhole = response.body == Data(text.utf8)
                 try expect(isWhole, otherwise: "\(response.body.count) bytes of \(text.utf8.count)")
             }
         },
         ContractRule("deflate without the format of zlib is decoded") { subject in
-            let bytes = Data.bareDeflated
-            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(bytes.count)\r\n\r\n"
-            let response = try await subject.response(to: Data(head.utf8) + bytes)
+            let response = try await subject.response(to: encoded("deflate", .bareDeflated))
             try expect(response.body == Data("hello hello hello".utf8), otherwise: "\(response.body.count) bytes")
         },
         ContractRule("a response without a body may name a coding") { subject in
@@ -161,9 +162,7 @@ extension TransportRules {
             }
         },
         ContractRule("a compressed body that is cut short is an error") { subject in
-            let bytes = Data.gzipped.dropLast(12)
-            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(bytes.count)\r\n\r\n"
-            try await subject.expectError { try await subject.response(to: Data(head.utf8) + bytes) }
+            try await subject.expectError { try await subject.response(to: encoded("gzip", Data.gzipped.dropLast(12))) }
         },
         ContractRule("a compressed body that is damaged is invalidResponse") { subject in
             var wrongSum = Data.gzipped
@@ -172,9 +171,8 @@ extension TransportRules {
             wrongBlock[10] = 7
             let bodies = [("gzip", Data("not compressed".utf8)), ("gzip", wrongSum), ("gzip", wrongBlock)]
             for (coding, bytes) in bodies {
-                let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(bytes.count)\r\n\r\n"
                 try await subject.expectError([.invalidResponse]) {
-                    try await subject.response(to: Data(head.utf8) + bytes)
+                    try await subject.response(to: encoded(coding, bytes))
                 }
             }
         },
