@@ -83,7 +83,7 @@ extension RaceScenario {
         let early = trial.returned
         try expect(early == 0, otherwise: "\(early) callers got the new token before it was stored")
         gate.open()
-        try await trial.expect(callers, toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        try await trial.expect(callers, toGet: RaceTrial.refreshed)
         try expect(trial.scene.store.calls(.save) == saves + 1, otherwise: "the new tokens were saved more than once")
     }
 
@@ -92,12 +92,11 @@ extension RaceScenario {
         trial in
         let old = try await trial.signIn()
         trial.scene.store.fail(.save)
-        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
-        try await trial.expect(trial.refuse(old, times: 10), toGet: new)
-        try await trial.expectToken(new, "when the save had failed")
+        try await trial.expect(trial.refuse(old, times: 10), toGet: RaceTrial.refreshed)
+        try await trial.expectToken(RaceTrial.refreshed, "when the save had failed")
         trial.scene.store.recover(.save)
         trial.at("waiting for the tokens to be saved again")
-        try await trial.untilInTime { trial.scene.store.base.bundle?.accessToken == new }
+        try await trial.untilInTime { trial.scene.store.base.bundle?.accessToken == RaceTrial.refreshed }
         try trial.expectCalls(1)
     }
 

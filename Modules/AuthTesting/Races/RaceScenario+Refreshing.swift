@@ -11,7 +11,7 @@ extension RaceScenario {
         let old = try await trial.signIn()
         let (callers, gate) = try await trial.holdRefresh { try await trial.refuse(old, times: 1_000) }
         gate.open()
-        try await trial.expectOneCall(for: callers, toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        try await trial.expectOneCall(for: callers, toGet: RaceTrial.refreshed)
     }
 
     /// As ``singleFlight``, when the clock shows the expiry before the server does.
@@ -22,7 +22,7 @@ extension RaceScenario {
         let step = "waiting for the handler to be called because the token has expired"
         let (callers, gate) = try await trial.holdRefresh(at: step) { try await trial.request(times: 1_000) }
         gate.open()
-        try await trial.expectOneCall(for: callers, toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        try await trial.expectOneCall(for: callers, toGet: RaceTrial.refreshed)
     }
 
     /// Request B was sent with the old token, and is refused after the refresh of request A.
@@ -31,9 +31,8 @@ extension RaceScenario {
     ) {
         trial in
         let old = try await trial.signIn()
-        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
-        for _ in 0..<20 { try await trial.expect(trial.refuse(old), toGet: new) }
-        try await trial.expect(trial.refuse(old, times: 20), toGet: new)
+        for _ in 0..<20 { try await trial.expect(trial.refuse(old), toGet: RaceTrial.refreshed) }
+        try await trial.expect(trial.refuse(old, times: 20), toGet: RaceTrial.refreshed)
         try trial.expectCalls(1)
     }
 
@@ -41,10 +40,9 @@ extension RaceScenario {
     public static let loopBreaker = RaceScenario("G10", "a fresh token that is refused causes no loop of refreshes") {
         trial in
         let old = try await trial.signIn()
-        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
-        try await trial.expect(trial.refuse(old), toGet: new)
-        for _ in 0..<5 { _ = await trial.refuseAndWait(new) }
-        for caller in try await trial.refuse(new, times: 20) { _ = await caller.result }
+        try await trial.expect(trial.refuse(old), toGet: RaceTrial.refreshed)
+        for _ in 0..<5 { _ = await trial.refuseAndWait(RaceTrial.refreshed) }
+        for caller in try await trial.refuse(RaceTrial.refreshed, times: 20) { _ = await caller.result }
         try trial.expectCalls(1)
         try await trial.expectNoEnding("when a fresh token was refused")
     }
@@ -61,9 +59,8 @@ extension RaceScenario {
         try await trial.expectNoEnding("while no response had arrived")
         gate.open()
         trial.at("waiting for the late response to be used")
-        let new = TokenRefreshResult.fixture(ordinal: 1).accessToken
         let subject = try await trial.subject()
-        try await trial.until { (try? await subject.token()) == new }
+        try await trial.until { (try? await subject.token()) == RaceTrial.refreshed }
         try trial.expectCalls(1)
     }
 
@@ -80,7 +77,7 @@ extension RaceScenario {
         trial.at("waiting for the cancelled caller to return during the refresh")
         for caller in starter { _ = await caller.result }
         gate.open()
-        try await trial.expect(others, toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        try await trial.expect(others, toGet: RaceTrial.refreshed)
         try trial.expectCalls(1)
     }
 
@@ -95,7 +92,7 @@ extension RaceScenario {
         trial.at("waiting for the cancelled callers to return")
         for caller in callers { _ = await caller.result }
         gate.open()
-        try await trial.expect(trial.refuse(old), toGet: TokenRefreshResult.fixture(ordinal: 1).accessToken)
+        try await trial.expect(trial.refuse(old), toGet: RaceTrial.refreshed)
         try trial.expectCalls(1)
     }
 }

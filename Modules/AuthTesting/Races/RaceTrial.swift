@@ -6,6 +6,9 @@ import ContractTesting
 final class RaceTrial: Sendable {
     typealias Caller = Task<String, any Error>
 
+    /// Ada's token after one refresh.
+    static let refreshed = TokenRefreshResult.fixture(ordinal: 1).accessToken
+
     let scene = RaceScene()
 
     private struct State {
