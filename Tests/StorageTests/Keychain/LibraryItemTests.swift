@@ -228,7 +228,7 @@ extension KeyedArchive {
         return data(.object("OIDAuthState", members))
     }
 
-    /// A response of AppAuth, and the request that it answers.
+    /// A response of AppAuth, with its request.
     static func response(
         _ name: String = "OIDTokenResponse", access: String = "access-0", expiry: Date?, type: String = "Bearer"
     ) -> Value {
