@@ -33,10 +33,9 @@ struct CreateCommand: AsyncParsableCommand {
         guard body != nil || Editor.isUsable else {
             throw ValidationError("give --body; on a terminal, an editor opens without it")
         }
-        guard let idempotencyKey else { return }
-        guard (1...255).contains(idempotencyKey.utf8.count),
-            idempotencyKey.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw ValidationError("--idempotency-key must be 1 to 255 visible ASCII characters") }
+        if let idempotencyKey, !idempotencyKey.isVisibleASCII || idempotencyKey.utf8.count > 255 {
+            throw ValidationError("--idempotency-key must be 1 to 255 visible ASCII characters")
+        }
     }
 
     func run() async throws {

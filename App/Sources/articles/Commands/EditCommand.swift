@@ -68,8 +68,7 @@ struct VersionOption: ParsableArguments {
     var ifMatch: String?
 
     func validate() throws {
-        guard let ifMatch else { return }
-        guard !ifMatch.isEmpty, ifMatch.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        if let ifMatch, !ifMatch.isVisibleASCII {
             throw ValidationError("--if-match must be an etag, in visible ASCII characters")
         }
     }

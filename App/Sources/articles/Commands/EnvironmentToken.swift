@@ -18,7 +18,7 @@ struct EnvironmentToken {
     /// - Throws: ``Failure``, without the token, when no header field can carry it.
     init?() throws {
         guard let value = ProcessInfo.processInfo.environment[Self.variable], !value.isEmpty else { return nil }
-        guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard value.isVisibleASCII else {
             throw Failure(
                 "\(Self.variable) has a space, a line break or another character that no token has; set it again",
                 .configuration)

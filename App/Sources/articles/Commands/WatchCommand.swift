@@ -49,8 +49,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     func validate() throws {
-        guard let after else { return }
-        guard !after.isEmpty, after.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        if let after, !after.isVisibleASCII {
             throw ValidationError("--after must be the event of an earlier line")
         }
     }

@@ -179,6 +179,9 @@ final class Console: Sendable {
 }
 
 extension String {
+    /// Whether the text is of visible ASCII characters only, and has one.
+    var isVisibleASCII: Bool { !isEmpty && utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+
     /// The text on one line, without control characters.
     var onOneLine: String { String(map { $0.isControl ? " " : $0 }) }
 
