@@ -74,37 +74,36 @@ extension FaultAction: Codable {
     /// - Throws: What the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(kind, forKey: .kind)
         switch self {
-        case .delay(let duration):
-            try container.encode(Kind.delay, forKey: .kind)
+        case .delay(let duration), .jitter(let duration), .delayResponse(let duration), .jitterResponse(let duration):
             try container.encode(duration.wholeMilliseconds, forKey: .milliseconds)
-        case .jitter(let bound):
-            try container.encode(Kind.jitter, forKey: .kind)
-            try container.encode(bound.wholeMilliseconds, forKey: .milliseconds)
-        case .delayResponse(let duration):
-            try container.encode(Kind.delayResponse, forKey: .kind)
-            try container.encode(duration.wholeMilliseconds, forKey: .milliseconds)
-        case .jitterResponse(let bound):
-            try container.encode(Kind.jitterResponse, forKey: .kind)
-            try container.encode(bound.wholeMilliseconds, forKey: .milliseconds)
         case .respond(let status, let retryAfter, let code):
-            try container.encode(Kind.respond, forKey: .kind)
             try container.encode(status, forKey: .status)
             try container.encodeIfPresent(retryAfter?.secondsRoundedUp, forKey: .retryAfterSeconds)
             try container.encodeIfPresent(code, forKey: .code)
-        case .refuseToken: try container.encode(Kind.refuseToken, forKey: .kind)
         case .redirect(let url, let status):
-            try container.encode(Kind.redirect, forKey: .kind)
             try container.encode(url, forKey: .url)
             try container.encode(status, forKey: .status)
-        case .gateway(let response):
-            try container.encode(Kind.gateway, forKey: .kind)
-            try container.encode(response, forKey: .response)
-        case .closeBeforeHandler: try container.encode(Kind.closeBeforeHandler, forKey: .kind)
-        case .closeAfterHandler: try container.encode(Kind.closeAfterHandler, forKey: .kind)
-        case .cutResponse(let count):
-            try container.encode(Kind.cutResponse, forKey: .kind)
-            try container.encode(count, forKey: .bytes)
+        case .gateway(let response): try container.encode(response, forKey: .response)
+        case .cutResponse(let count): try container.encode(count, forKey: .bytes)
+        case .refuseToken, .closeBeforeHandler, .closeAfterHandler: break
+        }
+    }
+
+    private var kind: Kind {
+        switch self {
+        case .delay: .delay
+        case .jitter: .jitter
+        case .delayResponse: .delayResponse
+        case .jitterResponse: .jitterResponse
+        case .respond: .respond
+        case .refuseToken: .refuseToken
+        case .redirect: .redirect
+        case .gateway: .gateway
+        case .closeBeforeHandler: .closeBeforeHandler
+        case .closeAfterHandler: .closeAfterHandler
+        case .cutResponse: .cutResponse
         }
     }
 }
