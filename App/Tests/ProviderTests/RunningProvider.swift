@@ -14,41 +14,24 @@ final class RunningProvider: Sendable {
     /// How a client authenticates at the provider.
     enum Authentication: String, CaseIterable, Sendable { case none, body, basic }
 
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    let issuer: URL
     let network: NetworkClient
-    private let process: SpawnedProgram
-    private static let (client, secret) = ("endurance", UUID().uuidString)
+    private let process: ProviderProcess
 
-    private struct Start: Decodable {
-        let issuer: URL
-    }
+    var issuer: URL { process.issuer }
 
     /// Starts a provider whose access tokens live for a minute, without a grace window.
     init() async throws {
-        let process = try await SpawnedProgram(
-            URL(fileURLWithPath: Self.program ?? ""), ["--client-secret", Self.secret],
-            environment: ProcessInfo.processInfo.environment)
-        self.process = process
-        let line = await process.lines.first { _ in true } ?? ""
-        guard let start = try? JSONDecoder().decode(Start.self, from: Data(line.utf8)) else {
-            process.kill()
-            throw Failure(description: "the provider did not start; see App/Tests/Endurance/provider/README.md")
-        }
-        issuer = start.issuer
-        network = NetworkClient(baseURL: issuer, transport: URLSessionTransport(), interceptors: [])
+        process = try await ProviderProcess(Self.program ?? "")
+        network = NetworkClient(baseURL: process.issuer, transport: URLSessionTransport(), interceptors: [])
     }
 
-    deinit { process.kill() }
+    deinit { process.stop() }
 
     func oauthClient(_ authentication: Authentication) -> OAuth2Client {
         switch authentication {
-        case .none: .public(id: "\(Self.client)-public")
-        case .body: .body(id: Self.client, secret: Self.secret)
-        case .basic: .basic(id: Self.client, secret: Self.secret)
+        case .none: .public(id: "\(process.client)-public")
+        case .body: .body(id: process.client, secret: process.secret)
+        case .basic: .basic(id: process.client, secret: process.secret)
         }
     }
 
@@ -108,7 +91,7 @@ struct ScriptedBrowser: Sendable {
     func open(_ page: URL) async throws {
         let head = try await Self.get(changed(page, changingPage))
         guard let redirect = head.headers["Location"].flatMap({ URL(string: $0) }) else {
-            throw RunningProvider.Failure(description: "the provider did not redirect: \(head.status)")
+            throw ProviderProcess.Failure("the provider did not redirect: \(head.status)")
         }
         // What is no response to the page gets no response: the listener waits for the right one.
         try await Self.get(changed(redirect, changingRedirect))

@@ -34,50 +34,20 @@ final class Provider: Sendable {
         }
     }
 
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
-    private struct Start: Decodable {
-        let issuer: URL
-        let client: String
-
-        private enum CodingKeys: String, CodingKey {
-            case issuer
-            case client = "client_id"
-        }
-    }
-
-    private let program: SpawnedProgram
-    private let start: Start
-    private let secret = UUID().uuidString
+    private let process: ProviderProcess
     private let grace: Int
 
-    /// Starts the provider. The first start installs its libraries.
     init(_ options: RunCommand) async throws {
         grace = options.grace
-        let program = try await SpawnedProgram(
-            URL(fileURLWithPath: options.provider),
-            [
-                "--access-lifetime", "\(options.accessLifetime)", "--grace", "\(options.grace)", "--client-secret",
-                secret,
-            ],
-            environment: ProcessInfo.processInfo.environment
-        )
-        self.program = program
-        let line = await program.lines.first { _ in true } ?? ""
-        guard let start = try? JSONDecoder().decode(Start.self, from: Data(line.utf8)) else {
-            program.kill()
-            throw Failure(description: "the provider did not start; see App/Tests/Endurance/provider/README.md")
-        }
-        self.start = start
+        process = try await ProviderProcess(
+            options.provider, ["--access-lifetime", "\(options.accessLifetime)", "--grace", "\(options.grace)"])
     }
 
-    func stop() { program.kill(SIGTERM) }
+    func stop() { process.stop() }
 
     /// The object graph over a token folder.
     func session(in folder: TemporaryFolder) -> PeerSession {
-        PeerSession(url: start.issuer, folder: folder.tokens, kind: .provider, client: start.client, grace: grace)
+        PeerSession(url: process.issuer, folder: folder.tokens, kind: .provider, client: process.client, grace: grace)
     }
 
     /// Signs a user in and stores the session.
@@ -95,11 +65,12 @@ final class Provider: Sendable {
     /// Starts a process that sends requests.
     func peer(in folder: TemporaryFolder, rate: Double) async throws -> PeerProcess {
         try await PeerProcess(
-            of: start.issuer, kind: .provider, in: folder, rate: rate, client: (start.client, secret, grace))
+            of: process.issuer, kind: .provider, in: folder, rate: rate, client: (process.client, process.secret, grace)
+        )
     }
 
     func statistics() async throws -> Statistics {
-        let network = NetworkClient(baseURL: start.issuer, transport: URLSessionTransport(), interceptors: [])
+        let network = NetworkClient(baseURL: process.issuer, transport: URLSessionTransport(), interceptors: [])
         return try await network.send(Endpoint<Statistics>.get("stats").withoutAuthentication())
     }
 
