@@ -1,5 +1,5 @@
 /// The argument of a refresh.
-public struct TokenRefreshRequest: Sendable, Hashable {
+public struct TokenRefreshRequest: Sendable {
     /// The current refresh token. It is never empty.
     public let refreshToken: String
 
@@ -13,17 +13,47 @@ public struct TokenRefreshRequest: Sendable, Hashable {
     /// server that receives it with the call, for example as `Idempotency-Key`, can return its first result again.
     public let idempotencyKey: String
 
+    /// The right to start the call, which ends when another process may count it as not made (G28). `nil`: it has no
+    /// end, as in a test.
+    ///
+    /// The engine checks it directly before it calls the handler. A handler that waits before it writes, for a
+    /// connection or for another call, passes it on to what writes.
+    public package(set) var startPermit: StartPermit?
+
+    /// The instant after which no byte of the call may be written (G28): ``startPermit`` as an instant of the clock that
+    /// counts while the device sleeps. A call that cannot be written by then must not be made.
+    ///
+    /// An HTTP client of your own can check it before it sends. What is left is the time between that check and the
+    /// first byte: a process that is stopped there sends a token that another one may have spent.
+    public var mustStartBefore: ContinuousClock.Instant? { startPermit.map { .now + $0.timeLeft } }
+
     /// Creates a request.
     public init(
         refreshToken: String,
         accessToken: String = "",
         session: SessionID = SessionID(),
-        idempotencyKey: String = ""
+        idempotencyKey: String = "",
+        startPermit: StartPermit? = nil
     ) {
         self.refreshToken = refreshToken
         self.accessToken = accessToken
         self.session = session
         self.idempotencyKey = idempotencyKey
+        self.startPermit = startPermit
+    }
+}
+
+extension TokenRefreshRequest: Hashable {
+    /// Compares what is sent, and not the permit to send it.
+    public static func == (first: TokenRefreshRequest, second: TokenRefreshRequest) -> Bool {
+        first.refreshToken == second.refreshToken && first.accessToken == second.accessToken
+            && first.session == second.session && first.idempotencyKey == second.idempotencyKey
+    }
+
+    /// Hashes the refresh token and the key.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(refreshToken)
+        hasher.combine(idempotencyKey)
     }
 }
 

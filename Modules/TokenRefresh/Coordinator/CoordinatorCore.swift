@@ -9,7 +9,7 @@ struct CoordinatorCore {
 
     var machine: RefreshStateMachine
     var waiters: [WaiterID: Waiter] = [:]
-    var calls: [AttemptID: Task<Void, Never>] = [:]
+    var calls: [AttemptID: (task: Task<Void, Never>, permit: StartPermit)] = [:]
     var leases: [AttemptID: HeldLease] = [:]
     var timers: [RefreshTimer: (number: Int, task: Task<Void, Never>)] = [:]
     var revocations: [Int: Task<Void, Never>] = [:]
@@ -36,7 +36,28 @@ struct CoordinatorCore {
     mutating func reportLostLeases(_ now: Instant) -> [RefreshAction] {
         guard !leases.isEmpty else { return [] }
         let lost = leases.filter(\.value.lease.isLost).map(\.key)
-        return lost.flatMap { machine.handle(.leaseLost($0), at: now) }
+        guard !lost.isEmpty else { return [] }
+        return withdrawCalls(now, because: "the lease of the shared store was lost")
+            + lost.flatMap { machine.handle(.leaseLost($0), at: now) }
+    }
+
+    /// The system is about to suspend the process.
+    mutating func suspend(_ now: Instant) -> [RefreshAction] {
+        withdrawCalls(now, because: "the process is about to be suspended") + machine.handle(.suspensionNear, at: now)
+    }
+
+    /// G28. A call of which no byte was written is not made any more: another process may call from here on.
+    private mutating func withdrawCalls(_ now: Instant, because reason: String) -> [RefreshAction] {
+        var actions: [RefreshAction] = []
+        for (id, call) in calls {
+            let found = call.permit.withdraw()
+            if found == .notMade {
+                let error = TokenRefreshError(.unavailable, reason: reason)
+                actions += machine.handle(.callNotMade(id, error), at: now)
+            }
+            if found != .made { actions.append(.cancelCall(id)) }
+        }
+        return actions
     }
 
     /// The lease of the attempt under way. An older one was lost.

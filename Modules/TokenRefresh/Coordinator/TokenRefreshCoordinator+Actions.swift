@@ -116,8 +116,14 @@ extension TokenRefreshCoordinator {
         case .lease(let id): lease(id)
         case .release(let id): release(core.leases.removeValue(forKey: id))
         case .write(let version, let content): write(version, content, in: core)
-        case .call(let id, let base, let request): core.calls[id] = call(id, base: base, request)
-        case .cancelCall(let id): return core.calls[id]
+        case .call(let id, let base, let request, let startBefore):
+            call(id, base: base, request, startBefore: startBefore, in: &core)
+        case .cancelCall(let id):
+            // Nothing writes it from here on.
+            _ = core.calls[id]?.permit.withdraw()
+            return core.calls[id]?.task
+        case .withdrawCall(let id):
+            if let call = core.calls[id], call.permit.withdraw() != .made { return call.task }
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, in: &core)
         case .startTimer(let timer, let deadline):
             return start(timer, at: deadline, in: &core)
@@ -177,7 +183,7 @@ extension TokenRefreshCoordinator {
             }
             let token = activity.begin("refresh of a shared session") { [weak self] in
                 wait.cancel()
-                self?.send(.suspensionNear)
+                self?.run { core, now in core.suspend(now) }
             }
             hasBegun.end(())
             switch await wait.value {
@@ -198,7 +204,7 @@ extension TokenRefreshCoordinator {
         run { core, now in
             core.leases[id] = lease
             let actions = core.machine.handle(.leased(id, identity: lease.lease.identity), at: now)
-            return lease.wait.isCancelled ? actions + core.machine.handle(.suspensionNear, at: now) : actions
+            return lease.wait.isCancelled ? actions + core.suspend(now) : actions
         }
     }
 
@@ -271,19 +277,33 @@ extension TokenRefreshCoordinator {
 
     /// Calls the handler in a separate task: the caller that started the refresh may be cancelled (G7), and the
     /// response is kept even if the app releases the engine meanwhile.
-    private func call(_ id: AttemptID, base: TokenBundle, _ request: TokenRefreshRequest) -> Task<Void, Never> {
-        Task.detached(priority: Self.priority) { [self] in
+    ///
+    /// G28. Directly before it, the right to make the call is checked. What the handler writes with may check it again.
+    private func call(
+        _ id: AttemptID, base: TokenBundle, _ request: TokenRefreshRequest, startBefore: Duration,
+        in core: inout CoordinatorCore
+    ) {
+        let permit = StartPermit(until: startBefore, on: clock)
+        var permitted = request
+        permitted.startPermit = permit
+        let task = Task.detached(priority: Self.priority) { [self, permitted] in
             let result: Result<TokenRefreshResult, TokenRefreshError>
             do {
+                guard permit.handOver() else { throw TokenRefreshError(.unavailable, reason: "too late for a call") }
                 result = .success(
-                    try await HandlerCall.run(of: self) { [handler] in try await handler.refresh(request) }
+                    try await HandlerCall.run(of: self) { [handler] in try await handler.refresh(permitted) }
                 )
             } catch {
                 result = .failure(.verdict(of: error))
             }
-            core.withLock { _ = $0.calls.removeValue(forKey: id) }
-            send(.responded(id, base: base, result))
+            self.core.withLock { _ = $0.calls.removeValue(forKey: id) }
+            if case .failure(let error) = result, error.status == nil, permit.withdraw() == .notMade {
+                send(.callNotMade(id, error))
+            } else {
+                send(.responded(id, base: base, result))
+            }
         }
+        core.calls[id] = (task, permit)
     }
 
     /// - Returns: The timer that is replaced.

@@ -198,7 +198,7 @@ extension ActiveSession {
         case .sameKey: return .tolerated(Repetition())
         case .within(let window):
             guard let age, age < min(window, limit) else { break }
-            return .tolerated(Repetition(date: rival.date, since: uptime - age, until: uptime + window - age))
+            return .tolerated(Repetition(date: rival.date, since: uptime - age))
         case .none: break
         }
         // The date was written by another clock, or this one was set since. The time since this process first saw the

@@ -8,28 +8,55 @@ extension ActiveSession {
     /// them, and after one more call it cannot. A refresh token that is known not to be in the store is spent at once:
     /// no other process, and no later start, can use it. A later write stores it with the intent.
     mutating func record(over stored: TokenBundle?, repeating repetition: Repetition? = nil, _ id: AttemptID) {
-        let (key, date) = (currentKey(), repetition?.date ?? now.date)
-        let intent = intent(key, at: date, isAbandoned: repetition != nil)
+        let (key, since) = (currentKey(), repetition?.since ?? uptime)
+        let intent = intent(key, at: repetition?.date ?? now.date, isAbandoned: repetition != nil)
+        // The intent of an earlier call with the key counts again if this one is not made.
+        let earlier = key.isUsed ? self.intent(key, at: key.firstCall?.date ?? now.date) : nil
         let mustWait = isStored || mayBeStored
-        let version = context.write(.bundle(bundle.with(refreshIntent: intent), over: predecessor(stored)))
-        if mustWait {
-            let end = min(uptime + policy.deadline, repetition?.until ?? .seconds(Int32.max))
-            let since = repetition?.since ?? uptime
-            let recording = Recording(intent: intent, version: version, since: since, callBefore: end)
-            phase = .refreshing(id, .recording(recording))
-        } else {
-            makeCall(intent, since: uptime, id)
-        }
+        let recording = Recording(
+            intent: intent, replaced: stored?.refreshIntent ?? earlier,
+            version: context.write(.bundle(bundle.with(refreshIntent: intent), over: predecessor(stored))),
+            since: since, startBefore: lastStart(since: since))
+        if mustWait { phase = .refreshing(id, .recording(recording)) } else { recorded(recording, id) }
     }
 
-    /// The intent is stored. A process that was stopped meanwhile must not call after the time at which other processes
-    /// count its call as ended.
+    /// Rule 9: when no byte of a call may be written any more.
+    private func lastStart(since: Duration) -> Duration {
+        let end = min(uptime + policy.deadline, since + policy.longestCall)
+        if case .within(let window) = settings.tolerance { return min(end, since + window) }
+        return end
+    }
+
+    /// The intent is stored.
     mutating func recorded(_ recording: Recording, _ id: AttemptID) {
-        guard uptime < recording.callBefore else {
-            forgetIntent()
-            return failAttempt(TokenRefreshError(.unavailable, reason: "the store was too slow for a call"))
+        let isLate = uptime >= recording.startBefore
+        guard isLate || context.lease.isSuspending else { return makeCall(recording, id) }
+        restoreIntent(before: recording, recording.intent)
+        let reason = isLate ? "the store was too slow for a call" : "the process is about to be suspended"
+        failAttempt(TokenRefreshError(.unavailable, reason: reason))
+    }
+
+    /// G28. No byte of the call was written: it is no lost response. Its intent gives way to the one before it.
+    mutating func callNotMade(_ id: AttemptID, _ error: TokenRefreshError) {
+        guard let ended = call, ended.id == id else { return }
+        endCall()
+        if key?.value == ended.keyBefore.value { key = ended.keyBefore }
+        if ended.generation == bundle.generation, !isStoring {
+            restoreIntent(before: ended.recording, ended.mark == .none ? ended.intent : ended.intent.abandoned)
         }
-        makeCall(recording.intent, since: recording.since, id)
+        if case .refreshing(id, .calling) = phase { failAttempt(error) }
+    }
+
+    /// The session ends here.
+    mutating func leave() {
+        stopDeadlines()
+        if let call { emit(.withdrawCall(call.id)) }
+    }
+
+    private mutating func restoreIntent(before recording: Recording, _ stored: RefreshIntent) {
+        guard recording.replaced != stored else { return }
+        let over = predecessor(persistence == .current ? bundle.with(refreshIntent: stored) : nil)
+        _ = context.write(.bundle(bundle.with(refreshIntent: recording.replaced), over: over))
     }
 
     /// Whether a write that has not ended, or has failed, may have stored the tokens in use.
@@ -75,11 +102,10 @@ extension ActiveSession {
         )
     }
 
-    mutating func makeCall(_ intent: RefreshIntent, since: Duration, _ id: AttemptID, isReplay: Bool = false) {
+    mutating func makeCall(_ recording: Recording, _ id: AttemptID, isReplay: Bool = false) {
         guard let refreshToken = bundle.refreshToken, !refreshToken.isEmpty else { return rest() }
-        var key = currentKey()
-        let isFirst = key.use(at: now)
-        self.key = key
+        let key = currentKey()
+        self.key = key.used(at: now)
         let request = TokenRefreshRequest(
             refreshToken: refreshToken,
             accessToken: bundle.accessToken,
@@ -87,8 +113,8 @@ extension ActiveSession {
             idempotencyKey: key.value
         )
         phase = .refreshing(id, .calling(isReplay: isReplay))
-        call = Call(id: id, startedAt: since, generation: bundle.generation, intent: intent, isFirst: isFirst)
-        context.limitCall(.callLimit(id), at: since + policy.longestCall)
-        emit(.call(id, base: bundle, request))
+        call = Call(id: id, recording: recording, generation: bundle.generation, keyBefore: key)
+        context.limitCall(.callLimit(id), at: recording.since + policy.longestCall)
+        emit(.call(id, base: bundle, request, startBefore: recording.startBefore))
     }
 }

@@ -29,7 +29,9 @@ extension ActiveSession {
             guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended) else {
                 return failed(error, ended, id)
             }
-            makeCall(ended.intent, since: uptime, id, isReplay: true)
+            var recording = ended.recording
+            recording.replaced = recording.intent
+            makeCall(recording, id, isReplay: true)
         // The attempt has missed its deadline. A rejection counts all the same, and so does the pause that a server
         // requests.
         case (.resting, .failure(let error)) where ended != nil && error.countsLate:
@@ -46,8 +48,11 @@ extension ActiveSession {
 
     /// G12. Where the server tolerates it, a call whose response was lost is replayed at once, with the same key.
     func mayReplay(_ call: Call) -> Bool {
-        // Rule 2: a suspension has released the lease, and another process may be calling.
-        guard !settings.isShared || context.lease.isHeld else { return false }
+        // Rule 9: the replay is a call with the same intent. Rule 2: a suspension has released the lease, and another
+        // process may be calling.
+        guard uptime < call.recording.startBefore, !context.lease.isSuspending,
+            !settings.isShared || context.lease.isHeld
+        else { return false }
         return isTolerated(call)
     }
 
@@ -55,7 +60,7 @@ extension ActiveSession {
         switch settings.tolerance {
         case .none: false
         case .sameKey: true
-        case .within(let window): uptime < call.startedAt + window
+        case .within(let window): uptime < call.recording.since + window
         }
     }
 

@@ -49,13 +49,18 @@ struct ActiveSession: Hashable, Sendable {
         case storing(TokenBundle, Expiry, version: Int)
     }
 
-    /// An intent that is being stored.
+    /// An intent that is being stored, and the limits of its call.
     struct Recording: Hashable, Sendable {
         let intent: RefreshIntent
+        /// The intent that it replaces: it counts again where the call is not made. That of a replay is its own, as the
+        /// call before it was made.
+        var replaced: RefreshIntent?
         let version: Int
+        /// From then on the limits and the tolerance count: the record of the intent, or the call that it repeats.
         let since: Duration
-        /// From then on the call must not be made: other processes count its limits from the date of the intent.
-        let callBefore: Duration
+        /// From then on no byte of the call may be written: other processes count its limits from the date of the
+        /// intent (G28).
+        let startBefore: Duration
     }
 
     /// Whether a call may be made where an intent was found (rule 4).
@@ -71,7 +76,6 @@ struct ActiveSession: Hashable, Sendable {
     struct Repetition: Hashable, Sendable {
         var date: Date?
         var since: Duration?
-        var until: Duration?
     }
 
     /// The key of all calls with one refresh token.
@@ -98,14 +102,12 @@ struct ActiveSession: Hashable, Sendable {
             firstCall = Instant(uptime: max(shown ?? .zero, madeAt ?? shown ?? moment.uptime), date: first)
         }
 
-        /// A call is made.
-        ///
-        /// - Returns: Whether no earlier call can have brought its response.
-        mutating func use(at now: Instant) -> Bool {
-            isUsed = true
-            guard firstCall == nil else { return false }
-            (firstCall, isMeasured) = (now, true)
-            return true
+        /// The key, once a call is made with it.
+        func used(at now: Instant) -> CallKey {
+            var key = self
+            key.isUsed = true
+            if firstCall == nil { (key.firstCall, key.isMeasured) = (now, true) }
+            return key
         }
 
         init(new value: String, at uptime: Duration) {
@@ -116,14 +118,12 @@ struct ActiveSession: Hashable, Sendable {
     /// The call that spends, or has spent, the current refresh token.
     struct Call: Hashable, Sendable {
         let id: AttemptID
-        /// From then on the limits and the tolerance count: the record of its intent, or the call that it repeats.
-        let startedAt: Duration
+        /// Its intent, which the store holds or is to hold.
+        let recording: Recording
         /// The generation of the bundle whose refresh token it spends.
         let generation: Int
-        /// The intent that the store holds, or is to hold.
-        let intent: RefreshIntent
-        /// Whether no response to an earlier call with the key can come in place of its own.
-        let isFirst: Bool
+        /// What was known of its key before it.
+        let keyBefore: CallKey
         var progress = Progress.underWay
         var mark = Mark.none
 
@@ -134,6 +134,11 @@ struct ActiveSession: Hashable, Sendable {
             /// It has not ended although it was cancelled.
             case abandoned
         }
+
+        var intent: RefreshIntent { recording.intent }
+
+        /// Whether no response to an earlier call with the key can come in place of its own.
+        var isFirst: Bool { keyBefore.firstCall == nil }
 
         /// The mark of its intent: the call was abandoned, or the process is about to be suspended.
         enum Mark: Hashable, Sendable {

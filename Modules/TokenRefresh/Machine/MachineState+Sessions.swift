@@ -108,7 +108,7 @@ extension MachineState {
 
     /// G23: a waiter of one session never continues in another. Waiters for the state get the next one.
     mutating func failWaiters() {
-        modifySession { $0.stopDeadlines() }
+        modifySession { $0.leave() }
         for waiter in context.room.take(.load, .check, .nextCheck, .attempt, .pause) {
             switch waiter.request {
             case .restore, .refresh: context.room.add(waiter, to: .publication)
@@ -155,6 +155,12 @@ extension MachineState {
         let isInUse = current.refreshToken.map { !$0.isEmpty && $0 == bundle.refreshToken } ?? false
         guard current.session != bundle.session, !isInUse, current.accessToken != bundle.accessToken else { return }
         context.emit(.revoke(bundle, besideAnother: true))
+    }
+
+    mutating func callNotMade(_ id: AttemptID, _ error: TokenRefreshError) {
+        context.lease.endedCalls[id] = nil
+        context.stopLimits(of: id)
+        modifySession { $0.callNotMade(id, error) }
     }
 
     mutating func responded(

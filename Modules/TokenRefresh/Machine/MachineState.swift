@@ -137,6 +137,7 @@ struct MachineState: Hashable, Sendable {
         case .leaseHeld(let holder): modifySession { $0.leaseHeld(by: holder) }
         case .leaseLost(let id): leaseLost(id)
         case .wrote(let version, let outcome): wrote(version, outcome)
+        case .callNotMade(let id, let error): callNotMade(id, error)
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
         case .timerFired(let timer): timerFired(timer)
         }

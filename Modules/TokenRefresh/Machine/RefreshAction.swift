@@ -10,8 +10,11 @@ enum RefreshAction: Sendable {
     indirect case write(version: Int, StoreContent)
 
     // Server.
-    indirect case call(AttemptID, base: TokenBundle, TokenRefreshRequest)
+    /// `startBefore`: when no byte of it may be written any more (G28).
+    indirect case call(AttemptID, base: TokenBundle, TokenRefreshRequest, startBefore: Duration)
     case cancelCall(AttemptID)
+    /// Its session has ended: a call of which no byte was written is not made any more (G28).
+    case withdrawCall(AttemptID)
     /// `besideAnother`: another session is signed in, so the handler must affect this one only (G9).
     indirect case revoke(TokenBundle, besideAnother: Bool)
 

@@ -24,6 +24,8 @@ enum RefreshEvent: Sendable {
     /// Another process may have the lease.
     case leaseLost(AttemptID)
     indirect case wrote(version: Int, WriteOutcome)
+    /// No byte of a call was written, and none will be (G28).
+    indirect case callNotMade(AttemptID, TokenRefreshError)
     indirect case responded(AttemptID, base: TokenBundle, Result<TokenRefreshResult, TokenRefreshError>)
     case timerFired(RefreshTimer)
 }

@@ -32,12 +32,14 @@ struct ExplorationBounds: Hashable, Sendable {
         /// What shows who holds the lease is removed: the file that is locked, alone or because its folder is replaced
         /// by a copy, or the claim in the row.
         case removal
+        /// A process is stopped, without a sign of it before, between the decision to call and the first byte.
+        case freeze
 
         /// Whether it counts as a fault.
         var isFault: Bool { rawValue >= Resource.crash.rawValue }
     }
 
-    private(set) var left = SIMD16<UInt8>(repeating: 0)
+    private(set) var left = SIMD32<UInt8>(repeating: 0)
     /// How many faults there may be in one history, of any kind.
     var faults: UInt8 = 0
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// Rules 1 to 7 between two processes: every interleaving within bounds, not a sample of them.
+/// Rules 1 to 9 between two processes: every interleaving within bounds, not a sample of them.
 ///
 /// `make explore` walks further, and takes `BOUNDS`, as in `make explore BOUNDS="refresh=3 pause=2 crash=1 faults=1"`.
 @Suite struct ExplorationTests {
@@ -23,6 +23,7 @@ import Testing
         ExplorationBounds(faults: 1, [.refresh: 2, .pause: 2, .busy: 1]),
         ExplorationBounds(faults: 2, [.refresh: 1, .pause: 2, .busy: 1, .crash: 1]),
         ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .removal: 1]),
+        ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .freeze: 1]),
     ]
 
     /// What is walked on demand.
@@ -62,6 +63,8 @@ import Testing
         ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .removal: 1, .crash: 1, .lost: 1, .slow: 1, .limit: 1]),
         ExplorationBounds(faults: 2, [.refresh: 2, .pause: 1, .removal: 2, .suspension: 1, .busy: 1]),
         ExplorationBounds(faults: 2, [.refresh: 2, .pause: 1, .removal: 1, .cut: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .freeze: 1, .suspension: 1, .lost: 1, .slow: 1]),
+        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .freeze: 2, .crash: 1, .limit: 1]),
     ]
 
     @Test(arguments: [false, true])
@@ -80,10 +83,10 @@ import Testing
         }
     }
 
-    /// Only a claim can be cut, and both kinds of leases can lose what shows who holds them.
+    /// Only a claim can be cut. Both kinds of leases can lose what shows who holds them, and have owners that stop.
     private static func leases(of bounds: ExplorationBounds) -> [Bool] {
         if bounds.includes(.cut) { return [true] }
-        return bounds.includes(.removal) ? [false, true] : [false]
+        return bounds.includes(.removal) || bounds.includes(.freeze) ? [false, true] : [false]
     }
 
     private func walk(_ bounds: ExplorationBounds, _ model: ExplorationModel) {
@@ -148,6 +151,8 @@ struct BrokenWorld: CustomTestStringConvertible, Sendable {
         world(.freeLeaseIsProof, hasClaims: true, [.refresh: 2, .removal: 1], breaks: .secondCall, after: 13),
         world(.failuresAreLost, [.refresh: 2, .busy: 1], breaks: .pause, after: 17),
         world(.intentsAreLost, faults: 0, [.refresh: 1], breaks: .intent, after: 6),
+        world(.callsAreNotWithdrawn, hasClaims: true, [.refresh: 2, .freeze: 1], breaks: .leased, after: 12),
+        world(.callsStartLate, hasClaims: true, [.refresh: 2, .pause: 2, .freeze: 1], breaks: .secondCall, after: 21),
     ]
 
     private static func world(

@@ -51,10 +51,17 @@ extension ExploredWorld {
         var choices: [Choice] = []
         if call.phase == .sent { choices.append(Choice(process, .serveCall(index))) }
         guard !call.isOrphan, world.processes[process].runs else { return choices }
+        if call.phase == .made {
+            if !call.isCancelled { choices.append(Choice(process, .writeCall(index))) }
+            return choices + [
+                Choice(process, .suspend, costs: .freeze), Choice(process, .endCall(index), costs: .lost),
+            ]
+        }
         if call.phase != .sent { choices.append(Choice(process, .respond(index))) }
         // Whether the server has processed the call, or will, is not known.
         choices.append(Choice(process, .endCall(index), costs: .lost))
         switch call.phase {
+        case .made: break
         case .sent, .responded(.issued): choices.append(Choice(process, .failCall(index), costs: .busy))
         case .responded(.rejected), .responded(.failed): break
         }

@@ -139,6 +139,7 @@ extension Call {
         hasher.combine(attempt)
         hasher.combine(base.generation)
         hasher.combine(since)
+        hasher.combine(startBefore)
         hasher.combine(isCancelled)
         hasher.combine(isUnguarded)
         hasher.combine(isAbandoned)

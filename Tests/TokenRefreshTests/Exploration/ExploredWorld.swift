@@ -8,7 +8,7 @@ struct ExploredWorld {
     var bounds: ExplorationBounds
 
     init(_ model: ExplorationModel, _ bounds: ExplorationBounds) {
-        world = World(plan: WorldPlan(exploring: model), fault: model.flaw)
+        world = World(plan: WorldPlan(exploring: model, delaysWrites: bounds.includes(.freeze)), fault: model.flaw)
         self.bounds = bounds
         // The session began before: neither of the two has signed in to it.
         let grant = world.server.signIn("ada", process: -1, at: world.now)

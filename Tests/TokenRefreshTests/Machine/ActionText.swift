@@ -22,13 +22,13 @@ extension RefreshAction {
             }
         case .write(_, .tombstone): "delete"
         case .release: "release"
-        case .call(_, let base, _): "call g\(base.generation)"
+        case .call(_, let base, _, _): "call g\(base.generation)"
         case .cancelCall: "cancel call"
         case .revoke(let bundle, false): "revoke \(bundle.session.rawValue) g\(bundle.generation)"
         case .revoke(let bundle, true): "revoke only \(bundle.session.rawValue) g\(bundle.generation)"
         case .respond(let waiter, let response): "\(waiter.number): \(response.text)"
         case .publish(let state): state.text
-        case .startTimer, .stopTimer, .report: nil
+        case .startTimer, .stopTimer, .report, .withdrawCall: nil
         }
     }
 }

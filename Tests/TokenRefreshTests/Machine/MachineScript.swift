@@ -23,6 +23,10 @@ struct MachineScript {
     var recordsIntents = true
     private var lastCall: (id: AttemptID, base: TokenBundle)?
     private(set) var lastRequest: TokenRefreshRequest?
+    /// When no byte of the last call may be written any more.
+    private(set) var lastStart: Duration = .zero
+    /// The calls that were withdrawn because their session has ended.
+    private(set) var withdrawn: [AttemptID] = []
     private var lastAttempt: AttemptID?
     private(set) var lastWrite = 0
     /// The content of the last write.
@@ -184,6 +188,12 @@ struct MachineScript {
         return send(.responded(call.id, base: call.base, .success(result)))
     }
 
+    /// No byte of the last call was written.
+    mutating func notMade() -> [String] {
+        guard let call = lastCall else { return ["no call"] }
+        return send(.callNotMade(call.id, .unavailable))
+    }
+
     /// The last call, to be responded to later than others.
     var call: (id: AttemptID, base: TokenBundle)? { lastCall }
 
@@ -276,8 +286,10 @@ struct MachineScript {
 
     private mutating func note(_ action: RefreshAction) {
         switch action {
-        case .call(let id, let base, let request):
+        case .withdrawCall(let id): withdrawn.append(id)
+        case .call(let id, let base, let request, let startBefore):
             lastCall = (id, base)
+            lastStart = startBefore
             lastAttempt = id
             lastRequest = request
         case .lease(let id), .read(.attempt(let id)): lastAttempt = id

@@ -39,7 +39,8 @@ import Testing
         #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
         // No timer has fired yet.
         script.uptime += .seconds(31)
-        #expect(script.wrote() == ["1: refreshUnavailable", "release"])
+        #expect(script.wrote() == ["save ada g0", "1: refreshUnavailable"])
+        #expect(script.wrote() == ["release"])
     }
 
     @Test func `Rule 4: an intent of this process over the intent of another one leaves that one to be waited for`() {

@@ -157,6 +157,9 @@ extension World {
             return canEnd ? .endCall(index) : nil
         }
         switch calls[index].phase {
+        case .made where !processes[calls[index].process].runs: return nil
+        case .made where calls[index].isCancelled || (isTroubled && draws.chance(20)): return .endCall(index)
+        case .made: return .writeCall(index)
         case .sent where isTroubled && draws.chance(25): return .hangCall(index, isDeaf: draws.chance(30))
         case .sent where isServerDown || (isTroubled && draws.chance(40)):
             return canEnd ? .refuseCall(index, refusal(&draws)) : nil

@@ -274,6 +274,8 @@ struct Receipt {
 /// A refresh on its way to the server and back.
 struct Call {
     enum Phase: Hashable {
+        /// No byte of it was written.
+        case made
         case sent
         case responded(AuthorizationServer.Response)
     }
@@ -286,9 +288,11 @@ struct Call {
     let key: String
     /// When its intent was recorded, or it was made where there is none.
     let since: Int
-    /// The calls with the same refresh token that were under way when it was made.
-    let rivals: [Int]
-    var phase = Phase.sent
+    /// When no byte of it may be written any more.
+    let startBefore: Int
+    /// The calls with the same refresh token that were under way when it was written.
+    var rivals: [Int] = []
+    var phase = Phase.made
     /// It takes longer than its deadline.
     var isHung = false
     /// It does not end when it is cancelled.
@@ -303,7 +307,7 @@ struct Call {
     var isOrphan = false
     /// The process that made it has released, or lost, the lease.
     var isUnguarded = false
-    /// Its process slept.
+    /// Its process slept since it was written.
     var hasSlept = false
     /// How often its process slept for longer than a slice of the grace, and the end of the last sleep.
     var wakes = 0

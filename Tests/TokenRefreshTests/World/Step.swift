@@ -24,6 +24,7 @@ struct Step {
         case cancelRequest(Int)
 
         // Its calls.
+        case writeCall(Int)
         case serveCall(Int)
         /// The server, or a gateway before it, fails. Whether the refresh is done stays as it is.
         case failCall(Int)
@@ -95,6 +96,7 @@ extension World {
         case .replaceToken(let index, let isInvalid): replaceToken(of: index, process, isInvalid: isInvalid)
         case .cancelRequest(let index): cancel(request: index, of: process)
 
+        case .writeCall(let index): write(call: index)
         case .serveCall(let index): serve(index)
         case .failCall(let index): fail(call: index)
         case .respond(let index): respond(index, &draws)

@@ -79,6 +79,7 @@ extension RefreshEvent {
         case .leaseFailed(let id, let error): "no lease for \(id.number): \(error.code)"
         case .leaseHeld(let holder): "the lease is held by \(holder)"
         case .leaseLost(let id): "the lease of \(id.number) is lost"
+        case .callNotMade(let id, let error): "call \(id.number) is not made: \(error)"
         case .responded(let id, let base, .success(let tokens)):
             "response \(id.number) from \(base.traceText): \(tokens.accessToken), \(tokens.refreshToken ?? "no refresh token")"
         case .responded(let id, let base, .failure(let error)): "response \(id.number) from \(base.traceText): \(error)"
@@ -108,14 +109,14 @@ extension RefreshAction {
         case .lease(let id): "lease \(id.number)"
         case .write(let version, let content): "write \(version): \(content.traceText)"
         case .release(let id): "release \(id.number)"
-        case .call(let id, let base, let request):
+        case .call(let id, let base, let request, _):
             "call \(id.number) from \(base.traceText) with \(request.refreshToken), key \(request.idempotencyKey.prefix(4))"
         case .cancelCall(let id): "cancel call \(id.number)"
         case .revoke(let bundle, let besideAnother):
             "revoke \(bundle.traceText)\(besideAnother ? " beside another" : "")"
         case .respond(let waiter, let response): "#\(waiter.number) \(response.traceText)"
         case .publish(let state): "state \(state)"
-        case .startTimer, .stopTimer: nil
+        case .startTimer, .stopTimer, .withdrawCall: nil
         case .report(let event): "report \(event)"
         }
     }

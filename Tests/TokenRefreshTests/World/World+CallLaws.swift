@@ -37,7 +37,7 @@ extension World {
     /// G1, G8. No other call for the session, unless the owner of one may have abandoned it, or the server tolerates
     /// it.
     private mutating func checkRivals(of call: Call) {
-        for other in calls where !isGivenUp(other, for: call) {
+        for other in calls where other.phase != .made && !isGivenUp(other, for: call) {
             if isUnderWay(other, with: call.token, of: call.process) {
                 fail(
                     .secondCall,
@@ -137,7 +137,7 @@ extension World {
 extension World {
     /// Whether a call with a refresh token has not ended. A call of a process that was killed has.
     func isUnderWay(_ call: Call, with token: Int, of process: Int) -> Bool {
-        call.token == token && !call.isOrphan && plan.server.rotates
+        call.token == token && call.phase != .made && !call.isOrphan && plan.server.rotates
     }
 
     /// Whether the response of an exchange is lost, or its owner has released the lease and the longest call would be

@@ -23,6 +23,10 @@ extension World {
         case cutLeaseIsProof
         /// An owner that does not hold the lease is taken for dead.
         case freeLeaseIsProof
+        /// What writes a call does not look at the clock.
+        case callsStartLate
+        /// A call that was not written stays when its process loses the lease, or is about to be suspended.
+        case callsAreNotWithdrawn
     }
 
     // MARK: Clocks
@@ -92,12 +96,14 @@ extension World {
         if store.lease?.owner == processes[process].owner {
             if plan.lease.claimTime == nil { store.lease = nil } else { store.lease?.silentSince = now }
         }
+        calls.removeAll { $0.process == process && $0.phase == .made }
         for index in 0..<calls.count where calls[index].process == process { calls[index].isOrphan = true }
         server.noteCrash(of: process)
     }
 
     mutating func announceSuspension(of process: Int) {
         processes[process].isSuspending = true
+        withdrawCalls(of: process)
         send(process, .suspensionNear)
     }
 

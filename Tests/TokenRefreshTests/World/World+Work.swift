@@ -13,7 +13,7 @@ extension World {
     /// The response to a call arrives.
     mutating func respond(_ index: Int, _ draws: inout RandomDraws) {
         switch calls[index].phase {
-        case .sent: break
+        case .made, .sent: break
         case .responded(.rejected): deliver(.failure(.rejected), to: index)
         case .responded(.issued(let grant)): issue(grant, to: index, &draws)
         case .responded(.failed(let status)): deliver(.failure(.init(.unavailable, status: status)), to: index)
@@ -23,6 +23,7 @@ extension World {
     /// A call ends without its response.
     mutating func end(_ index: Int) {
         let call = calls[index]
+        if call.phase == .made { return endUnmade(index, because: "no connection") }
         if !call.isOrphan { server.noteFate(.lost, of: call) }
         // What has not reached the server yet may still do so.
         if case .sent = call.phase, !isDraining {

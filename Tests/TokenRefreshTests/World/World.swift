@@ -158,6 +158,7 @@ struct World {
     /// Tells a process of the leases that it has lost.
     mutating func noticeLosses(_ process: Int) {
         for lost in lostLeases(of: process) {
+            withdrawCalls(of: process)
             processes[process].knownLoss = lost
             handle(.leaseLost(lost), process)
         }
@@ -193,11 +194,16 @@ struct World {
                 processes[process].notes.rejectedEnd = (version, bundle.session)
             }
             add(.write(version: version, content), process)
-        case .call(let id, let base, let request): call(process, id, base, request)
+        case .call(let id, let base, let request, let startBefore):
+            call(process, id, base, request, startBefore: startBefore)
         case .cancelCall(let id):
             for index in 0..<calls.count where calls[index].attempt == id && calls[index].process == process {
                 if !calls[index].isOrphan { calls[index].isCancelled = true }
                 if case .timerFired = before.event { checkWake(calls[index]) }
+            }
+        case .withdrawCall(let id):
+            for index in 0..<calls.count where calls[index].attempt == id && calls[index].process == process {
+                if calls[index].phase == .made { calls[index].isCancelled = true }
             }
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, process, before)
         case .startTimer(let timer, let deadline):
@@ -220,7 +226,8 @@ struct World {
         _ process: Int,
         _ id: AttemptID,
         _ base: TokenBundle,
-        _ request: TokenRefreshRequest
+        _ request: TokenRefreshRequest,
+        startBefore: Duration
     ) {
         guard !request.refreshToken.isEmpty else {
             return fail(.noToken, "p\(process + 1) calls with an empty refresh token")
@@ -237,13 +244,42 @@ struct World {
             token: token,
             key: key,
             since: intent == true ? min(processes[process].notes.intentAt, now) : now,
-            rivals: calls.filter { isUnderWay($0, with: token, of: process) }.map(\.number)
+            startBefore: startBefore.milliseconds
         )
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
-        checkCall(call)
-        keys[base.grant] = call.key
-        noteCall(process, call.key, since: call.since)
         calls.append(call)
+        if !plan.delaysWrites { write(call: calls.count - 1) }
+    }
+
+    /// The first byte of a call is written, if it may be (G28). From here on it may reach the server.
+    mutating func write(call index: Int) {
+        guard now < calls[index].startBefore || store.fault == .callsStartLate else {
+            return endUnmade(index, because: "too late for a call")
+        }
+        var call = calls[index]
+        let (process, token) = (call.process, call.token)
+        call.rivals = calls.filter { isUnderWay($0, with: token, of: process) }.map(\.number)
+        (call.phase, call.hasSlept, call.wakes) = (.sent, false, 0)
+        checkCall(call)
+        keys[call.base.grant] = call.key
+        noteCall(process, call.key, since: call.since)
+        calls[index] = call
+    }
+
+    /// G28. A call ends of which no byte was written.
+    mutating func endUnmade(_ index: Int, because reason: String) {
+        let call = calls.remove(at: index)
+        handle(.callNotMade(call.attempt, TokenRefreshError(.unavailable, reason: reason)), call.process)
+        checkWork(call.process)
+    }
+
+    /// Withdraws the calls of a process of which no byte was written.
+    mutating func withdrawCalls(of process: Int) {
+        while store.fault != .callsAreNotWithdrawn,
+            let index = calls.firstIndex(where: { $0.process == process && $0.phase == .made })
+        {
+            endUnmade(index, because: "withdrawn")
+        }
     }
 
     /// An idempotency key of a process, as no other process has it.

@@ -95,11 +95,13 @@ final class WorldPlan: Sendable {
     /// histories would lead to equal states otherwise. A simulation has names that are never used twice, so that a
     /// response to an earlier caller is noticed.
     let hasMirroredNames: Bool
+    /// Whether time can pass, and anything happen, between the decision to call and the first byte.
+    let delaysWrites: Bool
 
     init(seed: UInt64) {
         var draws = RandomDraws(seed)
         self.seed = seed
-        hasMirroredNames = false
+        (hasMirroredNames, delaysWrites) = (false, true)
         isShared = draws.chance(70)
         processes = isShared ? 2 + draws.pick(2) : 1
         lease = draws.chance(60) ? .lock : .claim(draws.of([5_000, 15_000, 40_000]))
@@ -128,8 +130,9 @@ final class WorldPlan: Sendable {
     }
 
     /// A world of two processes, without what is not part of the protocol: expiry, jitter, dates, cool-downs.
-    init(exploring model: ExplorationModel) {
+    init(exploring model: ExplorationModel, delaysWrites: Bool = false) {
         seed = 0
+        self.delaysWrites = delaysWrites
         hasMirroredNames = true
         leasesHaveNames = true
         isShared = true

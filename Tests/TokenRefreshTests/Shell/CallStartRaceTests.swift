@@ -1,0 +1,109 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import ContractTesting
+import TestSupport
+import Testing
+
+@testable import TokenRefresh
+
+extension ScriptedRefreshHandler.Response {
+    /// A call that connects until a gate opens, and then asks whether it may start.
+    fileprivate static func connecting(until gate: Gate) -> Self {
+        .custom { request, server in
+            request.startPermit?.adopt()
+            await gate.pass()
+            guard request.startPermit?.start() ?? true else {
+                throw TokenRefreshError(.unavailable, reason: "not started")
+            }
+            return try server.refresh(request)
+        }
+    }
+}
+
+/// G28: the right to spend the refresh token is checked when the first byte is written.
+@Suite(.timeLimit(.minutes(10))) struct CallStartRaceTests {
+    private let gate = Gate()
+
+    /// A refresh that connects.
+    private func connecting(_ activity: ManualActivity = ManualActivity()) async throws -> (
+        engine: TokenRefreshCoordinator, bench: Bench, waiter: Task<String?, Never>
+    ) {
+        let bench = try await Bench.signedIn(.shared)
+        await bench.engine.settle()
+        bench.handler.enqueue(.connecting(until: gate))
+        let engine = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock, activity: activity)
+        let waiter = Task { await code { try await engine.refresh() } }
+        await gate.arrivals(atLeast: 1)
+        return (engine, bench, waiter)
+    }
+
+    @Test func `A process that was stopped before the first byte does not call, and its intent goes`() async throws {
+        let (engine, bench, waiter) = try await connecting()
+        #expect(bench.store.base.bundle?.refreshIntent != nil)
+        // No timer fires while it is stopped.
+        bench.clock.advance(by: .seconds(31))
+        gate.open()
+        #expect(await waiter.value == "refreshUnavailable")
+        try await until { bench.store.base.bundle?.refreshIntent == nil && !engine.status.isRefreshing }
+        #expect(bench.server.rotations == 0)
+        bench.clock.advance(by: .seconds(60))
+        try await engine.refresh()
+        #expect(bench.handler.mostAtOnce == 1 && bench.server.reuses == 0)
+        #expect(Set(bench.handler.calls.map(\.idempotencyKey)).count == 1)
+    }
+
+    @Test func `A suspension withdraws a call that connects, and releases the lease at once`() async throws {
+        let activity = ManualActivity()
+        let (_, bench, waiter) = try await connecting(activity)
+        activity.expire()
+        #expect(await waiter.value == "refreshUnavailable")
+        try await until { activity.running == 0 }
+        #expect(bench.store.base.bundle?.refreshIntent == nil)
+        let other = try await bench.store.lease(waitingAtMost: .seconds(30))
+        await other.release()
+        gate.open()
+        try await until { bench.handler.calls.count == 1 }
+        #expect(bench.server.rotations == 0)
+    }
+
+    @Test func `A sign-out withdraws a call that connects`() async throws {
+        let (engine, bench, waiter) = try await connecting()
+        try await engine.signOut()
+        _ = await waiter.value
+        gate.open()
+        #expect(await engine.settle())
+        #expect(bench.server.rotations == 0)
+    }
+
+    @Test func `A handler that does not ask is not called too late, and a call of it counts as made`() {
+        let clock = ManualTimeSource()
+        let permit = StartPermit(until: clock.uptime + .seconds(5), on: clock)
+        #expect(permit.handOver())
+        #expect(permit.withdraw() == .made)
+        let early = StartPermit(until: clock.uptime + .seconds(5), on: clock)
+        #expect(early.withdraw() == .notMade && !early.handOver() && !early.start())
+    }
+
+    @Test func `A permit ends at its instant, and a withdrawal is for good`() {
+        let clock = ManualTimeSource()
+        let permit = StartPermit(until: clock.uptime + .seconds(5), on: clock)
+        #expect(permit.handOver())
+        permit.adopt()
+        #expect(permit.start() && permit.start(), "the head, and the body")
+        #expect(permit.withdraw() == .made && !permit.start())
+        let late = StartPermit(until: clock.uptime + .seconds(5), on: clock)
+        clock.advance(by: .seconds(5))
+        #expect(!late.start() && late.timeLeft == .zero && late.withdraw() == .notMade)
+    }
+
+    @Test(arguments: [true, false])
+    func `A call that starts by itself later is cancelled while it has sent nothing`(isUnsent: Bool) {
+        let clock = ManualTimeSource()
+        let permit = StartPermit(until: clock.uptime + .seconds(5), on: clock)
+        let isStarted = permit.start { isUnsent }
+        #expect(isStarted)
+        #expect(permit.withdraw() == (isUnsent ? .unsent : .made))
+        #expect(permit.withdraw() == .made, "once")
+    }
+}
