@@ -40,7 +40,8 @@ extension World {
 
     /// Notes how many sign-ins there have been when a sign-in or a sign-out is over.
     private func noteEnds(_ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse) {
-        if case .cancelled = response { return }
+        // A sign-in whose caller leaves goes on.
+        if case .cancelled = response, request.kind != .signIn { return }
         let logins = server.families.count
         switch request.kind {
         case .signIn: processes[process].notes.begun = (processes[process].current?.bundle.session, logins)
