@@ -26,14 +26,14 @@ let modules: [Target] = [
     module("TokenRefresh", ["AuthInterface", "ConcurrencyPrimitives"]),
     module("NetworkCore", ["AuthInterface", "ConcurrencyPrimitives"]),
     // What the transports share.
-    module("NetworkExchange", ["NetworkCore", "ConcurrencyPrimitives"]),
+    module("NetworkExchange", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"]),
     module("NetworkURLSession", ["NetworkExchange", "NetworkCore", "ConcurrencyPrimitives"]),
     module("NetworkCaching", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"]),
     module("NetworkTransfers", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"]),
     module("NetworkRecording", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"]),
     // Empty unless the trait is on.
     module(
-        "NetworkAsyncHTTPClient", ["NetworkExchange", "NetworkCore", "ConcurrencyPrimitives"],
+        "NetworkAsyncHTTPClient", ["NetworkExchange", "NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
         trait: [
             product("AsyncHTTPClient", "async-http-client", trait: "AsyncHTTPClient"),
             product("NIOCore", "swift-nio", trait: "AsyncHTTPClient"),

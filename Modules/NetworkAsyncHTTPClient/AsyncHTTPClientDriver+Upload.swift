@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
+import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 import NIOCore
@@ -19,7 +20,7 @@ extension AsyncHTTPClientDriver {
         var fields = NIOHTTP1.HTTPHeaders()
         fields.reserveCapacity(head.headers.count + 3)
         for field in head.headers { fields.add(name: field.name, value: field.value) }
-        if request.body.trailers != nil { try announceTrailers(in: &fields) }
+        try announce(in: &fields)
         do {
             return try HTTPClient.Request(
                 url: head.url, method: NIOHTTP1.HTTPMethod(rawValue: head.method.rawValue), headers: fields, body: body)
@@ -55,18 +56,24 @@ extension AsyncHTTPClientDriver {
         }
     }
 
-    private func announceTrailers(in fields: inout NIOHTTP1.HTTPHeaders) throws {
-        guard let trailers = client.log?.requestTrailers else {
-            throw HTTPTransportError(.invalidRequest, reason: "an HTTP client that is shared cannot send trailers")
+    /// Leaves a note for the connection, where it has to know something.
+    private func announce(in fields: inout NIOHTTP1.HTTPHeaders) throws {
+        let (permit, hasTrailers) = (request.startPermit, request.body.trailers != nil)
+        guard permit != nil || hasTrailers else { return }
+        guard let notes = client.log?.requests else {
+            guard !hasTrailers else {
+                throw HTTPTransportError(.invalidRequest, reason: "an HTTP client that is shared cannot send trailers")
+            }
+            return
         }
-        let number = trailers.announce(in: &fields)
-        state.withLock { $0.trailerNumber = number }
+        let number = notes.announce(.init(trailers: hasTrailers ? [:] : nil, permit: permit), in: &fields)
+        state.withLock { $0.noteNumber = number }
     }
 
     private func makeTrailers() async throws {
-        guard let make = request.body.trailers, let number = state.withLock({ $0.trailerNumber }) else { return }
+        guard let make = request.body.trailers, let number = state.withLock({ $0.noteNumber }) else { return }
         let fields = try HTTPRequestHead.validTrailers(try await make())
-        client.log?.requestTrailers.set(NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }), for: number)
+        client.log?.requests.set(NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }), for: number)
     }
 
     /// Waits until more may be written.

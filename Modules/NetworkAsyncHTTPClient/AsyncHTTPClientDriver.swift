@@ -16,8 +16,8 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         var upload: Upload?
         /// The sender of the body, while AsyncHTTPClient holds it back.
         var writer: CheckedContinuation<Bool, Never>?
-        /// The number of the request's trailers.
-        var trailerNumber: Int?
+        /// The number of the note of the request.
+        var noteNumber: Int?
         var entry: ResponseLog.Entry?
         var demand = Demand.none
         var isEnded = false
@@ -77,6 +77,11 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             return state.attempts
         }
         guard let attempt else { return }
+        // The connections of an application's client do not ask.
+        if client.log == nil {
+            let isUnsent = { @Sendable [weak exchange] in !(exchange?.progress.isSent ?? true) }
+            guard exchange.start(isUnsent: isUnsent) else { return }
+        }
         let task = client.client.execute(request: httpRequest, delegate: self, eventLoop: .delegate(on: eventLoop))
         task.futureResult.whenFailure { error in
             let (isLatest, entry) = self.state.withLock { state in
@@ -127,7 +132,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         if let entry = before.entry { eventLoops.add(entry.channel.eventLoop) }
         before.upload?.task.cancel()
         before.writer?.resume(returning: false)
-        if let number = before.trailerNumber { client.log?.requestTrailers.remove(number) }
+        if let number = before.noteNumber { client.log?.requests.remove(number) }
         // Before the task: AsyncHTTPClient then fulfils what it holds the sender back with.
         before.upload?.end.fail(error ?? CancellationError())
         if let task = before.task, error != nil || before.upload != nil { task.cancel() }

@@ -25,6 +25,9 @@ public import NetworkExchange
 /// no token and must not happen twice, as a sign-in is. A connection on which bytes arrive that belong to no response
 /// is closed.
 ///
+/// Whether a refresh may still start is asked in the channel, after connecting and TLS: before the head, and again
+/// before the first byte of the body (G28).
+///
 /// **Time.** Idle timeout and time to the head are those of the request. While a reader does not read, and the sender
 /// therefore waits, no idle time counts. One timer serves all requests of a transport. When a process was stopped, or
 /// its device slept, for longer than a limit, what has arrived meanwhile is read first: the limit counts after
@@ -88,8 +91,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// the limits, that of requests to one origin does.
     ///
     /// Such a transport sees no trailers, sends none and pins no keys, and all requests share the connections of the
-    /// client. Of a redirect it delivers the head only, whatever the client is configured to do. The application shuts
-    /// the client down, after the last use of the transport.
+    /// client. Of a redirect it delivers the head only, whatever the client is configured to do. Whether a refresh may
+    /// start is asked before the client gets it, and not when it writes (G28). The application shuts the client down,
+    /// after the last use of the transport.
     ///
     /// Set `httpVersion` to `.http1Only` in its configuration: over HTTP/2, a server that has sent its whole response
     /// before it has the whole request can end the process (AsyncHTTPClient 1.37). A transport's own clients are not

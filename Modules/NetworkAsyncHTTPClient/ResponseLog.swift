@@ -61,7 +61,7 @@ final class ResponseLog: Sendable {
         var entries: [Int: Entry] = [:]
     }
 
-    let requestTrailers = RequestTrailers()
+    let requests = RequestNotes()
     private let state = Locked(State())
 
     /// Adds a handler to a connection, or to a stream of one, between its HTTP decoder and the decompressor.

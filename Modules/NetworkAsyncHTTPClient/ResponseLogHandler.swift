@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 import AsyncHTTPClient
+import AuthInterface
 import ConcurrencyPrimitives
 import NIOCore
 import NIOHTTP1
@@ -20,8 +21,12 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private let log: ResponseLog
     /// Whether it is a stream of HTTP/2.
     private let isStream: Bool
-    /// The number of the request that is being sent, where it has trailers.
-    private var trailersToSend: Int?
+    /// The number of the request that is being sent, where there is a note of it.
+    private var noteNumber: Int?
+    /// The right to send the body of the request.
+    private var permit: StartPermit?
+    /// Whether a request was refused before its body. Nothing more of the connection is written.
+    private var isSilent = false
     private var current: (number: Int, entry: ResponseLog.Entry)?
     private var hasResponded = false
     private var decodesAll = false
@@ -78,21 +83,45 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !isSilent else { return promise?.fail(HTTPTransportError.notStarted) ?? () }
         var data = data
         switch unwrapOutboundIn(data) {
         case .head(var head):
             (isHead, isRequestSent, hasReceived) = (head.method == .HEAD, false, false)
             if phase != .refused { phase = .head }
-            trailersToSend = log.requestTrailers.take(from: &head.headers)
-            if trailersToSend != nil { data = wrapOutboundOut(.head(head)) }
+            noteNumber = log.requests.take(from: &head.headers)
+            guard let number = noteNumber else { break }
+            // An exchange that has ended has no right to send anything.
+            guard let note = log.requests.note(of: number), note.permit?.start() ?? true else {
+                return refuseToSend(context, promise)
+            }
+            permit = note.permit
+            data = wrapOutboundOut(.head(head))
         case .end:
             isRequestSent = true
             // Not in this call: AsyncHTTPClient may begin another request.
             if endFollowsRequest { context.eventLoop.assumeIsolated().execute { self.passOnEnd() } }
-            if let number = trailersToSend { data = wrapOutboundOut(.end(log.requestTrailers.fields(of: number))) }
-        case .body: break
+            if let number = noteNumber, let trailers = log.requests.note(of: number)?.trailers {
+                data = wrapOutboundOut(.end(trailers))
+            }
+        case .body:
+            guard let permit else { break }
+            self.permit = nil
+            guard permit.start() else { return refuseToSend(context, promise) }
         }
         context.write(data, promise: promise)
+    }
+
+    /// G28. It was too late to start the request, or it was withdrawn while there was no connection for it. Not in this
+    /// call: AsyncHTTPClient is at its own state.
+    private func refuseToSend(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        (phase, isSilent) = (.refused, true)
+        promise?.fail(HTTPTransportError.notStarted)
+        context.eventLoop.assumeIsolated().execute {
+            guard let context = self.context else { return }
+            context.fireErrorCaught(HTTPTransportError.notStarted)
+            context.close(promise: nil)
+        }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

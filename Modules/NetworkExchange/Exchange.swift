@@ -1,3 +1,4 @@
+import AuthInterface
 import ConcurrencyPrimitives
 package import Foundation
 package import NetworkCore
@@ -69,6 +70,7 @@ package final class Exchange: Sendable {
     package func response(
         from driver: any ExchangeDriver, through lane: ExchangeLane
     ) async throws -> HTTPTransportResponse {
+        request.startPermit?.adopt()
         state.withLock { ($0.driver, $0.lane) = (driver, lane) }
         let head = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -169,6 +171,16 @@ extension Exchange {
     package func touch() {
         let now = now
         state.withLock { $0.exchange.touch(at: now) }
+    }
+
+    /// Asks whether the request may be sent, directly before the library sends it (G28). If not, the exchange ends.
+    ///
+    /// - Parameter isUnsent: Whether the library has not sent a byte yet, as far as it shows.
+    /// - Returns: Whether it may be sent.
+    package func start(isUnsent: (@Sendable () -> Bool)? = nil) -> Bool {
+        guard let permit = request.startPermit, !permit.start(isUnsent: isUnsent) else { return true }
+        cancel(HTTPTransportError.notStarted)
+        return false
     }
 
     /// A byte of the request may have been sent.

@@ -6,6 +6,9 @@ extension HTTPTransportError {
     /// Why a response with a status outside 100 to 999, or with parts in an impossible order, is none (RFC 9110 §15).
     package static let noStatus = "the status of the response is not HTTP"
 
+    /// The right to start the call has ended, or was withdrawn (G28).
+    package static let notStarted = Self(.notStarted, reason: "it was too late to start the call, or it was withdrawn")
+
     /// The connection was lost. A request of which a part may have been sent may be processed.
     package static func connectionLost(
         hasHead: Bool, mayBeProcessed: Bool, repetition: Repetition = .unknown

@@ -44,6 +44,12 @@ final class URLSessionDriver: ExchangeDriver {
                 }
                 // The task still has to end, so that its session can.
                 guard !isEnded else { return task.cancel() }
+                // A body that is counted shows when the request is sent.
+                let hasBody = !self.exchange.request.body.isEmpty
+                let isUnsent = { @Sendable [weak self] in
+                    hasBody && task.countOfBytesSent == 0 && !(self?.exchange.progress.hasHead ?? true)
+                }
+                guard self.exchange.start(isUnsent: isUnsent) else { return }
                 // Waiting for the thread that makes tasks is no silence of the server.
                 self.exchange.touch()
                 task.resume()

@@ -69,7 +69,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         let plain: Endpoint<OAuth2TokenResponse> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
         let call = plain.map { response, head in (response.issued(at: head.serverDate), head.status) }
         do {
-            let keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField).allowingLateResponse()
+            let keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
+                .allowingLateResponse(to: request)
             let (response, status) = try await network.send(keyed.format(.json))
             return try response.usable(after: request, status: status)
         } catch let error as NetworkError {

@@ -1,5 +1,6 @@
 #if AsyncHTTPClient
 import ConcurrencyPrimitives
+import ContractTesting
 import Foundation
 import NIOCore
 import NIOPosix
@@ -10,6 +11,8 @@ struct ConnectProxy {
     enum Behavior: Sendable {
         /// Connects to the host and port of the request.
         case connects
+        /// The same, once a gate is open.
+        case connectsAfter(Gate)
         /// Sends these bytes, and keeps the connection open.
         case responds(String)
         case closes
@@ -60,6 +63,10 @@ struct ConnectProxy {
             seen.withLock { $0.append(text) }
             switch behavior {
             case .connects: connect(to: text, for: context)
+            case .connectsAfter(let gate):
+                let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+                let opened = context.eventLoop.makeFutureWithTask { await gate.pass() }
+                opened.whenSuccess { bound.value.0.connect(to: text, for: bound.value.1) }
             case .responds(let text): context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
             case .closes: context.close(promise: nil)
             case .hangs: break

@@ -1,4 +1,5 @@
 #if AsyncHTTPClient
+import AsyncHTTPClient
 import AuthInterface
 import ContractTesting
 import ConcurrencyPrimitives
@@ -37,6 +38,27 @@ import Testing
         }
         for call in calls + [waiting] { call.cancel() }
         #expect(streams.count == 3)
+    }
+
+    @Test(arguments: [true, false])
+    func `G28: an application's own client gets no request whose permit has ended`(isInTime: Bool) async throws {
+        let peer = try TransportPeer(responding: TransportRules.emptyResponse)
+        defer { peer.stop() }
+        let client = HTTPClient(configuration: HTTPClient.Configuration())
+        let transport = AsyncHTTPClientTransport(sharing: client)
+        let clock = ManualTimeSource()
+        let permit = StartPermit(until: clock.uptime + (isInTime ? .seconds(30) : .zero), on: clock)
+        var request = HTTPTransportRequest(head: HTTPRequestHead(method: .post, url: peer.url))
+        request.startPermit = permit
+        if isInTime {
+            #expect(try await transport.perform(request).head.status == 200)
+            #expect(permit.withdraw() == .made)
+        } else {
+            let error = await #expect(throws: HTTPTransportError.self) { _ = try await transport.perform(request) }
+            #expect(error?.code == .notStarted)
+        }
+        #expect(peer.requests.count == (isInTime ? 1 : 0))
+        try await client.shutdown()
     }
 
     /// Content of a request, whose release shows that nothing holds the request any more.

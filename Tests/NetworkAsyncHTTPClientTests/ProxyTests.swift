@@ -1,7 +1,8 @@
 #if AsyncHTTPClient
-import ContractTesting
 import AsyncHTTPClient
+import AuthInterface
 import ConcurrencyPrimitives
+import ContractTesting
 import Foundation
 import NIOSSL
 import NetworkCore
@@ -50,6 +51,30 @@ import Testing
             #expect(peer.requests.first?["Authorization"] == "Bearer x")
             #expect(peer.requests.first?["Proxy-Authorization"] == nil)
             #expect(proxy.requests.allSatisfy { !$0.contains("Bearer") })
+        }
+    }
+
+    @Test(arguments: [["h2", "http/1.1"], ["http/1.1"]], [true, false])
+    func `G28: a refresh whose connection comes too late, or after it was withdrawn, writes no byte of HTTP`(
+        protocols: [String], isWithdrawn: Bool
+    ) async throws {
+        try await TLSServer.run(protocols: protocols) { server in
+            let gate = Gate()
+            try await ConnectProxy.run(.connectsAfter(gate)) { proxy in
+                let transport = Self.transport(over: proxy, trusting: try server.identity.certificate())
+                let clock = ManualTimeSource()
+                let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
+                _ = permit.handOver()
+                var request = server.request(.refresh, body: HTTPBody(Data("token".utf8)))
+                request.startPermit = permit
+                let exchange = Task { [request] in try await transport.perform(request) }
+                await gate.arrivals(atLeast: 1)
+                if isWithdrawn { #expect(permit.withdraw() == .notMade) } else { clock.advance(by: .seconds(30)) }
+                gate.open()
+                let error = await #expect(throws: HTTPTransportError.self) { _ = try await exchange.value }
+                #expect(error?.code == .notStarted && permit.withdraw() == .notMade)
+                #expect(server.requests == 0)
+            }
         }
     }
 

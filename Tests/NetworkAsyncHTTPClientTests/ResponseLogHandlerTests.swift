@@ -1,4 +1,6 @@
 #if AsyncHTTPClient
+import AuthInterface
+import ContractTesting
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
@@ -39,6 +41,47 @@ import Testing
             }
         }
         return parts
+    }
+
+    /// A request with a note, whose permit ends after a part was written.
+    private func permitted(until deadline: Duration, on clock: ManualTimeSource) throws -> (
+        head: HTTPClientRequestPart, permit: StartPermit, channel: EmbeddedChannel
+    ) {
+        let log = ResponseLog()
+        let permit = StartPermit(until: deadline, on: clock)
+        permit.adopt()
+        var fields: NIOHTTP1.HTTPHeaders = [:]
+        _ = log.requests.announce(.init(permit: permit), in: &fields)
+        let head = NIOHTTP1.HTTPRequestHead(version: .http1_1, method: .POST, uri: "/", headers: fields)
+        return (.head(head), permit, EmbeddedChannel(handler: ResponseLogHandler(log, isStream: false)))
+    }
+
+    @Test func `G28: no byte is written after the permit has ended`() throws {
+        let clock = ManualTimeSource()
+        let (head, permit, channel) = try permitted(until: clock.uptime, on: clock)
+        #expect(throws: HTTPTransportError.self) { try channel.writeOutbound(head) }
+        #expect(throws: HTTPTransportError.self) { try channel.writeOutbound(HTTPClientRequestPart.end(nil)) }
+        #expect(try channel.readOutbound(as: HTTPClientRequestPart.self) == nil)
+        channel.embeddedEventLoop.run()
+        #expect(throws: HTTPTransportError.self) { try channel.throwIfErrorCaught() }
+        #expect(!channel.isActive && permit.withdraw() == .notMade)
+    }
+
+    @Test func `G28: a body that comes too late is not written, and the connection is closed`() throws {
+        let clock = ManualTimeSource()
+        let (head, permit, channel) = try permitted(until: clock.uptime + .seconds(1), on: clock)
+        try channel.writeOutbound(head)
+        guard case .head(let written)? = try channel.readOutbound(as: HTTPClientRequestPart.self) else {
+            Issue.record("no head")
+            return
+        }
+        #expect(written.headers.isEmpty, "the mark is taken out")
+        clock.advance(by: .seconds(1))
+        let body = HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(string: "token")))
+        #expect(throws: HTTPTransportError.self) { try channel.writeOutbound(body) }
+        #expect(try channel.readOutbound(as: HTTPClientRequestPart.self) == nil)
+        channel.embeddedEventLoop.run()
+        #expect(permit.withdraw() == .made, "the head was written")
     }
 
     @Test func `a head that no request awaits is refused`() throws {

@@ -1,3 +1,4 @@
+import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
@@ -31,6 +32,24 @@ struct URLSessionTransportTests {
         var content = Data()
         for try await piece in response.body { content += piece }
         return HTTPResponse(head: response.head, body: content)
+    }
+
+    @Test func `G28: a call that is withdrawn once it has sent its body is under way`() async throws {
+        let (arrived, released) = (Gate(), DispatchSemaphore(value: 0))
+        let server = try servers.start { _ in
+            arrived.open()
+            released.wait()
+            return .respond(200)
+        }
+        let permit = StartPermit(until: SystemTimeSource().uptime + .seconds(600))
+        var request = HTTPTransportRequest(
+            head: HTTPRequestHead(method: .post, url: server.url), body: HTTPBody(Data("token".utf8)))
+        request.startPermit = permit
+        let exchange = Task { [request, transport] in try await transport.perform(request) }
+        await arrived.pass()
+        #expect(permit.withdraw() == .made)
+        released.signal()
+        #expect(try await exchange.value.head.status == 200)
     }
 
     @Test func `a response has its header fields and its URL`() async throws {

@@ -89,7 +89,7 @@ public struct RESTTokenRefreshHandler: TokenRefreshHandler, TokenRevocationHandl
         if let field { call = call.header(field, request.refreshToken) }
         return accessToken.place(request.accessToken, in: call)
             .idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
-            .allowingLateResponse()
+            .allowingLateResponse(to: request)
     }
 
     /// Ends the session at the server. Without a refresh token, no call is made.

@@ -164,6 +164,7 @@ extension NetworkClient {
             timeToHead: timeToHead,
             timeToEnd: call.endsWithBody ? timeToHead : nil,
             purpose: call.settings.purpose,
+            startPermit: call.settings.startPermit,
             context: call.exchangeContext,
             onEvent: onEvent
         )

@@ -1,3 +1,5 @@
+import AuthInterface
+
 /// How the call of an endpoint is made, and its response read. Where a setting is `nil`, the configuration's counts.
 public struct CallSettings: Sendable {
     /// Header fields of this call. They replace the configuration's fields of the same names.
@@ -31,6 +33,9 @@ public struct CallSettings: Sendable {
     /// Which redirects are followed. `nil`: a call that may change something and carries no token, such as a sign-in,
     /// stays within its origin; others leave it without token and body.
     public var redirects: RedirectRule?
+
+    /// The right to send the call, where it ends (G28).
+    var startPermit: StartPermit?
 
     /// What the call is for; `nil`: an ordinary one.
     var purpose: HTTPTransportRequest.Purpose?

@@ -61,6 +61,10 @@ extension NetworkError.Code {
     /// The URL is plain http and not loopback (G16).
     public static let cleartextRefused = Self(rawValue: "cleartextRefused")
 
+    /// The call had to start before an instant that has passed, or was withdrawn: no byte of it was written, or none of
+    /// its body (G28).
+    public static let notStarted = Self(rawValue: "notStarted")
+
     /// An interceptor threw an error.
     public static let interceptorFailed = Self(rawValue: "interceptorFailed")
 }

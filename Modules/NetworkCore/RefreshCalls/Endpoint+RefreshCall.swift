@@ -1,4 +1,4 @@
-import AuthInterface
+public import AuthInterface
 
 extension Endpoint {
     /// The same call as one that asks for tokens or ends them: a sign-in, a refresh, a revocation. It carries no token
@@ -12,9 +12,14 @@ extension Endpoint {
     /// refresh engine.
     ///
     /// A response that arrives after the timeout of other requests still holds the only valid refresh token (G8).
-    public func allowingLateResponse() -> Self {
+    ///
+    /// - Parameter request: What the refresh engine has asked for. The transport then writes no byte of the call after
+    ///   the instant at which another process may count it as not made: the call fails with code `notStarted` (G28).
+    /// - Returns: The call.
+    public func allowingLateResponse(to request: TokenRefreshRequest? = nil) -> Self {
         var call = asTokenCall().timeout(.seconds(120))
         call.settings.purpose = .refresh
+        call.settings.startPermit = request?.startPermit
         return call
     }
 

@@ -22,6 +22,13 @@ public struct HTTPTransportRequest: Sendable {
     /// calls do not hold up the refresh that they wait for.
     public var purpose: Purpose
 
+    /// The right to send the request, which ends at an instant and can be withdrawn. `nil`: it does not end.
+    ///
+    /// A transport calls `adopt()` first, and `start()` directly before it writes the head, and again before the first
+    /// byte of the body. Where that returns `false` it writes nothing more, and fails with code `notStarted`. One that
+    /// ignores the permit may send a refresh token that another process has spent meanwhile (G28).
+    public var startPermit: StartPermit?
+
     /// The call this exchange is part of: its id, the number of the attempt, the session whose token it carries, and
     /// the caller's tags. Unless ``RequestContext/isIdempotent``, the exchange must not happen twice, and the transport
     /// must not use a connection on which it could have to send the request again.
@@ -39,6 +46,7 @@ public struct HTTPTransportRequest: Sendable {
         timeToHead: Duration? = nil,
         timeToEnd: Duration? = nil,
         purpose: Purpose = .call,
+        startPermit: StartPermit? = nil,
         context: RequestContext? = nil,
         onEvent: (@Sendable (HTTPTransportEvent) -> Void)? = nil
     ) {
@@ -48,6 +56,7 @@ public struct HTTPTransportRequest: Sendable {
         self.timeToHead = timeToHead
         self.timeToEnd = timeToEnd
         self.purpose = purpose
+        self.startPermit = startPermit
         self.context = context ?? RequestContext(method: head.method)
         self.onEvent = onEvent
     }

@@ -1,3 +1,5 @@
+import AuthInterface
+import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
@@ -77,6 +79,22 @@ extension TransportRules {
                 return try await subject.send(.post, url)
             }
             try await subject.expectCancelled(task)
+            try expect(peer.requests.isEmpty, otherwise: "it was sent")
+        },
+        rule("a request whose permit has ended is not sent", responding: emptyResponse) { subject, peer in
+            for body in [HTTPBody.none, HTTPBody(Data("x=1".utf8))] {
+                for isWithdrawn in [false, true] {
+                    let clock = ManualTimeSource()
+                    let permit = StartPermit(until: clock.uptime + (isWithdrawn ? .seconds(1) : .zero), on: clock)
+                    if isWithdrawn { _ = permit.withdraw() }
+                    var request = subject.request(.post, peer.url, body: body)
+                    (request.purpose, request.startPermit) = (.refresh, permit)
+                    try await subject.expectError([.notStarted]) { [request] in
+                        let response = try await subject.perform(request)
+                        return HTTPResponse(head: response.head, body: try await response.body.collect(upTo: .max))
+                    }
+                }
+            }
             try expect(peer.requests.isEmpty, otherwise: "it was sent")
         },
         ContractRule("a request that is cancelled before its response ends at once") { subject in

@@ -14,7 +14,7 @@ struct PartnerRefresh: TokenRefreshHandler {
 
     func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         let call = Endpoint<PartnerTokens>.post("renew", json: ["token": request.refreshToken])
-            .allowingLateResponse()  // a late response has the only valid token: wait 120 seconds for it
+            .allowingLateResponse(to: request)  // a late response has the only valid token: wait for it
             .idempotencyKey(request.idempotencyKey, in: "Idempotency-Key")
         do {
             let tokens = try await network.send(call)
