@@ -100,6 +100,28 @@ struct AuthenticationTests {
         #expect(carried() == [nil, "Bearer access-0", nil])
     }
 
+    @Test(arguments: ["sign-in", "other origin", "redirect"])
+    func `G38: the refusal of a request that carried no token refreshes nothing`(request: String) async throws {
+        let other = url("https://cdn.example.net/7")
+        // What a wrong password, and a server that knows no token, are answered with.
+        let refusal = StubResponse.json(
+            ["error": "invalid_token"], status: 401, headers: ["WWW-Authenticate": "Bearer error=\"invalid_token\""])
+        if request == "redirect" {
+            transport.add(.get("articles/7") ~> .status(302, headers: ["Location": other.absoluteString]))
+        }
+        transport.add(.any ~> refusal)
+        let call: Endpoint<Article> =
+            switch request {
+            case "sign-in": .article(7).withoutAuthentication()
+            case "other origin": .get(.url(other))
+            default: .article(7)
+            }
+        let error = await networkError { try await client().send(call) }
+        #expect(error?.code == .unacceptableStatus && error?.status == 401)
+        #expect(carried().last == .some(nil))
+        #expect(provider.refused == [])
+    }
+
     @Test func `no token is sent over plain http to another machine`() async throws {
         let base = url("http://api.example.com")
         #expect(await networkError { try await client(base: base).send(.article(7)) }?.code == .cleartextRefused)
