@@ -83,11 +83,14 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard !isSilent else { return promise?.fail(HTTPTransportError.notStarted) ?? () }
+        guard !isSilent else {
+            promise?.fail(HTTPTransportError.notStarted)
+            return
+        }
         var data = data
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            (isHead, isRequestSent, hasReceived) = (head.method == .HEAD, false, false)
+            (isHead, isRequestSent, hasReceived, permit) = (head.method == .HEAD, false, false, nil)
             if phase != .refused { phase = .head }
             noteNumber = log.requests.take(from: &head.headers)
             guard let number = noteNumber else { break }
