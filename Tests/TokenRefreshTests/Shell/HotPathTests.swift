@@ -33,6 +33,38 @@ import Testing
         #expect(bench.engine.validToken == nil)
     }
 
+    @Test(arguments: [StoreOperation.lease, .load, .record, .save, nil])
+    func `G37: a request whose token is valid does not wait for the refresh in the background`(
+        held: StoreOperation?
+    ) async throws {
+        let (bench, token) = try await Bench.withToken(.shared)
+        await bench.engine.settle()
+        let gate = held.map { bench.store.hold($0, .before) } ?? bench.handler.holdNext()
+        bench.clock.advance(by: .seconds(86_400 - 60))
+        #expect(try await bench.engine.token() == token)
+        await gate.arrivals(atLeast: 1)
+        for _ in 0..<10 { #expect(try await bench.engine.token() == token) }
+        gate.open()
+        #expect(await bench.engine.settle())
+        #expect(bench.handler.calls.count == 1 && bench.engine.validToken?.name == "ada1 g1")
+    }
+
+    @Test func `G37: nor for a check of the store, or for the revocation of another session`() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        let revocation = bench.revocation.hold()
+        let bob = bench.server.signIn("bob")
+        try await bench.engine.signIn(bob)
+        await revocation.arrivals(atLeast: 1)
+        let check = bench.store.hold(.load, .before)
+        let restored = Task { try await bench.engine.restore() }
+        await check.arrivals(atLeast: 1)
+        #expect(try await bench.engine.token().value == bob.accessToken)
+        check.open()
+        revocation.open()
+        _ = try await restored.value
+        #expect(await bench.engine.settle())
+    }
+
     @Test func `a date that many responses have tells the time once, when it was new`() async throws {
         let bench = Bench()
         let date = Date(timeIntervalSince1970: 1_800_000_000)
