@@ -1,47 +1,87 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Examples that need packages, in a package of their own because the libraries of the root package have none. Each
-// target is one example, to copy from. `make test-examples` builds and tests them.
+// Examples to copy from, one target each, in a package of their own because some need packages and the libraries of the
+// root package have none. `make test-examples` builds and tests them; README.md lists them.
+
+func latchkey(_ names: String...) -> [Target.Dependency] {
+    names.map { .product(name: $0, package: "Latchkey") }
+}
+
+/// The tests of an example.
+func tests(of example: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: "\(example)Tests", dependencies: [.init(stringLiteral: example)] + dependencies)
+}
+
+let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
+let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
+let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
+let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+
+let targets: [Target] = [
+    // The first client: sign-in and a list.
+    .executableTarget(
+        name: "MinimalClient",
+        dependencies: latchkey(
+            "AuthInterface", "DataAPI", "NetworkAsyncHTTPClient", "NetworkCore", "Storage", "TokenRefresh")),
+    tests(of: "MinimalClient", ["NotesServer"] + latchkey("NetworkAsyncHTTPClient", "NetworkCore", "Storage")),
+
+    // The engine alone, under the client that a team has.
+    .target(name: "PlainURLSession", dependencies: latchkey("AuthInterface")),
+    tests(of: "PlainURLSession", ["NotesServer"] + latchkey("AuthInterface", "Storage", "TokenRefresh")),
+    .target(
+        name: "PlainAsyncHTTPClient", dependencies: [asyncHTTPClient, nioCore, nioHTTP1] + latchkey("AuthInterface")),
+    tests(
+        of: "PlainAsyncHTTPClient",
+        ["NotesServer", asyncHTTPClient, nioHTTP1] + latchkey("AuthInterface", "Storage", "TokenRefresh")),
+
+    // On a server.
+    .target(
+        name: "ObservabilityBridge",
+        dependencies: [
+            logging, metrics,
+            .product(name: "CoreMetrics", package: "swift-metrics"),
+            .product(name: "Tracing", package: "swift-distributed-tracing"),
+        ] + latchkey("NetworkCore")),
+    tests(
+        of: "ObservabilityBridge",
+        [
+            logging,
+            .product(name: "InMemoryLogging", package: "swift-log"),
+            .product(name: "CoreMetrics", package: "swift-metrics"),
+            .product(name: "MetricsTestKit", package: "swift-metrics"),
+            .product(name: "Tracing", package: "swift-distributed-tracing"),
+            .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+        ] + latchkey("NetworkCore", "NetworkRecording", "NetworkTesting")),
+
+    // The server of the tests: a login, a refresh that rotates, and notes.
+    .target(
+        name: "NotesServer",
+        dependencies: [hummingbird, logging, nioCore, nioLocks, serviceLifecycle]
+            + latchkey("AuthInterface", "AuthTesting"),
+        path: "Tests/Support/NotesServer"),
+]
+
+let traits: Set<Package.Dependency.Trait> = ["AsyncHTTPClient"]
 
 let package = Package(
     name: "Examples",
-    platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
-    products: [.library(name: "ObservabilityBridge", targets: ["ObservabilityBridge"])],
+    platforms: [.iOS(.v17), .macOS(.v14), .tvOS(.v17), .watchOS(.v10), .visionOS(.v1)],
     dependencies: [
-        .package(name: "Latchkey", path: ".."),
+        .package(name: "Latchkey", path: "..", traits: traits),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     ],
-    targets: [
-        // Calls as log lines, metrics and spans.
-        .target(
-            name: "ObservabilityBridge",
-            dependencies: [
-                .product(name: "NetworkCore", package: "Latchkey"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Metrics", package: "swift-metrics"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-            ]
-        ),
-        .testTarget(
-            name: "ObservabilityBridgeTests",
-            dependencies: [
-                "ObservabilityBridge",
-                .product(name: "NetworkCore", package: "Latchkey"),
-                .product(name: "NetworkRecording", package: "Latchkey"),
-                .product(name: "NetworkTesting", package: "Latchkey"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "InMemoryLogging", package: "swift-log"),
-                .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "MetricsTestKit", package: "swift-metrics"),
-                .product(name: "Tracing", package: "swift-distributed-tracing"),
-                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-            ]
-        ),
-    ],
+    targets: targets,
     swiftLanguageModes: [.v6]
 )
 

@@ -1,0 +1,38 @@
+public import Foundation
+public import Hummingbird
+import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// Serves a router on a free port of loopback as long as a test runs.
+///
+/// - Parameters:
+///   - router: The routes.
+///   - test: Gets the URL, such as `http://127.0.0.1:49152`.
+/// - Returns: What the test returns.
+/// - Throws: What the test throws; ``NoServer``.
+public func serving<Value>(
+    _ router: Router<BasicRequestContext>, _ test: (URL) async throws -> Value
+) async throws -> Value {
+    let (ports, started) = AsyncStream.makeStream(of: Int.self)
+    let logger = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    let application = Application(
+        router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: 0)),
+        onServerRunning: { started.yield($0.localAddress?.port ?? 0) }, logger: logger)
+    let services = ServiceGroup(configuration: ServiceGroupConfiguration(services: [application], logger: logger))
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+            defer { started.finish() }
+            try await services.run()
+        }
+        let port = await ports.first { _ in true }
+        guard let port, let url = URL(string: "http://127.0.0.1:\(port)") else { throw NoServer() }
+        let result: Result<Value, any Error>
+        do { result = .success(try await test(url)) } catch { result = .failure(error) }
+        await services.triggerGracefulShutdown()
+        return try result.get()
+    }
+}
+
+/// The server did not start.
+public struct NoServer: Error {}
