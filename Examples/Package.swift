@@ -39,6 +39,16 @@ let targets: [Target] = [
         of: "PlainAsyncHTTPClient",
         ["NotesServer", asyncHTTPClient, nioHTTP1] + latchkey("AuthInterface", "Storage", "TokenRefresh")),
 
+    // Parts of one's own, proved by the contracts.
+    .target(name: "CustomRefreshHandler", dependencies: latchkey("AuthInterface", "NetworkCore")),
+    tests(
+        of: "CustomRefreshHandler",
+        latchkey(
+            "AuthInterface", "AuthTesting", "NetworkAsyncHTTPClient", "NetworkCore", "NetworkDoubles",
+            "NetworkTesting")),
+    .target(name: "CustomTokenStore", dependencies: latchkey("AuthInterface", "Storage")),
+    tests(of: "CustomTokenStore", latchkey("AuthInterface", "AuthTesting", "Storage")),
+
     // On a server.
     .target(
         name: "ObservabilityBridge",
@@ -57,6 +67,13 @@ let targets: [Target] = [
             .product(name: "Tracing", package: "swift-distributed-tracing"),
             .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         ] + latchkey("NetworkCore", "NetworkRecording", "NetworkTesting")),
+
+    // Doubles for every module, in tests only.
+    .testTarget(
+        name: "ModuleDoublesTests",
+        dependencies: latchkey(
+            "AuthInterface", "AuthTesting", "DataAPI", "NetworkCore", "NetworkDoubles", "NetworkTesting", "Storage",
+            "TokenRefresh")),
 
     // The server of the tests: a login, a refresh that rotates, and notes.
     .target(

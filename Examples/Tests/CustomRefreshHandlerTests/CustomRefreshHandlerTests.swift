@@ -1,0 +1,39 @@
+import AuthInterface
+import AuthTesting
+import CustomRefreshHandler
+import Foundation
+import NetworkAsyncHTTPClient
+import NetworkCore
+import NetworkDoubles
+import NetworkTesting
+import Testing
+
+@Suite struct CustomRefreshHandlerTests {
+    @Test func `the handler keeps the contract`() async throws {
+        try await TokenRefreshHandlerContract.check(.acme) { url in
+            AcmeTokenRefreshHandler(network: NetworkClient(baseURL: url, transport: AsyncHTTPClientTransport()))
+        }
+    }
+
+    @Test(.stubs(.post("keys/renew") ~> .json(["keys": Keys(door: "door-1", renewal: "renewal-1", minutes: 15)])))
+    func `the lifetime is in minutes`() async throws {
+        let url = try #require(URL(string: "https://acme.example.com"))
+        let handler = AcmeTokenRefreshHandler(network: NetworkClient(baseURL: url, transport: StubTransport.current))
+        let tokens = try await handler.refresh(TokenRefreshRequest(refreshToken: "renewal-0"))
+        #expect(tokens.accessToken == "door-1" && tokens.refreshToken == "renewal-1")
+        #expect(tokens.expiresIn == .seconds(900))
+    }
+}
+
+private struct Keys: Encodable, Sendable { let door: String, renewal: String, minutes: Int }
+
+extension RefreshDialect {
+    /// How Acme reads and writes, so that the contract can play it.
+    static let acme = RefreshDialect(
+        refreshToken: { (try? JSONDecoder().decode([String: [String: String]].self, from: $0))?["renewal"]?["key"] },
+        tokens: { ["keys": ["door": $0.accessToken, "renewal": $0.refreshToken]] },
+        rejection: { _ in ["fault": ["reason": "RENEWAL_SPENT"]] },
+        rejectionStatus: 409,
+        idempotencyKeyField: "X-Request-Key"
+    )
+}
