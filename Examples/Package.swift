@@ -22,7 +22,7 @@ let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", pac
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 
-let targets: [Target] = [
+var targets: [Target] = [
     // The first client: sign-in and a list.
     .executableTarget(
         name: "MinimalClient",
@@ -50,6 +50,13 @@ let targets: [Target] = [
     tests(of: "CustomTokenStore", latchkey("AuthInterface", "AuthTesting", "Storage")),
 
     // On a server.
+    .target(
+        name: "HummingbirdService",
+        dependencies: [hummingbird] + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
+    tests(
+        of: "HummingbirdService",
+        ["NotesServer", hummingbird, asyncHTTPClient, nioCore, nioHTTP1]
+            + latchkey("AuthInterface", "DataAPI", "NetworkAsyncHTTPClient", "NetworkCore", "Storage", "TokenRefresh")),
     .target(
         name: "ObservabilityBridge",
         dependencies: [
@@ -83,7 +90,28 @@ let targets: [Target] = [
         path: "Tests/Support/NotesServer"),
 ]
 
-let traits: Set<Package.Dependency.Trait> = ["AsyncHTTPClient"]
+var traits: Set<Package.Dependency.Trait> = ["AsyncHTTPClient"]
+
+// PostgreSQLStorage needs libpq.
+#if os(Linux)
+traits.insert("PostgreSQL")
+targets += [
+    .target(
+        name: "ServerWorker",
+        dependencies: [logging, metrics, serviceLifecycle]
+            + latchkey("AuthInterface", "NetworkCore", "PostgreSQLStorage", "TokenRefresh")),
+    tests(
+        of: "ServerWorker",
+        [
+            "NotesServer", logging, serviceLifecycle,
+            .product(name: "InMemoryLogging", package: "swift-log"),
+            .product(name: "CoreMetrics", package: "swift-metrics"),
+            .product(name: "MetricsTestKit", package: "swift-metrics"),
+        ]
+            + latchkey(
+                "AuthInterface", "DataAPI", "NetworkAsyncHTTPClient", "NetworkCore", "PostgreSQLStorage", "Storage")),
+]
+#endif
 
 let package = Package(
     name: "Examples",

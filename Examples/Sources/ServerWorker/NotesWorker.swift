@@ -1,0 +1,93 @@
+public import AuthInterface
+public import Logging
+public import Metrics
+public import NetworkCore
+public import PostgreSQLStorage
+public import ServiceLifecycle
+import TokenRefresh
+
+/// For a worker that runs on many hosts and acts at another API with one session. Copy both types, and write your job in
+/// place of `perform`.
+///
+/// The session is in PostgreSQL: the hosts refresh it once for all of them, and a host that is killed loses nothing. Run
+/// it in a `ServiceGroup` with `gracefulShutdownSignals: [.sigterm]`.
+public struct NotesWorker<Job: Sendable>: Service {
+    private let jobs: AsyncStream<Job>
+    private let session: TokenRefreshCoordinator
+    private let network: any NetworkService
+    private let report: SessionReport
+    private let perform: @Sendable (Job, any NetworkService) async throws -> Void
+
+    /// - Parameters:
+    ///   - jobs: The work. The one that is under way at a shutdown is finished.
+    ///   - store: The account's store: `database.store(for: "worker")`.
+    ///   - api: The client of the other API, without tokens.
+    ///   - handler: The refresh call.
+    ///   - report: Receives what happens.
+    ///   - perform: Does one job. What it throws is logged.
+    public init(
+        jobs: AsyncStream<Job>, store: PostgreSQLTokenStore, api: NetworkClient, handler: any TokenRefreshHandler,
+        report: SessionReport, perform: @escaping @Sendable (Job, any NetworkService) async throws -> Void
+    ) {
+        (self.jobs, self.report, self.perform) = (jobs, report, perform)
+        session = TokenRefreshCoordinator(store: store, handler: handler, observer: { report.receive($0) })
+        network = api.authenticated(by: session)
+    }
+
+    /// Works until a graceful shutdown.
+    public func run() async throws {
+        for await job in jobs.cancelOnGracefulShutdown() {
+            do {
+                try await perform(job, network)
+                report.count("jobs", "done")
+            } catch {
+                report.count("jobs", "failed")
+                report.logger.error("job failed", metadata: ["error": "\(error)"])
+            }
+        }
+        // Refreshes and writes that are under way, within the grace period of the scheduler.
+        await session.settle(within: .seconds(20))
+    }
+}
+
+/// Writes what the engine does to swift-log and swift-metrics. No event has a token.
+///
+/// Alert on the level `error`: a session of a service ends only when the other API has rejected its refresh token.
+public struct SessionReport: Sendable {
+    let logger: Logger
+    private let factory: any MetricsFactory
+
+    /// - Parameters:
+    ///   - logger: Receives the lines.
+    ///   - factory: Makes the counters. The default is the one that the program has bootstrapped.
+    public init(_ logger: Logger, factory: any MetricsFactory = MetricsSystem.factory) {
+        (self.logger, self.factory) = (logger, factory)
+    }
+
+    func receive(_ event: SessionEvent) {
+        switch event {
+        case .refreshed(let session, let generation):
+            count("session_events", "refreshed")
+            logger.info("refreshed", metadata: ["session": "\(session)", "generation": "\(generation)"])
+        case .adopted(let session, _):  // another host has refreshed
+            count("session_events", "adopted")
+            logger.info("adopted", metadata: ["session": "\(session)"])
+        case .refreshFailed(let session, let error, let pause):
+            count("session_events", "refreshFailed")
+            logger.warning(
+                "refresh failed", metadata: ["session": "\(session)", "error": "\(error)", "pause": "\(pause)"])
+        case .storeFailed(let error):
+            count("session_events", "storeFailed")
+            logger.warning("store failed", metadata: ["error": "\(error)"])
+        case .signedOut(let reason):
+            count("session_events", "signedOut")
+            logger.error("signed out", metadata: ["reason": "\(reason)"])
+        default:
+            logger.debug("\(event)")
+        }
+    }
+
+    func count(_ label: String, _ outcome: String) {
+        Counter(label: label, dimensions: [("outcome", outcome)], factory: factory).increment()
+    }
+}
