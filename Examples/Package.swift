@@ -15,8 +15,10 @@ func tests(of example: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
 let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
+let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
@@ -38,6 +40,13 @@ var targets: [Target] = [
     tests(
         of: "PlainAsyncHTTPClient",
         ["NotesServer", asyncHTTPClient, nioHTTP1] + latchkey("AuthInterface", "Storage", "TokenRefresh")),
+    .target(
+        name: "AuthenticatedWebSocket",
+        dependencies: [nioCore, nioPosix, nioHTTP1, nioWebSocket] + latchkey("AuthInterface")),
+    tests(
+        of: "AuthenticatedWebSocket",
+        [nioCore, nioPosix, nioHTTP1, nioWebSocket]
+            + latchkey("AuthInterface", "AuthTesting", "Storage", "TokenRefresh")),
 
     // Parts of one's own, proved by the contracts.
     .target(name: "CustomRefreshHandler", dependencies: latchkey("AuthInterface", "NetworkCore")),
