@@ -23,6 +23,7 @@ let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hum
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let grpc: Target.Dependency = .product(name: "GRPCCore", package: "grpc-swift-2")
 
 var targets: [Target] = [
     // The first client: sign-in and a list.
@@ -40,6 +41,11 @@ var targets: [Target] = [
     tests(
         of: "PlainAsyncHTTPClient",
         ["NotesServer", asyncHTTPClient, nioHTTP1] + latchkey("AuthInterface", "Storage", "TokenRefresh")),
+    .target(name: "GRPCInterceptor", dependencies: [grpc] + latchkey("AuthInterface")),
+    tests(
+        of: "GRPCInterceptor",
+        [grpc, .product(name: "GRPCInProcessTransport", package: "grpc-swift-2")]
+            + latchkey("AuthInterface", "AuthTesting", "Storage", "TokenRefresh")),
     .target(
         name: "AuthenticatedWebSocket",
         dependencies: [nioCore, nioPosix, nioHTTP1, nioWebSocket] + latchkey("AuthInterface")),
@@ -131,6 +137,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
