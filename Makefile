@@ -19,6 +19,7 @@ TRAITS_NetworkCombine := OpenCombine
 TRAITS_OAuth2Flows := Crypto
 endif
 TRAITS_NetworkAsyncHTTPClient := AsyncHTTPClient
+TRAITS_NetworkCore := HTTPTypes
 
 SOURCES := Package.swift Modules Tests Examples Benchmarks App/Package.swift App/Sources App/Tests
 # Builds of these commands have no debug information, and no index of the system's modules: neither is used by a command. (The

@@ -24,7 +24,10 @@ let modules: [Target] = [
     module("AuthInterface", ["ConcurrencyPrimitives"]),
 
     module("TokenRefresh", ["AuthInterface", "ConcurrencyPrimitives"]),
-    module("NetworkCore", ["AuthInterface", "ConcurrencyPrimitives"]),
+    // Conversions from and to swift-http-types, where the trait is on.
+    module(
+        "NetworkCore", ["AuthInterface", "ConcurrencyPrimitives"],
+        trait: [product("HTTPTypes", "swift-http-types", trait: "HTTPTypes")]),
     // What the transports share.
     module("NetworkExchange", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"]),
     module("NetworkURLSession", ["NetworkExchange", "NetworkCore", "ConcurrencyPrimitives"]),
@@ -133,7 +136,9 @@ let tests: [Target] = [
     tests(of: "ConcurrencyPrimitives", ["ContractTesting"]),
     tests(of: "AuthInterface", ["ConcurrencyPrimitives"]),
     tests(of: "TokenRefresh", authKits + ["Storage", "TestSupport", "Peer"]),
-    tests(of: "NetworkCore", networkKits + ["NetworkRecording"]),
+    tests(
+        of: "NetworkCore", networkKits + ["NetworkRecording"],
+        trait: [product("HTTPTypes", "swift-http-types", trait: "HTTPTypes")]),
     tests(of: "NetworkExchange", networkKits),
     tests(of: "NetworkURLSession", networkKits),
     tests(of: "NetworkCaching", networkKits),
@@ -208,6 +213,7 @@ let package = Package(
         .trait(name: "OpenCombine", description: "NetworkCombine on Linux, over OpenCombine."),
         .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
         .trait(name: "Crypto", description: "Sign-in with a browser on Linux: SHA-256 for OAuth2Flows."),
+        .trait(name: "HTTPTypes", description: "NetworkCore: conversions from and to swift-http-types."),
         .trait(name: "PostgreSQL", description: "PostgreSQLStorage: a store for a fleet of hosts, over libpq."),
     ],
     dependencies: [
@@ -219,6 +225,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     ],
     targets: targets,
     swiftLanguageModes: [.v6]

@@ -78,7 +78,7 @@ enum AllowTable {
         "ConcurrencyPrimitives": ["Foundation"],
         "AuthInterface": ["Foundation"],
         "TokenRefresh": ["Foundation"],
-        "NetworkCore": ["Foundation"],
+        "NetworkCore": ["Foundation", "HTTPTypes"],
         "NetworkExchange": ["Foundation"],
         "NetworkURLSession": ["Foundation", "FoundationNetworking", "CryptoKit", "Security", "Dispatch"],
         "NetworkCaching": ["Foundation"],
@@ -111,6 +111,7 @@ enum AllowTable {
         "os": ["NetworkRecording/LoggingObserver.swift"],
         "ImageIO": ["Imaging/Codecs/"],
         "CPostgreSQL": ["PostgreSQLStorage/Connection/"],
+        "HTTPTypes": ["NetworkCore/Messages/HTTPRequestHead+HTTPTypes.swift"],
     ]
 
     /// What a target of ours imports against the table, and what to do about it.

@@ -80,7 +80,7 @@ import Testing
         #expect(ImportScanner.imports(in: source) == [ImportStatement(module: "Foundation", line: 3)])
     }
 
-    @Test(arguments: [[], ["TurboJPEG", "PostgreSQL", "OpenCombine", "AsyncHTTPClient"]])
+    @Test(arguments: [[], ["TurboJPEG", "PostgreSQL", "OpenCombine", "AsyncHTTPClient", "HTTPTypes"]])
     func `the compiler sees no import in any file that the scanner does not see`(traits: [String]) async throws {
         let files = try SourceFile.all(in: "Modules") + SourceFile.all(in: "App/Sources")
         #expect(try await CompilerImports(traits: traits).missed(in: files) == [])

@@ -7,7 +7,7 @@ public import Foundation
 public struct HTTPRequestHead: Sendable, Hashable {
     /// The fields that frame a message or manage a connection, in lower case (RFC 9110 §7.6.1, RFC 9112 §6). The
     /// transport writes them: a wrong length would cut a body short or make two requests of one.
-    private static let framingFields: Set = [
+    static let framingFields: Set = [
         "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection", "te",
         "trailer", "transfer-encoding", "upgrade",
     ]
