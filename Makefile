@@ -102,10 +102,11 @@ PACKAGE_consumers := Consumers
 .PHONY: test-traits test-app test-examples test-consumers
 test-traits: ## Run the modules' tests with all traits
 test-app: ## Run the app's tests, end to end against the real server
-test-examples: ## Build and test the examples that need packages: logs, metrics and traces
+test-examples: ## Build and test the examples, or one: make test-examples ONLY=PlainURLSession
 test-consumers: ## Build the README's samples as apps of several kinds compile them
 test-traits test-app test-examples test-consumers: test-%: setup-test $(PINS)
-	.ci/test $(WORKSPACE) --skip '^RepositoryTests\.' --test-product $(PACKAGE_$*)PackageTests
+	.ci/test $(WORKSPACE) --skip '^RepositoryTests\.' --test-product $(PACKAGE_$*)PackageTests \
+		$(if $(ONLY),--filter '^$(ONLY)Tests\.')
 test-consumers: test-doubles
 
 .PHONY: test-doubles

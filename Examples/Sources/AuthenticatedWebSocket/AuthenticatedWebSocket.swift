@@ -30,8 +30,8 @@ public struct AuthenticatedWebSocket: Sendable {
 
     /// Receives texts until the server closes the connection normally.
     ///
-    /// - Throws: `AuthenticationError` when there is no token, or the server refuses even a new one; ``ConnectionLost``;
-    ///   the errors of NIO and of `receive`.
+    /// - Throws: `AuthenticationError` when there is no token, or the server refuses even a new one;
+    ///   ``ConnectionLost``; the errors of NIO and of `receive`.
     public func receive(_ receive: (String) async throws -> Void) async throws {
         var token = try await provider.token()
         while try await isTokenRefused(token, receive) {

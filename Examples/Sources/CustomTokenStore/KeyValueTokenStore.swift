@@ -17,8 +17,8 @@ public protocol KeyValueService: Sendable {
 /// For a program whose tokens belong into a key-value service. Copy all of it, and conform your client to
 /// ``KeyValueService``; `TokenStoreContract` in the test shows whether it keeps the rules.
 ///
-/// It is for one process. If several use one session, only a `SharedTokenStore` keeps them from refreshing with the same
-/// token: take `PostgreSQLTokenStore`, or conform to that protocol.
+/// It is for one process. If several use one session, only a `SharedTokenStore` keeps them from refreshing with the
+/// same token: take `PostgreSQLTokenStore`, or conform to that protocol.
 public struct KeyValueTokenStore<Service: KeyValueService>: TokenStore {
     private static var format: UInt8 { 1 }
 

@@ -11,8 +11,9 @@ public import GRPCCore
 /// ```
 ///
 /// Each attempt carries the engine's token as `authorization` metadata. One that the server refuses with
-/// `UNAUTHENTICATED` asks the engine for another token; the engine makes one refresh for all of them. An interceptor has
-/// one attempt: the second one is made by the retry policy of gRPC, also for a stream whose first messages it still has.
+/// `UNAUTHENTICATED` asks the engine for another token; the engine makes one refresh for all of them. An interceptor
+/// has one attempt: the second one is made by the retry policy of gRPC, also for a stream whose first messages it still
+/// has.
 ///
 /// Every server of the client gets the token: use a transport with TLS, to one server.
 @available(macOS 15, iOS 18, watchOS 11, tvOS 18, visionOS 2, *)

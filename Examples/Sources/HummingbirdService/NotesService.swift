@@ -6,8 +6,8 @@ public import TokenRefresh
 /// For a Hummingbird service that calls another API for its users. Copy all of it, and write your calls in place of the
 /// notes.
 ///
-/// One engine for each account, in a `SessionRegistry`: requests of one user cause one refresh, and users never wait for
-/// each other. The sign-in of an account at the other API ends with `sessions[account].signIn(tokens)`. Before the
+/// One engine for each account, in a `SessionRegistry`: requests of one user cause one refresh, and users never wait
+/// for each other. The sign-in of an account at the other API ends with `sessions[account].signIn(tokens)`. Before the
 /// program exits, call `sessions.settle(within:)`: `ServerWorker` shows it.
 public struct NotesService: Sendable {
     /// One engine for each account.
