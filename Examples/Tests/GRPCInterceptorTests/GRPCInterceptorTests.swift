@@ -4,6 +4,7 @@ import GRPCCore
 import GRPCInProcessTransport
 import GRPCInterceptor
 import Storage
+import Synchronization
 import Testing
 import TokenRefresh
 
@@ -17,12 +18,12 @@ import TokenRefresh
     }
 
     @Test @available(macOS 15, iOS 18, watchOS 11, tvOS 18, visionOS 2, *)
-    func `a server that refuses every token gets no further refresh`() async throws {
+    func `a server that refuses every token gets two attempts, and no further refresh`() async throws {
         let handler = ScriptedRefreshHandler()
-        let error = await #expect(throws: RPCError.self) {
-            try await replies(of: Notes(accepting: "none"), to: 1, handler)
-        }
+        let notes = Notes(accepting: "none")
+        let error = await #expect(throws: RPCError.self) { try await replies(of: notes, to: 1, handler) }
         #expect(error?.code == .unauthenticated)
+        #expect(notes.attempts.withLock { $0 } == 2)
         #expect(handler.calls.count == 1)
     }
 
@@ -63,15 +64,17 @@ import TokenRefresh
 
 /// A service that accepts one token, and names it.
 @available(macOS 15, iOS 18, watchOS 11, tvOS 18, visionOS 2, *)
-private struct Notes: RegistrableRPCService {
+private final class Notes: RegistrableRPCService {
     static let list = MethodDescriptor(fullyQualifiedService: "notes.Notes", method: "List")
 
     let token: String
+    let attempts = Mutex(0)
 
     init(accepting token: String) { self.token = token }
 
     func registerMethods(with router: inout RPCRouter<some ServerTransport>) {
-        router.registerHandler(forMethod: Self.list, deserializer: Text(), serializer: Text()) { [token] request, _ in
+        router.registerHandler(forMethod: Self.list, deserializer: Text(), serializer: Text()) { [self] request, _ in
+            attempts.withLock { $0 += 1 }
             let field = request.metadata[stringValues: "authorization"].first { _ in true }
             guard field == "Bearer \(token)" else { throw RPCError(code: .unauthenticated, message: "expired") }
             let note = try await ServerRequest(stream: request).message
