@@ -75,7 +75,10 @@ let modules: [Target] = [
     module("NetworkDoubles", ["NetworkCore", "NetworkRecording", "ConcurrencyPrimitives"]),
     module(
         "NetworkTesting",
-        ["NetworkDoubles", "NetworkCore", "NetworkRecording", "ContractTesting", "ConcurrencyPrimitives"]),
+        [
+            "NetworkDoubles", "NetworkCore", "NetworkRecording", "AuthInterface", "ContractTesting",
+            "ConcurrencyPrimitives",
+        ]),
 ]
 
 /// C libraries of the system. Their headers are needed only when the trait is on.

@@ -20,8 +20,8 @@ public struct TokenRefreshRequest: Sendable {
     /// connection or for another call, passes it on to what writes.
     public package(set) var startPermit: StartPermit?
 
-    /// The instant after which no byte of the call may be written (G28): ``startPermit`` as an instant of the clock that
-    /// counts while the device sleeps. A call that cannot be written by then must not be made.
+    /// The instant after which no byte of the call may be written (G28): ``startPermit`` on the clock that counts while
+    /// the device sleeps. A call that cannot be written by then must not be made.
     ///
     /// An HTTP client of your own can check it before it sends. What is left is the time between that check and the
     /// first byte: a process that is stopped there sends a token that another one may have spent.
