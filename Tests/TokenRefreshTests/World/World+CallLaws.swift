@@ -24,7 +24,9 @@ extension World {
             fail(.pause, "p\(process + 1) calls \(end - now) ms too early,", "by the pause that is stored")
         }
         let grant = server.grants[token]
-        if grant.isSuccessorStored, !server.families[grant.family].isDamaged,
+        let family = server.families[grant.family]
+        // After a sign-out, or where the store was damaged, no user misses the session.
+        if grant.isSuccessorStored, !family.isDamaged, !family.isLoggedOut,
             !grant.exchanges.contains(where: isExplained),
             !isTolerated(call)
         {
