@@ -35,7 +35,7 @@ package enum Phrase: String, CaseIterable, Sendable {
         case "notSignedIn", "sessionEnded", "unauthorized", "noRefreshToken", "invalidTokens": self = .errorSignIn
         case "authenticationFailed": self = .errorRefresh
         case "providerUnavailable": self = .errorProvider
-        case "refreshUnavailable": self = .errorRefresh
+        case "refreshUnavailable", "notStarted": self = .errorRefresh
         case "storeUnavailable": self = .errorStore
         case "cancelled": self = .errorCancelled
         case "incompleteGuest": self = .errorIncompleteGuest
