@@ -165,11 +165,12 @@ extension World {
         }
     }
 
-    /// Whether the process of a call slept, without the lease, until the other ones could take the call for ended. It
-    /// still gets the time to read its response (G8).
-    private func isSleptThrough(_ call: Call) -> Bool {
+    /// Whether a call without the lease is at its limit, when other processes take it for ended, and its process does
+    /// not know yet: its timer is just due, or it slept. It still gets the time to read its response (G8).
+    private func isOverLimit(_ call: Call) -> Bool {
+        let isDue = call.since + plan.policy.longestCall.milliseconds
         let hasSlept = call.hasSlept || processes[call.process].isSuspended
-        return call.isUnguarded && hasSlept && now - call.since >= plan.policy.longestCall.milliseconds
+        return call.isUnguarded && now >= isDue && (hasSlept || now <= isDue + Self.lateness)
     }
 
     /// Whether a call was made without the lease, where the server tolerates a second one. It cannot know that the
@@ -195,7 +196,7 @@ extension World {
         else {
             return
         }
-        for exchange in grant.exchanges where !isExplained(exchange) && !isTolerated(call) && !isSleptThrough(call) {
+        for exchange in grant.exchanges where !isExplained(exchange) && !isTolerated(call) && !isOverLimit(call) {
             guard let newest = processes[exchange.process].newest, newest.session == call.base.session else { continue }
             let text = "p\(call.process + 1) uses r\(call.token) again,"
             if call.rivals.contains(exchange.call) || exchange.call > call.number {
