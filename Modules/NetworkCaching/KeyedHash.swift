@@ -1,5 +1,5 @@
+import AuthInterface
 import Foundation
-import NetworkCore
 
 /// Texts as digests that tell equal from different and nothing else, without the key: HMAC with SHA-256 (RFC 2104).
 struct KeyedHash: Sendable {
@@ -11,7 +11,7 @@ struct KeyedHash: Sendable {
 
     /// Creates a hash with a key of at most 64 bytes.
     init(key: Data = randomKey()) {
-        let block = [UInt8](key) + [UInt8](repeating: 0, count: max(0, SHA256.blockSize - key.count))
+        let block = [UInt8](key) + [UInt8](repeating: 0, count: max(0, SHA256Digest.blockSize - key.count))
         inner = block.map { $0 ^ 0x36 }
         outer = block.map { $0 ^ 0x5C }
     }
@@ -22,6 +22,6 @@ struct KeyedHash: Sendable {
 
     /// The digest of a text, in base 64.
     func callAsFunction(_ text: String) -> String {
-        SHA256.digest(of: outer + SHA256.digest(of: inner + text.utf8)).base64EncodedString()
+        SHA256Digest.of(outer + SHA256Digest.of(inner + text.utf8)).base64EncodedString()
     }
 }

@@ -32,14 +32,4 @@ struct PKCE: Sendable {
 extension PKCE: RedactedDescription {
     var description: String { "PKCE" }
 }
-
-extension Data {
-    /// The alphabet of RFC 4648 §5, without padding.
-    fileprivate var base64URL: String {
-        base64EncodedString()
-            .replacingOccurrences(of: "+", with: "-")
-            .replacingOccurrences(of: "/", with: "_")
-            .replacingOccurrences(of: "=", with: "")
-    }
-}
 #endif

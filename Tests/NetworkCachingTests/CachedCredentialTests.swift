@@ -137,15 +137,4 @@ struct CachedCredentialTests {
         #expect(hash("what do ya want for nothing?") == "W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM=")
         #expect(KeyedHash()("a") != KeyedHash()("a"))
     }
-
-    @Test func `digests of a text, and of every length, are those of the standard (FIPS 180-4)`() {
-        #expect(
-            SHA256.digest(of: Array("abc".utf8)).base64EncodedString()
-                == "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
-        let digests = (0..<300).map { length in
-            SHA256.digest(of: (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-        }
-        let digest = SHA256.digest(of: digests.flatMap { $0 })
-        #expect(digest.base64EncodedString() == "9l8UsJDoBQF1RjIuYYQB1B8HEMIT4BOlEx6zi76PNn8=", "by Python's hashlib")
-    }
 }

@@ -1,14 +1,15 @@
-import Foundation
+package import Foundation
 
-/// SHA-256 (FIPS 180-4 §6.2). Foundation has none on Linux, and the cache needs no trait.
-enum SHA256 {
+/// SHA-256 (FIPS 180-4 §6.2). Foundation has none on Linux, and what hashes here needs no trait.
+package enum SHA256Digest {
     /// The bytes that are mixed at a time.
-    static let blockSize = 64
+    package static let blockSize = 64
 
     private static let roundConstants: [UInt32] = fractions(ofRootsOf: primes(64)) { cbrt($0) }
     private static let initialState: [UInt32] = fractions(ofRootsOf: primes(8)) { $0.squareRoot() }
 
-    static func digest(of bytes: [UInt8]) -> Data {
+    /// The digest: 32 bytes.
+    package static func of(_ bytes: [UInt8]) -> Data {
         var padded = bytes + [0x80]
         padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
         let bitCount = UInt64(bytes.count) * 8
