@@ -48,7 +48,7 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
                 }
             }
             group.addTask {
-                try await open(page.url(redirectingTo: redirectURI))
+                try await open(try await page.url(redirectingTo: redirectURI))
                 return nil
             }
             defer { group.cancelAll() }

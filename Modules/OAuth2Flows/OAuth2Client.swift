@@ -41,10 +41,13 @@ public struct OAuth2Client: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - parameters: The parameters of the call's form.
+    ///   - namesClient: Whether the form has the identifier even where a header field authenticates the client, as a
+    ///     pushed authorization request must (RFC 9126 §2.1).
     ///   - make: Makes the call from its body.
     /// - Returns: The call. It is sent without tokens, it follows no redirect, and its response is read as plain JSON.
     func call<Response>(
         _ parameters: QueryItems,
+        namesClient: Bool = false,
         make: (RequestBody) -> Endpoint<Response>
     ) -> Endpoint<Response> {
         var parameters = parameters
@@ -52,6 +55,7 @@ public struct OAuth2Client: Sendable, Hashable {
         switch method {
         case .basic(let secret):
             authorization = "Basic \(basicCredential(secret))"
+            if namesClient { parameters.append("client_id", id) }
         case .body(let secret):
             parameters.append("client_id", id)
             parameters.append("client_secret", secret)

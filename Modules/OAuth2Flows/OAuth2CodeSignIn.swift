@@ -1,5 +1,6 @@
 #if canImport(CryptoKit) || Crypto
 public import AuthInterface
+public import ConcurrencyPrimitives
 import Foundation
 public import NetworkCore
 
@@ -12,6 +13,16 @@ public import NetworkCore
 /// try await signIn.start(session, with: LoopbackUserAgent { url in open(url) })
 /// ```
 public struct OAuth2CodeSignIn: Sendable {
+    /// Where the access token is to be used.
+    public var target = OAuth2Target.unspecified
+
+    /// Whether the request is sent to the server before the page is opened (RFC 9126), so that the browser sees none of
+    /// it. It always is where the server requires it.
+    public var pushesRequest = false
+
+    /// The clock for the lifetime of what the server returns.
+    public var clock: any TimeSource = SystemTimeSource()
+
     private let server: OAuth2Server
     private let client: OAuth2Client
     private let network: any UnauthenticatedNetworkService
@@ -44,26 +55,59 @@ public struct OAuth2CodeSignIn: Sendable {
     /// - Throws: ``OAuth2SignInError``; the errors of the session's `signIn`; `CancellationError`. An earlier session
     ///   stays.
     public func start(_ session: any AuthSession, with userAgent: any OAuth2UserAgent) async throws {
+        let pkce = PKCE()
+        let page = try page(pkce.challenge)
+        let (response, redirectURI) = try await userAgent.response(to: page)
+        let code = try page.code(in: response, redirectURI: redirectURI, of: server)
+        try await session.signIn(try await tokens(for: code, redirectURI: redirectURI, pkce.verifier))
+    }
+
+    private func page(_ challenge: String) throws(OAuth2SignInError) -> OAuth2SignInPage {
         guard let endpoint = server.authorizationEndpoint else {
             throw OAuth2SignInError(.unsupported, reason: "the server has no authorization endpoint")
         }
         guard server.codeChallengeMethods?.contains("S256") ?? true else {
             throw OAuth2SignInError(.unsupported, reason: "the server does not support PKCE with S256")
         }
-        let pkce = PKCE()
-        let page = OAuth2SignInPage(
-            endpoint: endpoint, clientID: client.id, scope: scope, state: PKCE.randomText(), challenge: pkce.challenge)
-        let (response, redirectURI) = try await userAgent.response(to: page)
-        let code = try page.code(in: response, redirectURI: redirectURI, of: server)
-        try await session.signIn(try await tokens(for: code, redirectURI: redirectURI, pkce.verifier))
+        let isPushed = pushesRequest || server.requiresPushedAuthorizationRequests
+        let pushEndpoint = isPushed ? server.pushedAuthorizationRequestEndpoint : nil
+        guard !isPushed || pushEndpoint != nil else {
+            throw OAuth2SignInError(.unsupported, reason: "the server has no pushed_authorization_request_endpoint")
+        }
+        var request: QueryItems = ["scope": scope]
+        request.append(target)
+        request.append("code_challenge", challenge)
+        request.append("code_challenge_method", "S256")
+        return OAuth2SignInPage(
+            endpoint: endpoint, clientID: client.id, state: PKCE.randomText(), request: request,
+            push: pushEndpoint.map { endpoint in
+                { @Sendable request in try await reference(to: request, at: endpoint) }
+            })
+    }
+
+    /// Sends an authorization request to the server (RFC 9126 §2), and returns its reference.
+    private func reference(to request: QueryItems, at endpoint: URL) async throws -> String {
+        let call: Endpoint<PushedRequest> = client.call(request, namesClient: true) { .post(.url(endpoint), body: $0) }
+        let start = clock.uptime
+        do {
+            let pushed = try await network.send(call)
+            // Counted from the sending of the call, so that a slow response is not taken for a fresh one.
+            if let lifetime = pushed.lifetime, clock.uptime - start >= lifetime {
+                throw OAuth2SignInError(.expired, reason: "the reference to the request had expired when it arrived")
+            }
+            return pushed.reference
+        } catch let error as NetworkError {
+            throw OAuth2SignInError(error, without: client.secrets)
+        }
     }
 
     /// Exchanges the code. The call is made once: a code is valid once.
     private func tokens(for code: String, redirectURI: URL, _ verifier: String) async throws -> TokenRefreshResult {
-        let parameters: QueryItems = [
+        var parameters: QueryItems = [
             "grant_type": "authorization_code", "code": code, "redirect_uri": redirectURI.absoluteString,
             "code_verifier": verifier,
         ]
+        parameters.append(target)
         let plain: Endpoint<OAuth2TokenResponse> = client.call(parameters) {
             .post(.url(server.tokenEndpoint), body: $0)
         }
@@ -73,6 +117,29 @@ public struct OAuth2CodeSignIn: Sendable {
         } catch let error as NetworkError {
             throw OAuth2SignInError(error, without: [code, verifier] + client.secrets)
         }
+    }
+}
+
+/// The response of a pushed authorization request endpoint (RFC 9126 §2.2).
+private struct PushedRequest: Decodable, Sendable {
+    /// The reference to the request. It is used once.
+    let reference: String
+
+    /// How long it may be used. `nil`: the server does not say.
+    let lifetime: Duration?
+
+    private enum CodingKeys: String, CodingKey {
+        case requestURI = "request_uri"
+        case expiresIn = "expires_in"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: CodingKeys.self)
+        reference = try object.decode(String.self, forKey: .requestURI)
+        guard !reference.isEmpty else {
+            throw DecodingError.dataCorruptedError(forKey: .requestURI, in: object, debugDescription: "empty")
+        }
+        lifetime = object.decodeLifetimeIfPresent(forKey: .expiresIn)
     }
 }
 #endif

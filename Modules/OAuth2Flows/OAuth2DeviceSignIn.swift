@@ -19,6 +19,9 @@ public struct OAuth2DeviceSignIn: Sendable {
     /// The bounds of the pause between two calls.
     static let intervals = Duration.seconds(1)...Duration.seconds(120)
 
+    /// Where the access token is to be used.
+    public var target = OAuth2Target.unspecified
+
     private let server: OAuth2Server
     private let client: OAuth2Client
     private let network: any UnauthenticatedNetworkService
@@ -62,7 +65,9 @@ public struct OAuth2DeviceSignIn: Sendable {
             throw OAuth2SignInError(.unsupported, reason: "the server has no device authorization endpoint")
         }
         let started = clock.uptime
-        let call: Endpoint<OAuth2DeviceCode> = client.call(["scope": scope]) { .post(.url(endpoint), body: $0) }
+        var parameters: QueryItems = ["scope": scope]
+        parameters.append(target)
+        let call: Endpoint<OAuth2DeviceCode> = client.call(parameters) { .post(.url(endpoint), body: $0) }
         let code: OAuth2DeviceCode
         do {
             code = try await network.send(call)
@@ -114,9 +119,10 @@ public struct OAuth2DeviceSignIn: Sendable {
     }
 
     private func poll(_ code: OAuth2DeviceCode) async throws -> TokenRefreshResult {
-        let parameters: QueryItems = [
+        var parameters: QueryItems = [
             "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.deviceCode,
         ]
+        parameters.append(target)
         let plain: Endpoint<OAuth2TokenResponse> = client.call(parameters) {
             .post(.url(server.tokenEndpoint), body: $0)
         }

@@ -22,13 +22,20 @@ public struct OAuth2Server: Sendable, Hashable {
     /// The revocation endpoint (RFC 7009 §2).
     public var revocationEndpoint: URL?
 
+    /// The pushed authorization request endpoint (RFC 9126 §5).
+    public var pushedAuthorizationRequestEndpoint: URL?
+
+    /// Whether the server takes authorization requests only at ``pushedAuthorizationRequestEndpoint`` (RFC 9126 §5).
+    public var requiresPushedAuthorizationRequests = false
+
     /// The methods of PKCE; `nil` if not known.
     public var codeChallengeMethods: Set<String>?
 
     /// Whether each authorization response names the issuer (RFC 9207).
     public var namesIssuerInResponses: Bool
 
-    /// Creates a description of a server without discovery. Each parameter is the property of its name.
+    /// Creates a description of a server without discovery. Each parameter is the property of its name; the other
+    /// properties are set after it.
     public init(
         issuer: String,
         tokenEndpoint: URL,
@@ -106,6 +113,8 @@ extension OAuth2Server {
         let tokenEndpoint: String?
         let deviceAuthorizationEndpoint: String?
         let revocationEndpoint: String?
+        let pushedAuthorizationRequestEndpoint: String?
+        let requiresPushedAuthorizationRequests: Bool?
         let codeChallengeMethods: Set<String>?
         let namesIssuerInResponses: Bool?
 
@@ -115,6 +124,8 @@ extension OAuth2Server {
             case tokenEndpoint = "token_endpoint"
             case deviceAuthorizationEndpoint = "device_authorization_endpoint"
             case revocationEndpoint = "revocation_endpoint"
+            case pushedAuthorizationRequestEndpoint = "pushed_authorization_request_endpoint"
+            case requiresPushedAuthorizationRequests = "require_pushed_authorization_requests"
             case codeChallengeMethods = "code_challenge_methods_supported"
             case namesIssuerInResponses = "authorization_response_iss_parameter_supported"
         }
@@ -126,7 +137,7 @@ extension OAuth2Server {
             guard let token = try endpoint(tokenEndpoint, "token_endpoint") else {
                 throw OAuth2SignInError(.unsupported, reason: "the description has no token_endpoint")
             }
-            return OAuth2Server(
+            var server = OAuth2Server(
                 issuer: issuer,
                 tokenEndpoint: token,
                 authorizationEndpoint: try endpoint(authorizationEndpoint, "authorization_endpoint"),
@@ -136,6 +147,10 @@ extension OAuth2Server {
                 codeChallengeMethods: codeChallengeMethods,
                 namesIssuerInResponses: namesIssuerInResponses ?? false
             )
+            server.pushedAuthorizationRequestEndpoint = try endpoint(
+                pushedAuthorizationRequestEndpoint, "pushed_authorization_request_endpoint")
+            server.requiresPushedAuthorizationRequests = requiresPushedAuthorizationRequests ?? false
+            return server
         }
 
         private func endpoint(_ text: String?, _ name: String) throws(OAuth2SignInError) -> URL? {

@@ -1,7 +1,8 @@
 public import AuthInterface
 import NetworkCore
 
-/// Why a sign-in at an OAuth 2.0 server failed. Descriptions contain no code, token or verifier (G17).
+/// Why a sign-in at an OAuth 2.0 server, or an exchange of tokens, failed. Descriptions contain no code, token or
+/// verifier (G17).
 public struct OAuth2SignInError: Error, Sendable {
     /// What went wrong.
     public typealias Code = ErrorCode<OAuth2SignInError>

@@ -7,25 +7,31 @@ import NetworkCore
 public struct OAuth2SignInPage: Sendable {
     let endpoint: URL
     let clientID: String
-    let scope: String?
     let state: String
-    let challenge: String
 
-    /// The URL to open in a browser.
+    /// What is asked for, beside the client, the redirect URI and the state.
+    let request: QueryItems
+
+    /// Sends an authorization request to the server, which returns its reference (RFC 9126). `nil`: the URL of the page
+    /// has the request.
+    let push: (@Sendable (QueryItems) async throws -> String)?
+
+    /// The URL to open in a browser, at once and one time: where the server takes the request beforehand (RFC 9126), it
+    /// has been sent, and the URL is valid for a short time. A second call sends it again.
     ///
     /// - Parameter redirectURI: Where the server sends the response.
     /// - Returns: The URL. It holds no secret: the verifier and the tokens never are in a URL.
-    public func url(redirectingTo redirectURI: URL) -> URL {
-        var components = URLComponents(url: endpoint, resolvingAgainstBaseURL: false) ?? URLComponents()
-        let parameters: [(String, String?)] = [
-            ("response_type", "code"), ("client_id", clientID), ("redirect_uri", redirectURI.absoluteString),
-            ("scope", scope), ("state", state), ("code_challenge", challenge), ("code_challenge_method", "S256"),
+    /// - Throws: ``OAuth2SignInError`` when the server did not take the request; `CancellationError`.
+    public func url(redirectingTo redirectURI: URL) async throws -> URL {
+        var parameters: QueryItems = [
+            "response_type": "code", "redirect_uri": redirectURI.absoluteString, "state": state,
         ]
-        let query = parameters.compactMap { name, value in
-            value.map { "\(name)=\($0.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? "")" }
-        }
-        components.percentEncodedQuery = ([components.percentEncodedQuery] + query).compactMap(\.self)
-            .joined(separator: "&")
+        parameters.append(contentsOf: request)
+        if let push { parameters = ["request_uri": try await push(parameters)] }
+        parameters.append("client_id", clientID)
+        var components = URLComponents(url: endpoint, resolvingAgainstBaseURL: false) ?? URLComponents()
+        components.percentEncodedQuery = [components.percentEncodedQuery, parameters.percentEncoded]
+            .compactMap(\.self).joined(separator: "&")
         return components.url ?? endpoint
     }
 
@@ -90,11 +96,5 @@ public protocol OAuth2UserAgent: Sendable {
 extension OAuth2SignInPage: RedactedDescription {
     /// The endpoint and the client (G17).
     public var description: String { "OAuth2SignInPage(\(endpoint.host ?? ""), \(clientID))" }
-}
-
-extension CharacterSet {
-    /// RFC 3986 §2.3.
-    fileprivate static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }
 #endif

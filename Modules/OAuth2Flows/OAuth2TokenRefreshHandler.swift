@@ -22,6 +22,9 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// Whether the revocation endpoint ends the session of the revoked token alone (G9).
     public let affectsRevokedSessionOnly: Bool
 
+    /// Where the new access token is to be used.
+    public var target = OAuth2Target.unspecified
+
     private let tokenEndpoint: URL
     private let revocationEndpoint: URL?
     private let client: OAuth2Client
@@ -65,7 +68,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// - Returns: The new tokens. A new refresh token is returned even if the access token beside it cannot be used.
     /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
-        let parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
+        var parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
+        parameters.append(target)
         let plain: Endpoint<OAuth2TokenResponse> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
         let call = plain.map { response, head in (response.issued(at: head.serverDate), head.status) }
         do {
@@ -93,6 +97,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             return TokenRefreshError(.rejected, error, serverCode: "invalid_grant")
         case "invalid_client", "unauthorized_client":
             return TokenRefreshError(.unavailable, error, hint: "check the client's identifier and secret")
+        case "invalid_target":
+            return TokenRefreshError(.unavailable, error, hint: "check the resources and audiences of the target")
         case "invalid_request", "unsupported_grant_type", "invalid_scope":
             return TokenRefreshError(.unavailable, error, hint: "check the token endpoint and what it expects")
         default:

@@ -29,10 +29,11 @@ public final class WebAuthenticationUserAgent: NSObject, OAuth2UserAgent {
     ///   `CancellationError`.
     public func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
         try Task.checkCancellation()
+        let page = try await page.url(redirectingTo: redirectURI)
         return (try await redirect(from: page, in: Sheet()), redirectURI)
     }
 
-    private func redirect(from page: OAuth2SignInPage, in sheet: Sheet) async throws -> URL {
+    private func redirect(from page: URL, in sheet: Sheet) async throws -> URL {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { show(page, in: sheet, $0) }
         } onCancel: {
@@ -41,11 +42,11 @@ public final class WebAuthenticationUserAgent: NSObject, OAuth2UserAgent {
     }
 
     private func show(
-        _ page: OAuth2SignInPage, in sheet: Sheet, _ continuation: CheckedContinuation<URL, any Error>
+        _ page: URL, in sheet: Sheet, _ continuation: CheckedContinuation<URL, any Error>
     ) {
         // The system calls the handler on any queue. Without `@Sendable` it is isolated to the main actor, and traps.
         let session = ASWebAuthenticationSession(
-            url: page.url(redirectingTo: redirectURI),
+            url: page,
             callbackURLScheme: redirectURI.scheme
         ) { @Sendable url, error in
             let result = Self.result(url, error)

@@ -50,7 +50,7 @@ enum Callbacks {
         let starts = ASWebAuthenticationSession.starts
         let agent = WebAuthenticationUserAgent(redirectURI: url, anchor: ASPresentationAnchor())
         let page = OAuth2SignInPage(
-            endpoint: url, clientID: "fixture-client", scope: nil, state: "fixture-state", challenge: "")
+            endpoint: url, clientID: "fixture-client", state: "fixture-state", request: [:], push: nil)
         let signIn = Task { try await agent.response(to: page).response }
         if isCancelled {
             while ASWebAuthenticationSession.starts == starts { await Task.yield() }

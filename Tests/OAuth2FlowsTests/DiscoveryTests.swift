@@ -32,6 +32,21 @@ import Testing
         #expect(server.deviceAuthorizationEndpoint == nil)
     }
 
+    @Test func `the description says where requests are pushed, and whether they must be`() async throws {
+        let endpoint = #","pushed_authorization_request_endpoint":"https://id.example.com/par""#
+        let required = #","require_pushed_authorization_requests":true"#
+        for (members, path, isRequired) in [
+            ("", nil, false), (endpoint, "/par", false), (endpoint + required, "/par", true),
+        ] {
+            let server = try await discover(StubTransport(.any ~> metadata(members)))
+            #expect(server.pushedAuthorizationRequestEndpoint?.path == path)
+            #expect(server.requiresPushedAuthorizationRequests == isRequired)
+        }
+        let cleartext = endpoint.replacingOccurrences(of: "https", with: "http")
+        let error = await signInError { try await discover(StubTransport(.any ~> metadata(cleartext))) }
+        #expect(error?.code == .unsupported)
+    }
+
     @Test func `without it, that of OpenID Connect is read`() async throws {
         let transport = StubTransport(.any ~> .status(404), .any ~> metadata())
         #expect(try await discover(transport).tokenEndpoint.path == "/token")

@@ -67,7 +67,8 @@ import Testing
         struct UserAgent: OAuth2UserAgent {
             func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
                 let uri = try #require(URL(string: "http://127.0.0.1:9/callback"))
-                let shown = URLComponents(url: page.url(redirectingTo: uri), resolvingAgainstBaseURL: false)
+                let shown = URLComponents(
+                    url: try await page.url(redirectingTo: uri), resolvingAgainstBaseURL: false)
                 let state = try #require(shown?.queryItems?.first { $0.name == "state" }?.value)
                 return (try #require(URL(string: "\(uri)?code=fixture-code&state=\(state)")), uri)
             }

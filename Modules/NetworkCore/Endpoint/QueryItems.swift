@@ -43,6 +43,9 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         if !texts.isEmpty { items.append(Item(name: name, value: texts.joined(separator: separator))) }
     }
 
+    /// Appends the items of another query.
+    package mutating func append(contentsOf other: QueryItems) { items += other.items }
+
     private static func texts(of value: any CustomStringConvertible) -> [String] {
         guard let list = value as? any QueryList else {
             return [(value as? Date).map { ISO8601.string(from: $0) } ?? value.description]
@@ -56,7 +59,7 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// The items as `name=value&…`, percent-encoded (RFC 3986 §3.4); also valid as
     /// `application/x-www-form-urlencoded`, where `%20` and `+` both mean a space.
-    var percentEncoded: String {
+    package var percentEncoded: String {
         items
             .map { "\($0.name.percentEncodedComponent)=\($0.value.percentEncodedComponent)" }
             .joined(separator: "&")

@@ -1,0 +1,105 @@
+import ConcurrencyPrimitives
+import ContractTesting
+import Foundation
+import NetworkCore
+import NetworkURLSession
+import Testing
+
+@testable import OAuth2Flows
+
+/// An authorization server on loopback, whose endpoints respond as a test scripts them.
+final class LoopbackProvider: Sendable {
+    /// A call as it arrived.
+    struct Call: Sendable {
+        let method: String
+        let path: String
+        let authorization: String?
+        let items: [(name: String, value: String)]
+
+        /// The values of a parameter.
+        subscript(name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
+
+        var names: Set<String> { Set(items.map(\.name)) }
+    }
+
+    private let server: LoopbackServer
+    private let received = Locked<[Call]>([])
+
+    /// Starts the server.
+    ///
+    /// - Parameter script: The response to a call, by path; `nil` is a 404.
+    /// - Throws: `POSIXError` when no port is available.
+    init(_ script: @escaping @Sendable (Call) -> LoopbackServer.Action?) throws {
+        server = try LoopbackServer { [received] request in
+            let target = URLComponents(string: request.target)
+            let form = URLComponents(string: "?" + String(decoding: request.body, as: UTF8.self))
+            let call = Call(
+                method: request.method, path: target?.path ?? "", authorization: request["Authorization"],
+                items: (form?.queryItems ?? []).map { ($0.name, $0.value ?? "") })
+            received.withLock { $0.append(call) }
+            return script(call) ?? .respond(404)
+        }
+    }
+
+    deinit { server.stop() }
+
+    var url: URL { server.url }
+
+    var issuer: String { url.absoluteString }
+
+    /// The calls, in order.
+    var calls: [Call] { received.withLock { $0 } }
+
+    func calls(at path: String) -> [Call] { calls.filter { $0.path == path } }
+
+    var network: NetworkClient {
+        NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [RetryPolicy.standard])
+    }
+
+    /// The server with its endpoints `/authorize`, `/token`, `/device`.
+    var description: OAuth2Server {
+        OAuth2Server(
+            issuer: issuer, tokenEndpoint: url.appendingPathComponent("token"),
+            authorizationEndpoint: url.appendingPathComponent("authorize"),
+            deviceAuthorizationEndpoint: url.appendingPathComponent("device"))
+    }
+}
+
+#if canImport(CryptoKit) || Crypto
+/// A user who decides at once: keeps the URLs of the page, and responds to the last one.
+final class PromptUserAgent: OAuth2UserAgent {
+    private let shown = Locked<[URL]>([])
+    private let count: Int
+
+    /// Creates a user agent.
+    ///
+    /// - Parameter count: How often the page is shown.
+    init(showing count: Int = 1) {
+        self.count = count
+    }
+
+    /// The pages that were shown.
+    var pages: [URL] { shown.withLock { $0 } }
+
+    func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
+        let redirectURI = try #require(URL(string: "http://127.0.0.1:9/callback"))
+        for _ in 0..<count {
+            let url = try await page.url(redirectingTo: redirectURI)
+            shown.withLock { $0.append(url) }
+        }
+        return (try #require(URL(string: "\(redirectURI)?code=fixture-code&state=\(page.state)")), redirectURI)
+    }
+}
+#endif
+
+extension URL {
+    /// The values of the items of a query.
+    func values(of name: String) -> [String] {
+        (URLComponents(url: self, resolvingAgainstBaseURL: false)?.queryItems ?? []).filter { $0.name == name }
+            .compactMap(\.value)
+    }
+
+    var itemNames: Set<String> {
+        Set((URLComponents(url: self, resolvingAgainstBaseURL: false)?.queryItems ?? []).map(\.name))
+    }
+}
