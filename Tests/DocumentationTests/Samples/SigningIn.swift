@@ -5,7 +5,7 @@ import NetworkCore
 import OAuth2Flows
 import TokenRefresh
 
-// The samples of the article *Sign in*, and of the page of `OAuth2Flows`.
+// The samples of the articles *Sign in* and *Servers that ask for more*, and of the page of `OAuth2Flows`.
 
 private struct SignIns {
     let api: NetworkClient
@@ -45,5 +45,25 @@ private struct SignIns {
             tokenEndpoint: server.tokenEndpoint, revocationEndpoint: server.revocationEndpoint, client: client,
             network: api)
         show(handler)
+    }
+
+    func atStricterServers(_ server: OAuth2Server, notes: URL, userToken: String) async throws {
+        let client = OAuth2Client.basic(id: "gateway", secret: "fixture-secret")
+
+        #if canImport(CryptoKit) || Crypto
+        var signIn = OAuth2CodeSignIn(server: server, client: client, network: api, scope: "notes")
+        signIn.pushesRequest = true
+
+        signIn.target = try OAuth2Target(resources: [notes])
+        var handler = OAuth2TokenRefreshHandler(tokenEndpoint: server.tokenEndpoint, client: client, network: api)
+        handler.target = try OAuth2Target(resources: [notes])
+        show([signIn, handler])
+        #endif
+
+        var exchange = OAuth2TokenExchange(tokenEndpoint: server.tokenEndpoint, client: client, network: api)
+        exchange.target = try OAuth2Target(audiences: ["billing"])
+        exchange.scope = "invoices:read"
+        let token = try await exchange.exchange(OAuth2Token(userToken, .accessToken))
+        show(token)
     }
 }
