@@ -8,6 +8,9 @@ public protocol TimeSource: Sendable {
     /// The time of day. The user may set it.
     var date: Date { get }
 
+    /// How much of ``uptime`` the device has slept. The default is zero: a clock that cannot tell shows no sleep.
+    var asleep: Duration { get }
+
     /// Waits until an instant of ``uptime``.
     ///
     /// - Parameter deadline: The instant. One that has passed returns at once.
@@ -15,9 +18,15 @@ public protocol TimeSource: Sendable {
     func sleep(until deadline: Duration) async throws
 }
 
+extension TimeSource {
+    /// Shows no sleep.
+    public var asleep: Duration { .zero }
+}
+
 /// The clocks of the system.
 public struct SystemTimeSource: TimeSource {
-    private static let origin = ContinuousClock.now
+    private static let origins = (uptime: ContinuousClock.now, awake: SuspendingClock.now)
+    private static var origin: ContinuousClock.Instant { origins.uptime }
 
     /// A year. A longer time is waited for in parts.
     private static let longestSleep: Duration = .seconds(365 * 24 * 60 * 60)
@@ -30,6 +39,10 @@ public struct SystemTimeSource: TimeSource {
 
     /// The time of day.
     public var date: Date { Date() }
+
+    /// How long the system has slept since the process first read a clock. A process that was stopped while the system
+    /// ran was not asleep.
+    public var asleep: Duration { uptime - (SuspendingClock.now - Self.origins.awake) }
 
     /// Waits until an instant of ``uptime``.
     ///

@@ -3,12 +3,14 @@ public import Foundation
 
 /// A monotonic clock and a wall clock that stand still until a test moves them.
 ///
-/// ``advance(by:)`` moves both, ``setDate(_:)`` the wall clock only, as a user does. A sleeping task wakes when the
-/// monotonic clock reaches its deadline, and ``sleepers(atLeast:)`` waits until tasks sleep.
+/// ``advance(by:)`` moves both, ``setDate(_:)`` the wall clock only, as a user does. ``advance(asleep:)`` is a sleep of
+/// the device. A sleeping task wakes when the monotonic clock reaches its deadline, and ``sleepers(atLeast:)`` waits
+/// until tasks sleep.
 public final class ManualTimeSource: TimeSource {
     private struct State {
         var uptime: Duration
         var date: Date
+        var asleep: Duration = .zero
         var nextID = 0
         var sleepers: [Int: (deadline: Duration, turn: Turn<Void>)] = [:]
         var watchers: [(count: Int, race: Race<Void>)] = []
@@ -27,6 +29,9 @@ public final class ManualTimeSource: TimeSource {
     /// The time of the wall clock.
     public var date: Date { state.withLock { $0.date } }
 
+    /// How much of ``uptime`` the device has slept.
+    public var asleep: Duration { state.withLock { $0.asleep } }
+
     /// Advances both clocks, and wakes the tasks whose deadline is reached, in the order of the deadlines.
     public func advance(by duration: Duration) {
         let woken = state.withLock { state in
@@ -37,6 +42,12 @@ public final class ManualTimeSource: TimeSource {
             return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }.map(\.value.turn)
         }
         for turn in woken { turn.end(.success(())) }
+    }
+
+    /// Advances both clocks, as while the device sleeps.
+    public func advance(asleep duration: Duration) {
+        state.withLock { $0.asleep += duration }
+        advance(by: duration)
     }
 
     /// Advances both clocks as soon as a number of tasks sleep.

@@ -6,6 +6,10 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// How long before its expiry a token is refreshed in the background while requests use it (G3).
     /// At most a quarter of the token's lifetime is used; otherwise a short-lived token would be refreshed
     /// continuously.
+    ///
+    /// The refresh starts later by up to seven eighths of what lies between this window and the ``leeway``: by a share
+    /// that a hash of session and generation gives, the same in every process. So sessions that were signed in together
+    /// do not refresh together (G33).
     public var ahead: Duration = .seconds(60)
 
     /// How long before its expiry a token is too old to send: requests wait for the refresh (G3).
@@ -27,6 +31,10 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// that a response which arrived meanwhile is read before the call is cancelled or abandoned (G8). It counts in
     /// running time, and at most as the second half of a limit where the process did not sleep. Zero: no longer at all.
     public var wakeGrace: Duration = .seconds(5)
+
+    /// How long after a sleep of the device no refresh starts in the background (G33): right after a wake the network
+    /// is often not there yet. A refresh that requests wait for starts at once. Zero: no pause.
+    public var wakePause: Duration = .seconds(10)
 
     /// How long one read or write of the store may take before the engine continues without it (G11). Never longer
     /// than ``deadline``.

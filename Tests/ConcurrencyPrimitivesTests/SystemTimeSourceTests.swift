@@ -10,6 +10,7 @@ import Testing
         try await clock.sleep(until: before - .seconds(10))
         #expect(clock.uptime >= before)
         #expect(abs(clock.date.timeIntervalSinceNow) < 60)
+        #expect(clock.asleep < .seconds(60), "a process that waits, or is slow, is not asleep")
     }
 }
 

@@ -60,7 +60,7 @@ extension TokenRefreshCoordinator {
     /// is notified of its cancellation may read the state.
     @inline(never)
     private func run(_ step: (inout CoordinatorCore, Instant) -> [RefreshAction]) {
-        let now = Instant(uptime: clock.uptime, date: clock.date)
+        let now = Instant(uptime: clock.uptime, date: clock.date, asleep: clock.asleep)
         let after = core.withLock { core in
             var responses: [(CoordinatorCore.Waiter, RefreshResponse)] = []
             var events: [SessionEvent] = []

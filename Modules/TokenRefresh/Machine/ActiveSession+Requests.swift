@@ -24,7 +24,8 @@ extension ActiveSession {
         case .none: isWaitUseful = false
         case .ahead:
             isWaitUseful = false
-            if mayRefresh { start() }
+            // G33. Right after a wake the network is often not there yet, and other devices wake with this one.
+            if mayRefresh, !moment.isQuiet { start() }
         case .due: isWaitUseful = mayRefresh || isRefreshing
         case .expired:
             guard isRefreshable else { return withoutRefreshToken(waiter) }

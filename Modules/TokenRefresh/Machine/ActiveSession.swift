@@ -294,7 +294,8 @@ struct ActiveSession: Hashable, Sendable {
         guard let aheadFrom = expiry.aheadFrom, let leewayFrom = expiry.leewayFrom else { return ready(until: nil) }
         // While no refresh can start, a valid token can be used until its leeway.
         guard canStart else { return ready(until: leewayFrom) }
-        return ready(until: min(leewayFrom, max(aheadFrom, failure?.until ?? aheadFrom)))
+        let start = max(aheadFrom, failure?.until ?? aheadFrom, context.moment.quietUntil ?? aheadFrom)
+        return ready(until: min(leewayFrom, start))
     }
 
     var isRefreshable: Bool { bundle.refreshToken?.isEmpty == false }

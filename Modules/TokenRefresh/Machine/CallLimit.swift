@@ -20,6 +20,8 @@ struct CallLimit: Hashable, Sendable {
     private var sleeps = 0
     /// When the slice ends.
     private(set) var due: Duration
+    /// Whether the last slice ended so late that the process slept.
+    private(set) var hasJustSlept = false
 
     /// - Parameters:
     ///   - end: When the limit passes in a process that does not sleep.
@@ -37,7 +39,8 @@ struct CallLimit: Hashable, Sendable {
     /// - Returns: Whether the limit has passed. If not, the next slice ends at ``due``.
     mutating func sliceEnded(at uptime: Duration) -> Bool {
         guard grace > .zero else { return true }
-        if uptime > due + max(slice, Self.tolerance) {
+        hasJustSlept = uptime > due + max(slice, Self.tolerance)
+        if hasJustSlept {
             sleeps += 1
             left = sleeps == 1 ? Self.slices : left - 1
             slice = grace / Self.slices

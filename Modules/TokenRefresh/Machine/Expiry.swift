@@ -4,8 +4,9 @@ import Foundation
 
 /// When an access token is too old to use, on the monotonic clock (G3).
 ///
-/// The two windows before the end depend on the token's lifetime only: processes that share a token refresh it at the
-/// same age, whichever of them received it.
+/// The two windows before the end depend on the token's lifetime, its session and its generation only: processes that
+/// share a token refresh it at the same age, whichever of them received it, and sessions that began together refresh at
+/// different ages (G33).
 struct Expiry: Hashable, Sendable {
     /// From here on the token is refreshed in the background. `nil`: never.
     let aheadFrom: Duration?
@@ -28,10 +29,11 @@ struct Expiry: Hashable, Sendable {
         self.end = end
     }
 
-    private init(end: Duration, lifetime: Duration, policy: TokenRefreshPolicy) {
+    private init(of bundle: TokenBundle, end: Duration, lifetime: Duration, policy: TokenRefreshPolicy) {
         let leeway = min(policy.leeway, lifetime / 10)
         let ahead = max(min(policy.ahead, lifetime / 4), leeway)
-        self.init(aheadFrom: end - ahead, leewayFrom: end - leeway, end: end)
+        let delay = RefreshSpread(of: bundle).delay(within: ahead - leeway)
+        self.init(aheadFrom: end - ahead + delay, leewayFrom: end - leeway, end: end)
     }
 
     /// The expiry of a bundle whose access token is received now.
@@ -44,7 +46,7 @@ struct Expiry: Hashable, Sendable {
             self = .unknown
             return
         }
-        self.init(end: uptime + lifetime, lifetime: lifetime, policy: policy)
+        self.init(of: bundle, end: uptime + lifetime, lifetime: lifetime, policy: policy)
     }
 
     /// The expiry of a bundle from the store, as far as the clocks can be trusted (G19): `skew` is how far the server's
@@ -73,7 +75,8 @@ struct Expiry: Hashable, Sendable {
         let rest = sighting?.timeLeft(of: bundle, shown: shown, at: now.uptime) ?? shown
         let lifetime = min(bundle.lifetime ?? max(rest, .zero), policy.maximumLifetime)
         // A token has at most its lifetime left, even if the clock was set back.
-        self.init(end: now.uptime + min(rest, max(lifetime, .zero)), lifetime: lifetime, policy: policy)
+        let end = now.uptime + min(rest, max(lifetime, .zero))
+        self.init(of: bundle, end: end, lifetime: lifetime, policy: policy)
     }
 
     func urgency(at uptime: Duration) -> Urgency {

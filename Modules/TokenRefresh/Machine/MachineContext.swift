@@ -137,7 +137,10 @@ struct MachineContext: Sendable {
     /// Whether what a timer limits has come to its end. A call in a process that slept gets time to read its response
     /// (G8).
     mutating func hasPassed(_ timer: RefreshTimer) -> Bool {
-        guard var limit = callLimits.removeValue(forKey: timer), !limit.sliceEnded(at: now.uptime) else { return true }
+        guard var limit = callLimits.removeValue(forKey: timer) else { return true }
+        let hasPassed = limit.sliceEnded(at: now.uptime)
+        if limit.hasJustSlept { moment.noteWake() }
+        guard !hasPassed else { return true }
         callLimits[timer] = limit
         emit(.startTimer(timer, at: limit.due))
         return false

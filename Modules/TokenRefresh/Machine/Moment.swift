@@ -31,6 +31,8 @@ struct Moment: Sendable {
     private var steadySince: Instant?
     /// Whether the wall clock was set since the machine began.
     private var wasClockSet = false
+    /// Until when nothing starts that is not urgent, as the process may just continue after a sleep (G33).
+    private(set) var quietUntil: Duration?
     var serverClock = ServerClock()
 
     init(settings: MachineSettings) {
@@ -42,9 +44,13 @@ struct Moment: Sendable {
 
     /// How far the wall clock may differ from the monotonic clock, as its rate is corrected, before it counts as set.
     static let clockTolerance: TimeInterval = 2
+    /// A sleep that is shorter is none: the two clocks that show it are not read at the same instant.
+    static let shortestSleep: Duration = .seconds(1)
 
     mutating func advance(to instant: Instant) {
+        let slept = instant.asleep - now.asleep
         now = instant
+        if steadySince != nil, slept >= Self.shortestSleep { noteWake() }
         if let start = steadySince {
             let (measured, shown) = (instant.uptime - start.uptime, instant.date.timeIntervalSince(start.date))
             if abs(shown - measured / .seconds(1)) <= Self.clockTolerance { return }
@@ -52,6 +58,13 @@ struct Moment: Sendable {
         }
         steadySince = instant
     }
+
+    /// The process has slept, and continues now at the earliest: it was not idle for so long, or nothing woke it. That
+    /// the sleep ended some time ago is possible; then what is not urgent is late by a pause, and nothing else.
+    mutating func noteWake() { quietUntil = now.uptime + policy.wakePause }
+
+    /// Whether what is not urgent waits (G33).
+    var isQuiet: Bool { quietUntil.map { uptime < $0 } ?? false }
 
     /// Whether this process has seen that the wall clock was not set since a date, which was shown by then.
     func isSteady(since date: Date, within tolerance: TimeInterval = 0) -> Bool {
@@ -91,6 +104,7 @@ extension Moment: Hashable {
     static func == (first: Moment, second: Moment) -> Bool {
         first.settings == second.settings && first.steadySince == second.steadySince
             && first.wasClockSet == second.wasClockSet && first.serverClock == second.serverClock
+            && first.quietUntil == second.quietUntil
     }
 
     /// Feeds what equality compares, but for the settings: machines with different settings are rarely compared.

@@ -63,4 +63,6 @@ struct AttemptID: Hashable, Sendable { let number: Int }
 struct Instant: Hashable, Sendable {
     let uptime: Duration
     let date: Date
+    /// How much of the uptime the device has slept, as far as that is known.
+    var asleep: Duration = .zero
 }

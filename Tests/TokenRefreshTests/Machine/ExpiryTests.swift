@@ -15,7 +15,7 @@ import Testing
 
     @Test func `G3: in the ahead window requests use the current token while one refresh runs in the background`() {
         var script = MachineScript.signedIn()
-        _ = script.pass(.seconds(3_540))
+        _ = script.passToAhead()
         #expect(script.machine.readyToken(at: script.uptime) == nil)
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         #expect(script.ask(2) == ["2: ada g0"])

@@ -84,7 +84,7 @@ import Testing
     @Test func `G3: the longest lifetime also limits the windows of a stored token`() {
         let expiry = expiry(bundle(expiresIn: 1_000, receivedAgo: 0), limit: .seconds(100))
         #expect(expiry.end == .seconds(100))
-        #expect(expiry.aheadFrom == .seconds(75))
+        #expect(expiry.leewayFrom == .seconds(95))
     }
 
     @Test func `G19: the latest date of the server counts`() {

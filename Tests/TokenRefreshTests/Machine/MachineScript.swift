@@ -15,6 +15,8 @@ struct MachineScript {
     var machine: RefreshStateMachine
     var uptime: Duration = .seconds(1_000)
     var date = Date(timeIntervalSince1970: 1_800_000_000)
+    /// How much of the uptime the device has slept.
+    var asleep: Duration = .zero
     /// The timers that are set.
     var timers: [RefreshTimer: Duration] = [:]
     /// What the machine reported so far.
@@ -99,7 +101,7 @@ struct MachineScript {
     // MARK: Requests
 
     mutating func send(_ event: RefreshEvent) -> [String] {
-        let actions = machine.handle(event, at: Instant(uptime: uptime, date: date))
+        let actions = machine.handle(event, at: Instant(uptime: uptime, date: date, asleep: asleep))
         for action in actions { note(action) }
         var texts: [String] = []
         var intents: [Int] = []
@@ -271,6 +273,12 @@ struct MachineScript {
         }
         move(to: end)
         return texts
+    }
+
+    /// Time passes until the token in use is refreshed in the background.
+    mutating func passToAhead() -> [String] {
+        guard let start = machine.current?.expiry.aheadFrom else { return ["no expiry"] }
+        return pass(start - uptime)
     }
 
     /// The process sleeps: the timers that are due meanwhile fire when it continues.

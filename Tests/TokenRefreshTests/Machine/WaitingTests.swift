@@ -144,8 +144,10 @@ import Testing
     }
 
     @Test func `G3: during a pause a valid token is ready at once`() {
-        var script = MachineScript.signedIn()
-        _ = script.pass(.seconds(3_540))
+        var policy = TokenRefreshPolicy()
+        policy.ahead = .seconds(600)
+        var script = MachineScript.signedIn(policy: policy)
+        _ = script.passToAhead()
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(30)))
         #expect(script.machine.readyToken(at: script.uptime + .seconds(29))?.generation == 0)

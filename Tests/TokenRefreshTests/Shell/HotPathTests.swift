@@ -27,7 +27,7 @@ import Testing
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         #expect(bench.engine.validToken == token)
-        bench.clock.advance(by: .seconds(86_400 - 60))
+        bench.clock.advance(by: .seconds(86_400 - 6))
         #expect(bench.engine.validToken == nil, "its refresh in the background begins with a request")
         try await bench.engine.signOut()
         #expect(bench.engine.validToken == nil)
@@ -40,7 +40,7 @@ import Testing
         let (bench, token) = try await Bench.withToken(.shared)
         await bench.engine.settle()
         let gate = held.map { bench.store.hold($0, .before) } ?? bench.handler.holdNext()
-        bench.clock.advance(by: .seconds(86_400 - 60))
+        bench.clock.advance(by: .seconds(86_400 - 6))
         #expect(try await bench.engine.token() == token)
         await gate.arrivals(atLeast: 1)
         for _ in 0..<10 { #expect(try await bench.engine.token() == token) }
@@ -140,13 +140,27 @@ import Testing
     @Test func `G3: in the ahead window requests do not wait for the refresh in the background`() async throws {
         let bench = try await Bench.signedIn()
         let gate = bench.handler.holdNext()
-        bench.clock.advance(by: .seconds(86_400 - 60))
+        bench.clock.advance(by: .seconds(86_400 - 6))
         #expect(try await bench.ask(times: 1_000).tokens().allSatisfy { $0.name == "ada1 g0" })
         await gate.arrivals(atLeast: 1)
         #expect(try await bench.engine.token().name == "ada1 g0")
         gate.open()
         await bench.events.first("refreshed")
         #expect(try await bench.engine.token().name == "ada1 g1")
+        #expect(bench.handler.calls.count == 1)
+    }
+
+    @Test func `G33: after a sleep of the device the refresh in the background waits for some seconds`() async throws {
+        let bench = try await Bench.signedIn()
+        bench.clock.advance(asleep: .seconds(86_400 - 20))
+        bench.clock.advance(by: .seconds(14))
+        #expect(try await bench.engine.token().name == "ada1 g0")
+        #expect(bench.engine.status.isRefreshing == false, "the sleep was noticed just now")
+        let gate = bench.handler.holdNext()
+        let urgent = Task { try await bench.engine.refresh() }
+        await gate.arrivals(atLeast: 1)
+        gate.open()
+        _ = try await urgent.value
         #expect(bench.handler.calls.count == 1)
     }
 

@@ -22,6 +22,10 @@ final class DeviceProcess {
     /// The system has suspended the process: no event reaches it, and its calls continue at the server.
     var isSuspended = false
     var suspendedAt = 0
+    /// How long the process has seen the device asleep, in milliseconds.
+    var asleep = 0
+    /// Whether the machine has taken an event.
+    private(set) var isUsed = false
     /// The system has announced a suspension.
     var isSuspending = false
     var requests: [Request] = []
@@ -66,6 +70,7 @@ final class DeviceProcess {
         (copy.suspendedAt, copy.requests, copy.timers, copy.jobs) = (suspendedAt, requests, timers, jobs)
         (copy.leases, copy.knownLoss, copy.released, copy.retryAt) = (leases, knownLoss, released, retryAt)
         (copy.check, copy.notes, copy.mustRevoke) = (check, notes, mustRevoke)
+        (copy.asleep, copy.isUsed) = (asleep, isUsed)
         return copy
     }
 
@@ -75,6 +80,9 @@ final class DeviceProcess {
     /// Sends an event to the machine.
     func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         if !isKnownUniquelyReferenced(&machine) { machine = SharedMachine(machine.value) }
+        var now = now
+        now.asleep = .milliseconds(asleep)
+        isUsed = true
         let actions = machine.value.handle(event, at: now)
         current = machine.value.current
         published = machine.value.published
@@ -255,6 +263,8 @@ struct ProcessNotes {
     var knewServerDate = false
     /// The date of the last intent that the machine wrote.
     var intentAt = 0
+    /// When the process last continued after a sleep of the device.
+    var wokeAt: Int?
     /// When the store last failed, or took too long.
     var storeFailedAt = Int.min
     /// The last write of the end of a session whose refresh token was rejected.

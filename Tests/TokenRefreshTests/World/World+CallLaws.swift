@@ -101,7 +101,7 @@ extension World {
         if let complained = notes.complained, complained == base.mark { return }
         if !base.accessToken.fitsHeaderField { return }
         if let received = notes.received, received.grant == base.grant {
-            let isDue = received.lifetime.map { now >= received.since + $0 - window(of: $0) } ?? false
+            let isDue = received.lifetime.map { now >= received.since + $0 - window(of: $0, base) } ?? false
             if !isDue { fail(.clock, "p\(process + 1) calls for \(base.traceText) without a reason") }
         } else {
             // A stored expiry is an instant of the server's clock, where both sides knew that clock.
@@ -118,16 +118,17 @@ extension World {
     /// Whether the device's clock and the server's have shown the true time since the world's start.
     var areClocksRight: Bool { clockSetAt == nil && abs(plan.server.skew) < 1 }
 
-    /// How long before the end of a token its ahead window starts, in milliseconds.
-    private func window(of lifetime: Int) -> Int {
-        let policy = plan.policy
-        return max(min(policy.ahead.milliseconds, lifetime / 4), min(policy.leeway.milliseconds, lifetime / 10))
+    /// How long before the end of a token its refresh starts in the background, in milliseconds.
+    private func window(of lifetime: Int, _ base: TokenBundle) -> Int {
+        let (policy, leeway) = (plan.policy, min(plan.policy.leeway.milliseconds, lifetime / 10))
+        let ahead = max(min(policy.ahead.milliseconds, lifetime / 4), leeway)
+        return ahead - RefreshSpread(of: base).delay(within: .milliseconds(ahead - leeway)).milliseconds
     }
 
-    /// G3. A process that adopted or restored a token refreshes it no earlier than the process that received it.
+    /// G3, G33. A process that adopted or restored a token refreshes it no earlier than the process that received it.
     private mutating func checkWindow(_ process: Int, _ base: TokenBundle, receivedAt receipt: Int) {
         guard let lifetime = saidLifetime else { return }
-        let early = receipt + lifetime - window(of: lifetime) - now
+        let early = receipt + lifetime - window(of: lifetime, base) - now
         if early > 100 {
             fail(
                 .windows, "p\(process + 1) refreshes \(base.traceText), lifetime \(lifetime) ms, \(early) ms too early")

@@ -144,4 +144,19 @@ extension World {
         }
         fail(.lateRefusal, "p\(process + 1) refreshes \(current.bundle.traceText), which no caller needs")
     }
+
+    /// G33. While its process may just continue after a sleep, a refresh starts only where a caller waits for it.
+    mutating func checkQuiet(_ process: Int) {
+        guard let current = processes[process].current, let woke = processes[process].notes.wokeAt,
+            now < woke + plan.policy.wakePause.milliseconds,
+            current.expiry.urgency(at: instant.uptime) == .ahead
+        else { return }
+        for request in processes[process].requests where request.isWaiting {
+            switch request.kind {
+            case .refresh, .replacement: return
+            default: break
+            }
+        }
+        fail(.quiet, "p\(process + 1) refreshes \(current.bundle.traceText) \(now - woke) ms after a wake")
+    }
 }

@@ -127,7 +127,13 @@ extension World {
             processes[process].requests[index].since = now
             processes[process].requests[index].wasSuspended = true
         }
-        let isNoticed = now - processes[process].suspendedAt > Self.noticedSleep
+        let slept = now - processes[process].suspendedAt
+        if plan.showsSleep {
+            processes[process].asleep += slept
+            let isSleep = processes[process].isUsed && slept >= Moment.shortestSleep.milliseconds
+            if isSleep { processes[process].notes.wokeAt = now }
+        }
+        let isNoticed = slept > Self.noticedSleep
         for index in 0..<calls.count where calls[index].process == process && !calls[index].isOrphan {
             calls[index].hasSlept = true
             guard isNoticed else { continue }

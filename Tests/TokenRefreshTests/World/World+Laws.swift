@@ -98,6 +98,7 @@ extension World {
             noteWish(process)
             checkStart(process, before)
             checkNeed(process)
+            checkQuiet(process)
         case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
             endFailures(process)

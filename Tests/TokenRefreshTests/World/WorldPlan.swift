@@ -97,6 +97,8 @@ final class WorldPlan: Sendable {
     let hasMirroredNames: Bool
     /// Whether time can pass, and anything happen, between the decision to call and the first byte.
     let delaysWrites: Bool
+    /// Whether a suspended process is one whose device sleeps, which the device's clocks show.
+    let showsSleep: Bool
 
     init(seed: UInt64) {
         var draws = RandomDraws(seed)
@@ -127,6 +129,7 @@ final class WorldPlan: Sendable {
         length = draws.of([100, 300, 600, 2_000])
         noticesLosses = draws.chance(60)
         leasesHaveNames = draws.chance(50)
+        showsSleep = draws.chance(50)
     }
 
     /// A world of two processes, without what is not part of the protocol: expiry, jitter, dates, cool-downs.
@@ -135,6 +138,7 @@ final class WorldPlan: Sendable {
         self.delaysWrites = delaysWrites
         hasMirroredNames = true
         leasesHaveNames = true
+        showsSleep = false
         isShared = true
         processes = 2
         lease = model.hasClaims ? .claim(0) : .lock

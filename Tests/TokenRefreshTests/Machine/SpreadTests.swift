@@ -1,0 +1,120 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G33: refreshes do not march in step, and none that is not urgent starts right after a wake.
+@Suite struct SpreadTests {
+    private let hour = Duration.seconds(3_600)
+
+    private func bundle(_ session: String, _ generation: Int = 0) -> TokenBundle { .stored(session, generation) }
+
+    private func expiry(_ bundle: TokenBundle) -> Expiry {
+        Expiry(received: bundle, lifetime: hour, at: .zero, policy: TokenRefreshPolicy())
+    }
+
+    @Test func `G33: each session starts its refresh at an age of its own within the ahead window`() throws {
+        var ages: [Int: Int] = [:]
+        for number in 0..<4_800 {
+            let expiry = expiry(bundle("session-\(number)"))
+            let start = try #require(expiry.aheadFrom)
+            // 60 s and 5 s before the end, and seven eighths of the 55 s between the two.
+            #expect(start >= hour - .seconds(60) && start < hour - .seconds(60) + .milliseconds(48_125))
+            #expect(expiry.leewayFrom == hour - .seconds(5), "the leeway does not move")
+            ages[Int(start / .seconds(1)), default: 0] += 1
+        }
+        #expect(ages.count == 49)
+        #expect(ages.values.max() ?? 0 < 140, "100 sessions a second, and not all of them in one")
+    }
+
+    @Test func `G33: the share is that of session and generation, in every process and every version`() {
+        let time = Duration.seconds(65_536) / 7 * 8
+        func share(_ session: String, _ generation: Int) -> Int {
+            Int((RefreshSpread(of: bundle(session, generation)).delay(within: time) / .seconds(1)).rounded())
+        }
+        #expect(share("ada", 0) == 16_086)
+        #expect(share("ada", 1) == 25_441)
+        #expect(share("bob", 0) == 60_534)
+        #expect(share("6F9619FF-8B86-D011-B42D-00C04FC964FF", 7) == 1_760)
+    }
+
+    @Test func `G33: a process that restores or adopts a token starts its refresh at the same age`() {
+        for generation in 0..<100 {
+            let date = Date(timeIntervalSince1970: 1_800_000_000)
+            let token = TokenBundle(
+                accessToken: "access", refreshToken: "refresh", expiresAt: date + 3_600,
+                session: SessionID(rawValue: "ada"), generation: generation, receivedAt: date)
+            let now = Instant(uptime: .seconds(500), date: date + 500)
+            let restored = Expiry(stored: token, at: now, skew: 0, policy: TokenRefreshPolicy())
+            #expect(restored == expiry(token))
+        }
+    }
+
+    @Test func `G33: where the ahead window is no longer than the leeway, nothing moves`() {
+        var policy = TokenRefreshPolicy()
+        policy.ahead = .zero
+        let expiry = Expiry(received: bundle("ada"), lifetime: hour, at: .zero, policy: policy)
+        #expect(expiry.aheadFrom == expiry.leewayFrom)
+    }
+
+    // MARK: After a wake
+
+    /// A script in which the device sleeps until the token is to be refreshed in the background.
+    private func woken(after sleep: Duration = .seconds(600)) -> MachineScript {
+        var policy = TokenRefreshPolicy()
+        policy.ahead = .seconds(600)
+        var script = MachineScript.signedIn(policy: policy)
+        _ = script.passToAhead()
+        script.asleep += sleep
+        return script
+    }
+
+    @Test func `G33: right after a wake no refresh starts in the background, and the token is used`() {
+        var script = woken()
+        #expect(script.ask(1) == ["1: ada g0"])
+        #expect(script.machine.readyToken(at: script.uptime + .milliseconds(9_999)) != nil, "no event is needed")
+        #expect(script.machine.readyToken(at: script.uptime + .seconds(10)) == nil)
+        _ = script.pass(.milliseconds(9_999))
+        #expect(script.ask(2) == ["2: ada g0"])
+        _ = script.pass(.milliseconds(1))
+        #expect(script.ask(3) == ["3: ada g0", "call g0"])
+    }
+
+    @Test func `G33: a refresh that requests wait for starts right after a wake`() {
+        var refused = woken()
+        #expect(refused.refused(1, generation: 0) == ["call g0"])
+        var wanted = woken()
+        #expect(wanted.refresh(1) == ["call g0"])
+        var due = MachineScript.signedIn()
+        _ = due.pass(.seconds(3_595))
+        due.asleep += .seconds(600)
+        #expect(due.ask(1) == ["call g0"])
+    }
+
+    @Test func `G33: a moment is no sleep, nor is a sleep before the engine was made`() {
+        var script = woken(after: .milliseconds(999))
+        #expect(script.ask(1) == ["1: ada g0", "call g0"])
+        var later = MachineScript()
+        later.asleep = .seconds(86_400)
+        _ = later.ask(1)
+        let stored = TokenBundle.stored("ada", 4, expiresAt: later.date + 6, receivedAt: later.date - 3_594)
+        #expect(later.loaded(.success(.active(stored))) == ["signed in ada", "1: ada g4", "call g4"])
+    }
+
+    @Test func `G33: a process that was stopped during a call has woken, too`() {
+        var policy = TokenRefreshPolicy()
+        policy.backoff = Backoff(base: .seconds(1), limit: .seconds(1), floor: .seconds(1))
+        policy.ahead = .seconds(600)
+        var script = MachineScript.signedIn(policy: policy)
+        _ = script.passToAhead()
+        #expect(script.ask(1) == ["1: ada g0", "call g0"])
+        _ = script.sleep(.seconds(118))
+        #expect(script.respond(.unavailable) == [])
+        _ = script.pass(.milliseconds(9_999))
+        #expect(script.ask(2) == ["2: ada g0"])
+        _ = script.pass(.milliseconds(1))
+        #expect(script.ask(3) == ["3: ada g0", "call g0"])
+    }
+}
