@@ -53,7 +53,10 @@ let modules: [Target] = [
         "OAuth2Flows", ["NetworkCore", "AuthInterface", "ConcurrencyPrimitives"],
         trait: [
             .product(
-                name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux], traits: ["Crypto"]))
+                name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux], traits: ["Crypto"])),
+            .product(
+                name: "_CryptoExtras", package: "swift-crypto",
+                condition: .when(platforms: [.linux], traits: ["Crypto"])),
         ]),
     module("Storage", ["AuthInterface", "ConcurrencyPrimitives"]),
     // Empty unless the trait is on.
@@ -160,7 +163,12 @@ let tests: [Target] = [
             product("Crypto", "swift-crypto", trait: "AsyncHTTPClient"),
         ]),
     tests(of: "DataAPI", networkKits + ["NetworkTransfers", "AuthTesting", "HandlerTesting"]),
-    tests(of: "OAuth2Flows", networkKits + ["AuthTesting", "HandlerTesting"]),
+    tests(
+        of: "OAuth2Flows", networkKits + ["AuthTesting", "HandlerTesting"],
+        trait: [
+            product("Crypto", "swift-crypto", trait: "Crypto"),
+            product("_CryptoExtras", "swift-crypto", trait: "Crypto"),
+        ]),
     tests(of: "Storage", authKits + ["TestSupport", "Peer"]),
     tests(of: "PostgreSQLStorage", authKits + ["Storage", "TokenRefresh", "TestSupport", "Peer"]),
     tests(of: "Imaging", ["TestSupport"]),

@@ -23,6 +23,10 @@ public struct OAuth2CodeSignIn: Sendable {
     /// The clock for the lifetime of what the server returns.
     public var clock: any TimeSource = SystemTimeSource()
 
+    /// Checks the id token, where `openid` is in the scope. Set the one of the refresh handler, and both share the
+    /// server's keys.
+    public var idTokens: IDTokenValidator
+
     private let server: OAuth2Server
     private let client: OAuth2Client
     private let network: any UnauthenticatedNetworkService
@@ -45,6 +49,7 @@ public struct OAuth2CodeSignIn: Sendable {
         self.client = client
         self.network = network
         self.scope = scope
+        idTokens = IDTokenValidator(server: server, client: client, network: network)
     }
 
     /// Shows the sign-in page, and exchanges the code of its response for tokens. Cancel the task to give up.
@@ -52,17 +57,24 @@ public struct OAuth2CodeSignIn: Sendable {
     /// - Parameters:
     ///   - session: The session to start.
     ///   - userAgent: Shows the page and receives the response.
+    /// - Returns: Who has signed in, after all checks of OpenID Connect. `nil`: `openid` is not in the scope.
     /// - Throws: ``OAuth2SignInError``; the errors of the session's `signIn`; `CancellationError`. An earlier session
     ///   stays.
-    public func start(_ session: any AuthSession, with userAgent: any OAuth2UserAgent) async throws {
+    @discardableResult
+    public func start(_ session: any AuthSession, with userAgent: any OAuth2UserAgent) async throws -> IDToken? {
         let pkce = PKCE()
-        let page = try page(pkce.challenge)
+        let nonce = scope.asksForIDToken ? PKCE.randomText() : nil
+        let page = try page(pkce.challenge, nonce)
         let (response, redirectURI) = try await userAgent.response(to: page)
         let code = try page.code(in: response, redirectURI: redirectURI, of: server)
-        try await session.signIn(try await tokens(for: code, redirectURI: redirectURI, pkce.verifier))
+        let issued = try await tokens(for: code, redirectURI: redirectURI, pkce.verifier)
+        let tokens = try issued.tokensOfSignIn()
+        let idToken = try await idTokens.idToken(of: issued, scope: scope, nonce: nonce)
+        try await session.signIn(tokens)
+        return idToken
     }
 
-    private func page(_ challenge: String) throws(OAuth2SignInError) -> OAuth2SignInPage {
+    private func page(_ challenge: String, _ nonce: String?) throws(OAuth2SignInError) -> OAuth2SignInPage {
         guard let endpoint = server.authorizationEndpoint else {
             throw OAuth2SignInError(.unsupported, reason: "the server has no authorization endpoint")
         }
@@ -76,6 +88,7 @@ public struct OAuth2CodeSignIn: Sendable {
         }
         var request: QueryItems = ["scope": scope]
         request.append(target)
+        request.append("nonce", nonce)
         request.append("code_challenge", challenge)
         request.append("code_challenge_method", "S256")
         return OAuth2SignInPage(
@@ -102,7 +115,7 @@ public struct OAuth2CodeSignIn: Sendable {
     }
 
     /// Exchanges the code. The call is made once: a code is valid once.
-    private func tokens(for code: String, redirectURI: URL, _ verifier: String) async throws -> TokenRefreshResult {
+    private func tokens(for code: String, redirectURI: URL, _ verifier: String) async throws -> OAuth2TokenResponse {
         var parameters: QueryItems = [
             "grant_type": "authorization_code", "code": code, "redirect_uri": redirectURI.absoluteString,
             "code_verifier": verifier,
@@ -113,7 +126,7 @@ public struct OAuth2CodeSignIn: Sendable {
         }
         let call = plain.map { response, head in response.issued(at: head.serverDate) }
         do {
-            return try await network.send(call).tokensOfSignIn()
+            return try await network.send(call)
         } catch let error as NetworkError {
             throw OAuth2SignInError(error, without: [code, verifier] + client.secrets)
         }

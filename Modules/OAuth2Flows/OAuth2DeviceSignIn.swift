@@ -22,6 +22,12 @@ public struct OAuth2DeviceSignIn: Sendable {
     /// Where the access token is to be used.
     public var target = OAuth2Target.unspecified
 
+    #if canImport(CryptoKit) || Crypto
+    /// Checks the id token, where `openid` is in the scope. On Linux it needs the package trait `Crypto`, without which
+    /// an id token is not looked at.
+    public var idTokens: IDTokenValidator
+    #endif
+
     private let server: OAuth2Server
     private let client: OAuth2Client
     private let network: any UnauthenticatedNetworkService
@@ -48,6 +54,9 @@ public struct OAuth2DeviceSignIn: Sendable {
         self.network = network
         self.scope = scope
         self.clock = clock
+        #if canImport(CryptoKit) || Crypto
+        idTokens = IDTokenValidator(server: server, client: client, network: network)
+        #endif
     }
 
     /// Asks for a code, shows it, and waits until the user has decided. Cancel the task to give up.
@@ -55,12 +64,14 @@ public struct OAuth2DeviceSignIn: Sendable {
     /// - Parameters:
     ///   - session: The session to start.
     ///   - show: Shows the code and its URL to the user.
+    /// - Returns: Who has signed in, after all checks of OpenID Connect. `nil`: `openid` is not in the scope.
     /// - Throws: ``OAuth2SignInError``; the errors of the session's `signIn` and of `show`; `CancellationError`. An
     ///   earlier session stays.
+    @discardableResult
     public func start(
         _ session: any AuthSession,
         show: @Sendable (OAuth2DeviceCode) async throws -> Void
-    ) async throws {
+    ) async throws -> IDToken? {
         guard let endpoint = server.deviceAuthorizationEndpoint else {
             throw OAuth2SignInError(.unsupported, reason: "the server has no device authorization endpoint")
         }
@@ -75,12 +86,18 @@ public struct OAuth2DeviceSignIn: Sendable {
             throw OAuth2SignInError(error, without: client.secrets)
         }
         try await show(code)
-        let tokens = try await tokens(for: code, until: started + min(code.lifetime, Self.maximumDuration))
+        let issued = try await tokens(for: code, until: started + min(code.lifetime, Self.maximumDuration))
+        let tokens = try issued.tokensOfSignIn()
+        var idToken: IDToken?
+        #if canImport(CryptoKit) || Crypto
+        idToken = try await idTokens.idToken(of: issued, scope: scope, nonce: nil)
+        #endif
         try await session.signIn(tokens)
+        return idToken
     }
 
     /// Polls the token endpoint as RFC 8628 §3.4 and §3.5 define it.
-    private func tokens(for code: OAuth2DeviceCode, until deadline: Duration) async throws -> TokenRefreshResult {
+    private func tokens(for code: OAuth2DeviceCode, until deadline: Duration) async throws -> OAuth2TokenResponse {
         var interval = min(max(code.interval, Self.intervals.lowerBound), Self.intervals.upperBound)
         var pause = interval
         var failure: OAuth2SignInError?
@@ -118,7 +135,7 @@ public struct OAuth2DeviceSignIn: Sendable {
         }
     }
 
-    private func poll(_ code: OAuth2DeviceCode) async throws -> TokenRefreshResult {
+    private func poll(_ code: OAuth2DeviceCode) async throws -> OAuth2TokenResponse {
         var parameters: QueryItems = [
             "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.deviceCode,
         ]
@@ -127,7 +144,7 @@ public struct OAuth2DeviceSignIn: Sendable {
             .post(.url(server.tokenEndpoint), body: $0)
         }
         let call = plain.map { response, head in response.issued(at: head.serverDate) }
-        return try await network.send(call.format(.json)).tokensOfSignIn()
+        return try await network.send(call.format(.json))
     }
 }
 

@@ -28,6 +28,9 @@ public struct OAuth2Server: Sendable, Hashable {
     /// Whether the server takes authorization requests only at ``pushedAuthorizationRequestEndpoint`` (RFC 9126 §5).
     public var requiresPushedAuthorizationRequests = false
 
+    /// Where the server publishes the keys by which it signs id tokens (`jwks_uri`, RFC 8414 §2).
+    public var jwksURI: URL?
+
     /// The methods of PKCE; `nil` if not known.
     public var codeChallengeMethods: Set<String>?
 
@@ -115,6 +118,7 @@ extension OAuth2Server {
         let revocationEndpoint: String?
         let pushedAuthorizationRequestEndpoint: String?
         let requiresPushedAuthorizationRequests: Bool?
+        let jwksURI: String?
         let codeChallengeMethods: Set<String>?
         let namesIssuerInResponses: Bool?
 
@@ -126,6 +130,7 @@ extension OAuth2Server {
             case revocationEndpoint = "revocation_endpoint"
             case pushedAuthorizationRequestEndpoint = "pushed_authorization_request_endpoint"
             case requiresPushedAuthorizationRequests = "require_pushed_authorization_requests"
+            case jwksURI = "jwks_uri"
             case codeChallengeMethods = "code_challenge_methods_supported"
             case namesIssuerInResponses = "authorization_response_iss_parameter_supported"
         }
@@ -150,6 +155,7 @@ extension OAuth2Server {
             server.pushedAuthorizationRequestEndpoint = try endpoint(
                 pushedAuthorizationRequestEndpoint, "pushed_authorization_request_endpoint")
             server.requiresPushedAuthorizationRequests = requiresPushedAuthorizationRequests ?? false
+            server.jwksURI = try endpoint(jwksURI, "jwks_uri")
             return server
         }
 

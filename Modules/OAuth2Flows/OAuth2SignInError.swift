@@ -47,6 +47,10 @@ extension ErrorCode<OAuth2SignInError> {
     /// The server's response cannot be used.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
 
+    /// The id token that came with the tokens has broken a rule: the cause is an ``IDTokenError``, which names it. No
+    /// session was started.
+    public static let invalidIDToken = Self(rawValue: "invalidIDToken")
+
     /// An endpoint of the server responded with a redirect, which is not followed (G15): a network's sign-in page is
     /// between, or the URL of the endpoint is wrong.
     public static let redirected = Self(rawValue: "redirected")
@@ -87,5 +91,13 @@ extension OAuth2SignInError {
         }
         let shown = serverCode?.asIdentifier(withoutQuoting: secrets)
         self.init(code, reason: error.description, serverCode: shown, cause: error)
+    }
+}
+
+extension OAuth2SignInError {
+    /// Creates the error of an id token that was refused.
+    init(_ error: IDTokenError) {
+        let code: Code = error.code == .keysUnavailable ? .unavailable : .invalidIDToken
+        self.init(code, reason: "the id token: \(error)", cause: error)
     }
 }

@@ -8,18 +8,23 @@ struct OAuth2TokenResponse: Decodable, Sendable {
     private var result: TokenRefreshResult
     private let isBearer: Bool
 
+    /// The id token (OpenID Connect Core §3.1.3.3), as it came. `nil`: there is none.
+    let idToken: String?
+
     private enum CodingKeys: String, CodingKey {
         case accessToken = "access_token"
         case tokenType = "token_type"
         case expiresIn = "expires_in"
         case expiresAt = "expires_at"
         case refreshToken = "refresh_token"
+        case idToken = "id_token"
     }
 
     init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
         let refreshToken = object.decodeTextIfPresent(forKey: .refreshToken)
         let type = try? object.decodeIfPresent(String.self, forKey: .tokenType)
+        idToken = object.decodeTextIfPresent(forKey: .idToken)
         isBearer = type.map { $0.equalsIgnoringASCIICase("bearer") } ?? true
         result = TokenRefreshResult(
             accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
@@ -28,6 +33,9 @@ struct OAuth2TokenResponse: Decodable, Sendable {
             expiresAt: object.decodeExpiryIfPresent(forKey: .expiresAt)?.date(.automatic)
         )
     }
+
+    /// The instant of the response on the server's clock, where known.
+    var serverDate: Date? { result.serverDate }
 
     /// The same tokens with the instant of the response on the server's clock, from which their lifetime counts (G19).
     func issued(at date: Date?) -> OAuth2TokenResponse {

@@ -3,6 +3,7 @@ import AuthInterface
 import AuthenticationServices
 import DataAPI
 import Foundation
+import NetworkCore
 
 @testable import OAuth2Flows
 @testable import SignInWithApple

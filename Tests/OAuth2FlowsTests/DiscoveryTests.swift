@@ -47,6 +47,15 @@ import Testing
         #expect(error?.code == .unsupported)
     }
 
+    @Test func `the description says where the server's keys are, over https`() async throws {
+        let keys = #","jwks_uri":"https://id.example.com/keys""#
+        #expect(try await discover(StubTransport(.any ~> metadata(keys))).jwksURI?.path == "/keys")
+        #expect(try await discover(StubTransport(.any ~> metadata())).jwksURI == nil)
+        let cleartext = keys.replacingOccurrences(of: "https", with: "http")
+        let error = await signInError { try await discover(StubTransport(.any ~> metadata(cleartext))) }
+        #expect(error?.code == .unsupported)
+    }
+
     @Test func `without it, that of OpenID Connect is read`() async throws {
         let transport = StubTransport(.any ~> .status(404), .any ~> metadata())
         #expect(try await discover(transport).tokenEndpoint.path == "/token")

@@ -70,12 +70,15 @@ final class LoopbackProvider: Sendable {
 final class PromptUserAgent: OAuth2UserAgent {
     private let shown = Locked<[URL]>([])
     private let count: Int
+    private let onShow: @Sendable (URL) throws -> Void
 
     /// Creates a user agent.
     ///
-    /// - Parameter count: How often the page is shown.
-    init(showing count: Int = 1) {
-        self.count = count
+    /// - Parameters:
+    ///   - count: How often the page is shown.
+    ///   - onShow: Is called with the URL of each page.
+    init(showing count: Int = 1, _ onShow: @escaping @Sendable (URL) throws -> Void = { _ in }) {
+        (self.count, self.onShow) = (count, onShow)
     }
 
     /// The pages that were shown.
@@ -86,6 +89,7 @@ final class PromptUserAgent: OAuth2UserAgent {
         for _ in 0..<count {
             let url = try await page.url(redirectingTo: redirectURI)
             shown.withLock { $0.append(url) }
+            try onShow(url)
         }
         return (try #require(URL(string: "\(redirectURI)?code=fixture-code&state=\(page.state)")), redirectURI)
     }

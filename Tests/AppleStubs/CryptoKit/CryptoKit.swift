@@ -13,3 +13,17 @@ public struct SHA256 {
 
     public static func hash(data: some DataProtocol) -> Digest { Digest() }
 }
+
+public enum P256 {
+    public enum Signing {
+        public struct PublicKey {
+            public init(x963Representation: some ContiguousBytes) throws {}
+
+            public func isValidSignature(_ signature: ECDSASignature, for data: some DataProtocol) -> Bool { false }
+        }
+
+        public struct ECDSASignature {
+            public init(rawRepresentation: some DataProtocol) throws {}
+        }
+    }
+}

@@ -71,3 +71,24 @@ public func SecTrustSetAnchorCertificatesOnly(_ trust: SecTrust, _ anchorCertifi
 public func SecTrustEvaluateWithError(_ trust: SecTrust, _ error: UnsafeMutablePointer<CFError?>?) -> Bool { false }
 
 public func SecTrustCopyCertificateChain(_ trust: SecTrust) -> CFArray? { nil }
+
+// What VerificationKey of OAuth2Flows calls.
+
+public final class SecKey {}
+public let kSecAttrKeyType: CFString = "type"
+public let kSecAttrKeyTypeRSA: CFString = "42"
+public let kSecAttrKeyClass: CFString = "kcls"
+public let kSecAttrKeyClassPublic: CFString = "0"
+
+public struct SecKeyAlgorithm: Sendable {
+    public static let rsaSignatureMessagePKCS1v15SHA256 = SecKeyAlgorithm()
+}
+
+public func SecKeyCreateWithData(
+    _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecKey? { nil }
+
+public func SecKeyVerifySignature(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> Bool { false }

@@ -5,7 +5,8 @@ import NetworkCore
 import OAuth2Flows
 import TokenRefresh
 
-// The samples of the articles *Sign in* and *Servers that ask for more*, and of the page of `OAuth2Flows`.
+// The samples of the articles *Sign in*, *Know who has signed in* and *Servers that ask for more*, and of the page of
+// `OAuth2Flows`.
 
 private struct SignIns {
     let api: NetworkClient
@@ -46,6 +47,22 @@ private struct SignIns {
             network: api)
         show(handler)
     }
+
+    #if canImport(CryptoKit) || Crypto
+    private struct Profile: Decodable {
+        let email: String?
+    }
+
+    func withOpenID(_ server: OAuth2Server, _ client: OAuth2Client, userAgent: LoopbackUserAgent) async throws {
+        let codeSignIn = OAuth2CodeSignIn(server: server, client: client, network: api, scope: "openid email notes")
+        if let user = try await codeSignIn.start(session, with: userAgent) {
+            show((user.issuer, user.subject, try user.decode(Profile.self).email))
+        }
+
+        let idTokens = IDTokenValidator(server: server, client: client, network: api, maximumKeyAge: .seconds(600))
+        show(idTokens)
+    }
+    #endif
 
     func atStricterServers(_ server: OAuth2Server, notes: URL, userToken: String) async throws {
         let client = OAuth2Client.basic(id: "gateway", secret: "fixture-secret")

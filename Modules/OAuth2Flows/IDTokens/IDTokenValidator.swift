@@ -1,0 +1,143 @@
+#if canImport(CryptoKit) || Crypto
+public import ConcurrencyPrimitives
+public import Foundation
+public import NetworkCore
+
+/// Checks id tokens as OpenID Connect Core §3.1.3.7 defines it, with the keys that the server publishes.
+///
+/// ```swift
+/// let idTokens = IDTokenValidator(server: server, client: client, network: api)
+/// ```
+///
+/// It keeps the keys. Copies share them: give the same validator to the sign-in and to the refresh handler. RS256 and
+/// ES256 are supported, and each key only for its own algorithm; any other, and `none`, is refused by name. On Linux it
+/// needs the package trait `Crypto`.
+///
+/// It does not check that the scope or the time of the last authentication is as the application asked for.
+public struct IDTokenValidator: Sendable {
+    /// By how much the clocks may differ, unless ``clockTolerance`` says otherwise: a minute.
+    public static let defaultClockTolerance = Duration.seconds(60)
+
+    /// By how much the server's clock and the one that the token is checked by may differ. That is the server's own
+    /// where its response has a date.
+    public var clockTolerance = Self.defaultClockTolerance
+
+    /// How long a refresh may wait for the keys: 5 seconds. The new tokens are stored after it.
+    public var maximumKeyWait = Duration.seconds(5)
+
+    /// The clock.
+    public var clock: any TimeSource = SystemTimeSource()
+
+    private let issuer: String
+    private let clientID: String
+    private let keys: VerificationKeyCache?
+
+    /// Creates a validator.
+    ///
+    /// - Parameters:
+    ///   - server: The server, with its `jwks_uri`.
+    ///   - client: The client, for which the tokens are.
+    ///   - network: Fetches the keys, without tokens.
+    ///   - maximumKeyAge: How long keys are kept: by default an hour. A key that the server withdraws is believed until
+    ///     then.
+    ///   - minimumPause: The shortest time from one fetch of the keys to the next one: by default a minute. Keys are
+    ///     fetched again when a token names one that is not known.
+    public init(
+        server: OAuth2Server,
+        client: OAuth2Client,
+        network: any UnauthenticatedNetworkService,
+        maximumKeyAge: Duration = .seconds(3_600),
+        minimumPause: Duration = .seconds(60)
+    ) {
+        (issuer, clientID) = (server.issuer, client.id)
+        let rule = KeySetState(maximumAge: maximumKeyAge, minimumPause: minimumPause)
+        keys = server.jwksURI.map { VerificationKeyCache($0, network: network, rule) }
+    }
+
+    /// Checks an id token.
+    ///
+    /// - Parameters:
+    ///   - text: The token.
+    ///   - nonce: The `nonce` of the sign-in. `nil`: none was sent, and one in the token is not compared.
+    ///   - date: The instant of the response that brought the token, on the server's clock. `nil`: the own clock.
+    /// - Returns: The token.
+    /// - Throws: ``IDTokenError``; `CancellationError`.
+    public func validate(_ text: String, nonce: String? = nil, at date: Date? = nil) async throws -> IDToken {
+        let signed = try JSONWebSignature(text)
+        try await verify(signed)
+        return try token(IDTokenClaims(of: signed), nonce: nonce, at: date ?? clock.date)
+    }
+
+    /// Checks that the server has signed a token.
+    private func verify(_ token: JSONWebSignature) async throws {
+        guard let keys else {
+            throw IDTokenError(.keysUnavailable, reason: "the server has no jwks_uri: discover it, or set jwksURI")
+        }
+        var isWithoutID = false
+        let isValid = try await keys.first(on: clock) { keys -> Bool? in
+            let candidates = keys.candidates(for: token)
+            guard !candidates.isEmpty else { return nil }
+            if candidates.contains(where: { $0.isValid(token.signature, for: token.signedContent) }) { return true }
+            // A token without a key's identifier may be signed by a newer key.
+            isWithoutID = token.keyID == nil
+            return isWithoutID ? nil : false
+        }
+        guard isValid != true else { return }
+        guard isValid == false || isWithoutID else {
+            throw IDTokenError(.unknownKey, reason: "the server has no key of its kid for \(token.algorithm.rawValue)")
+        }
+        throw IDTokenError(.invalidSignature, reason: "it is not signed by the server's key")
+    }
+
+    /// The rules on claims.
+    private func token(_ claims: IDTokenClaims, nonce: String?, at date: Date) throws(IDTokenError) -> IDToken {
+        guard claims.issuer.hasSameBytes(as: issuer) else {
+            throw IDTokenError(.wrongIssuer, reason: "another server has issued it")
+        }
+        guard claims.audiences.contains(where: { $0.hasSameBytes(as: clientID) }) else {
+            throw IDTokenError(.wrongAudience, reason: "it is for another client")
+        }
+        guard claims.authorizedParty.map({ $0.hasSameBytes(as: clientID) }) ?? (claims.audiences.count == 1) else {
+            throw IDTokenError(.wrongAuthorizedParty, reason: "it was issued to another client (azp)")
+        }
+        guard !claims.subject.isEmpty, claims.subject.utf8.count <= IDToken.maximumSubjectLength else {
+            throw IDTokenError(.malformed, reason: "its subject is empty or too long")
+        }
+        let now = date.timeIntervalSince1970
+        let tolerance = clockTolerance / .seconds(1)
+        guard let expiry = claims.expiresAt, now < expiry + tolerance else {
+            throw IDTokenError(.expired, reason: "it has expired, or has no exp")
+        }
+        guard let issue = claims.issuedAt, issue <= now + tolerance else {
+            throw IDTokenError(.issuedInFuture, reason: "it was issued in the future, or has no iat")
+        }
+        if let nonce, claims.nonce?.hasSameBytes(as: nonce) != true {
+            throw IDTokenError(.wrongNonce, reason: "it belongs to another sign-in")
+        }
+        return IDToken(
+            claims, expiresAt: Date(timeIntervalSince1970: expiry), issuedAt: Date(timeIntervalSince1970: issue))
+    }
+}
+
+extension IDTokenValidator {
+    /// The id token of a sign-in whose scope has `openid`; `nil` where it has not.
+    ///
+    /// - Throws: ``OAuth2SignInError`` with code `invalidIDToken` or `unavailable`; `CancellationError`.
+    func idToken(of issued: OAuth2TokenResponse, scope: String?, nonce: String?) async throws -> IDToken? {
+        guard scope.asksForIDToken else { return nil }
+        do {
+            guard let text = issued.idToken else {
+                throw IDTokenError(.missing, reason: "the server has issued none, although openid is in the scope")
+            }
+            return try await validate(text, nonce: nonce, at: issued.serverDate)
+        } catch let error as IDTokenError {
+            throw OAuth2SignInError(error)
+        }
+    }
+}
+
+extension String? {
+    /// Whether a scope asks for an id token (OpenID Connect Core §3.1.2.1).
+    var asksForIDToken: Bool { self?.split(separator: " ").contains("openid") ?? false }
+}
+#endif

@@ -1,0 +1,63 @@
+import AuthInterface
+import Foundation
+import NetworkCore
+
+/// A signed text in the compact serialization of RFC 7515 §7.1. It is read, and not verified.
+struct JSONWebSignature: Sendable {
+    let algorithm: SignatureAlgorithm
+    let keyID: String?
+    let payload: Data
+    let signature: Data
+
+    /// What is signed (RFC 7515 §5.2, step 8).
+    let signedContent: Data
+
+    /// Reads a token.
+    ///
+    /// - Throws: ``IDTokenError`` with code `malformed`, or `unsupportedAlgorithm` with the name of the algorithm.
+    init(_ text: String) throws(IDTokenError) {
+        guard text.utf8.count <= IDToken.maximumLength else {
+            throw IDTokenError(.malformed, reason: "it has more than \(IDToken.maximumLength) bytes")
+        }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count != 5 else { throw IDTokenError(.unsupportedAlgorithm, reason: "it is encrypted") }
+        guard parts.count == 3, let head = Data(base64URL: parts[0]), let payload = Data(base64URL: parts[1]),
+            let signature = Data(base64URL: parts[2]), let header = try? JSONDecoder().decode(Header.self, from: head)
+        else { throw IDTokenError(.malformed, reason: "it is no JSON Web Token") }
+        // RFC 7515 §4.1.11: an extension that is not understood. RFC 8725 §3.11: a token of another kind.
+        guard !header.hasExtensions else {
+            throw IDTokenError(.malformed, reason: "it needs extensions that are not supported (crit)")
+        }
+        guard header.type?.lowercased().hasSuffix("+jwt") != true else {
+            throw IDTokenError(.malformed, reason: "it is a token of another kind")
+        }
+        guard let algorithm = SignatureAlgorithm(rawValue: header.algorithm) else {
+            let name = header.algorithm.asIdentifier(withoutQuoting: [])
+            throw IDTokenError(.unsupportedAlgorithm, reason: "\(name) is not supported; RS256 and ES256 are")
+        }
+        (self.algorithm, keyID, self.payload, self.signature) = (algorithm, header.keyID, payload, signature)
+        signedContent = Data(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
+    }
+
+    private struct Header: Decodable {
+        let algorithm: String
+        let keyID: String?
+        let type: String?
+        let hasExtensions: Bool
+
+        private enum CodingKeys: String, CodingKey {
+            case crit
+            case algorithm = "alg"
+            case keyID = "kid"
+            case type = "typ"
+        }
+
+        init(from decoder: any Decoder) throws {
+            let object = try decoder.container(keyedBy: CodingKeys.self)
+            algorithm = try object.decode(String.self, forKey: .algorithm)
+            keyID = try object.decodeIfPresent(String.self, forKey: .keyID)
+            type = try object.decodeIfPresent(String.self, forKey: .type)
+            hasExtensions = object.contains(.crit)
+        }
+    }
+}

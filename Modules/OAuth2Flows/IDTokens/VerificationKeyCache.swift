@@ -1,0 +1,91 @@
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+
+/// The keys of one server, fetched when a token needs them: by one call, however many wait for it.
+final class VerificationKeyCache: Sendable {
+    private struct State {
+        var rule: KeySetState
+        var call: Task<Void, any Error>?
+    }
+
+    private let location: URL
+    private let network: any UnauthenticatedNetworkService
+    private let state: Locked<State>
+
+    init(_ location: URL, network: any UnauthenticatedNetworkService, _ rule: KeySetState) {
+        self.location = location
+        self.network = network
+        state = Locked(State(rule: rule))
+    }
+
+    /// Finds keys that fit a token.
+    ///
+    /// - Parameters:
+    ///   - clock: The clock of the keys' age.
+    ///   - fits: What the token makes of a set of keys; `nil`: they do not fit, and newer ones may.
+    /// - Returns: What the token makes of the keys; `nil` if the newest do not fit.
+    /// - Throws: ``IDTokenError`` with code `keysUnavailable`; `CancellationError`.
+    func first<Found>(on clock: any TimeSource, where fits: (VerificationKeySet) -> Found?) async throws -> Found? {
+        var version: Int?
+        var hasFetched = false
+        while true {
+            let action = state.withLock { state in
+                version.map { state.rule.keys(after: $0, at: clock.uptime) } ?? state.rule.keys(at: clock.uptime)
+            }
+            switch action {
+            case .use(let keys, let newVersion):
+                if let found = fits(keys) { return found }
+                guard !hasFetched else { return nil }
+                version = newVersion
+            case .fetch:
+                guard !hasFetched else { return nil }
+                try await fetch(on: clock)
+                // What has just been fetched counts, however old it may be.
+                (hasFetched, version) = (true, version ?? 0)
+            case .none:
+                return nil
+            }
+        }
+    }
+
+    /// Fetches the keys, or waits for the call under way. A caller that is cancelled leaves it to the others.
+    private func fetch(on clock: any TimeSource) async throws {
+        let call = state.withLock { state in
+            if let call = state.call { return call }
+            let call = Task {
+                defer { self.state.withLock { $0.call = nil } }
+                let start = clock.uptime
+                let keys = try await self.read()
+                self.state.withLock { $0.rule.receive(keys, at: start) }
+            }
+            state.call = call
+            return call
+        }
+        let race = Race<Result<Void, any Error>>()
+        Task { race.end(await call.result) }
+        try await withTaskCancellationHandler {
+            await race.value()
+        } onCancel: {
+            race.end(.failure(CancellationError()))
+        }.get()
+    }
+
+    private func read() async throws -> VerificationKeySet {
+        do {
+            let call = Endpoint<HTTPResponse>.request(.get, .url(location)).withoutAuthentication()
+                .redirects(.followWithinOrigin)
+            let body = try await network.send(call).body
+            guard body.count <= VerificationKeySet.maximumSize else {
+                throw IDTokenError(
+                    .keysUnavailable, reason: "the server's keys have more than \(VerificationKeySet.maximumSize) bytes"
+                )
+            }
+            return try JSONDecoder().decode(VerificationKeySet.self, from: body)
+        } catch let error as NetworkError {
+            throw IDTokenError(.keysUnavailable, reason: "the server's keys: \(error)", cause: error)
+        } catch is DecodingError {
+            throw IDTokenError(.keysUnavailable, reason: "what the server has at jwks_uri is no set of keys")
+        }
+    }
+}

@@ -1,0 +1,122 @@
+#if Crypto
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import ContractTesting
+import Foundation
+import HandlerTesting
+import NetworkCore
+import TestSupport
+import Testing
+
+@testable import OAuth2Flows
+
+/// Sign-ins with `openid` in the scope, over real sockets.
+@Suite(.timeLimit(.minutes(10))) struct OpenIDSignInTests {
+    private let session = StubSession(.signedOut(.never))
+    private let date = Date(timeIntervalSince1970: 1_800_000_000)
+    private let key = ServerKey.es256("first")
+
+    /// Signs in with a browser. The id token has the claims that `change` makes of good ones and of the nonce.
+    private func signIn(
+        _ server: SigningServer, scope: String? = "openid notes",
+        _ change: @escaping @Sendable (inout Members) -> Void = { _ in }
+    ) async throws -> (token: IDToken?, nonces: [String]) {
+        var signIn = OAuth2CodeSignIn(
+            server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
+            scope: scope)
+        // A clock that is wrong by days: the server's counts.
+        signIn.idTokens.clock = ManualTimeSource(date: date + 1_000_000)
+        let key = key
+        let userAgent = PromptUserAgent { page in
+            var claims = server.claims
+            claims["nonce"] = page.values(of: "nonce").first.map { #""\#($0)""# }
+            change(&claims)
+            server.issue(try key.sign(claims))
+        }
+        let token = try await signIn.start(session, with: userAgent)
+        return (token, userAgent.pages.flatMap { $0.values(of: "nonce") })
+    }
+
+    @Test func `a sign-in returns who has signed in, after the check of a nonce of its own`() async throws {
+        let server = try SigningServer(date, [key])
+        let (token, first) = try await signIn(server)
+        #expect(token?.issuer == server.provider.issuer && token?.subject == "fixture-user")
+        #expect(session.signIns.map(\.refreshToken) == ["fixture-refresh"])
+        let (_, second) = try await signIn(server)
+        #expect(first.count == 1 && second.count == 1 && first != second && first.first?.count == 43)
+    }
+
+    static let wrong: [(name: String, value: String?, rule: String)] = [
+        ("nonce", #""fixture-other""#, "wrongNonce"), ("nonce", nil, "wrongNonce"),
+        ("iss", #""https://evil.example.com""#, "wrongIssuer"), ("aud", #""other""#, "wrongAudience"),
+        ("exp", "1700000000", "expired"), ("iat", "1900000000", "issuedInFuture"),
+    ]
+
+    @Test(arguments: wrong.indices)
+    func `an id token that breaks a rule signs nobody in`(_ index: Int) async throws {
+        let (name, value, rule) = Self.wrong[index]
+        let server = try SigningServer(date, [key])
+        let error = await signInError { try await signIn(server) { $0[name] = value } }
+        #expect(error?.code == .invalidIDToken && (error?.cause as? IDTokenError)?.code.rawValue == rule)
+        #expect(session.signIns.isEmpty)
+        #expect(error.map { "\($0)".contains("fixture-user") } == false)
+    }
+
+    @Test func `a server that issues no id token signs nobody in`() async throws {
+        let server = try SigningServer(date, [key])
+        let signIn = OAuth2CodeSignIn(
+            server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
+            scope: "openid")
+        let error = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
+        #expect(error?.code == .invalidIDToken && (error?.cause as? IDTokenError)?.code == .missing)
+        #expect(session.signIns.isEmpty)
+    }
+
+    @Test func `keys that cannot be read are no invalid token: the sign-in is unavailable`() async throws {
+        let server = try SigningServer(date, [key])
+        server.publish(.respond(503))
+        let error = await signInError { try await signIn(server) }
+        #expect(error?.code == .unavailable && (error?.cause as? IDTokenError)?.code == .keysUnavailable)
+        #expect(session.signIns.isEmpty)
+    }
+
+    @Test(arguments: [nil, "notes", "openid2 notes"])
+    func `without openid in the scope no nonce is sent, and an id token is not looked at`(_ scope: String?) async throws
+    {
+        let server = try SigningServer(date, [key])
+        let (token, nonces) = try await signIn(server, scope: scope) { $0["iss"] = #""https://evil.example.com""# }
+        #expect(token == nil && nonces.isEmpty && server.fetches == 0)
+        #expect(session.signIns.count == 1)
+    }
+
+    @Test func `the nonce is pushed with the rest of the request`() async throws {
+        let server = try SigningServer(date, [key])
+        var description = server.description
+        description.pushedAuthorizationRequestEndpoint = server.provider.url.appendingPathComponent("par")
+        var signIn = OAuth2CodeSignIn(
+            server: description, client: .public(id: SigningServer.clientID), network: server.provider.network,
+            scope: "openid")
+        signIn.pushesRequest = true
+        // The provider has no such endpoint, which ends the sign-in.
+        _ = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
+        #expect(server.provider.calls(at: "/par").first?["nonce"].first?.count == 43)
+    }
+
+    @Test(arguments: [true, false])
+    func `a device sign-in returns who has signed in, or signs nobody in`(_ isValid: Bool) async throws {
+        let server = try SigningServer(date, [key])
+        server.issue(try key.sign(server.claims.merging(isValid ? [:] : ["aud": #""other""#]) { $1 }))
+        var signIn = OAuth2DeviceSignIn(
+            server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
+            scope: "openid", clock: JumpingClock())
+        signIn.idTokens.clock = ManualTimeSource(date: date + 1_000_000)
+        do {
+            #expect(try await signIn.start(session) { _ in }?.subject == "fixture-user")
+            #expect(isValid && session.signIns.count == 1)
+        } catch let error as OAuth2SignInError {
+            #expect(!isValid && error.code == .invalidIDToken && session.signIns.isEmpty, "\(error)")
+        }
+    }
+}
+#endif

@@ -1,0 +1,156 @@
+#if Crypto
+import AuthInterface
+import ConcurrencyPrimitives
+import ContractTesting
+import Crypto
+import Foundation
+import NetworkCore
+import _CryptoExtras
+
+@testable import OAuth2Flows
+
+/// Members of a JSON object, each as JSON.
+typealias Members = [String: String]
+
+/// A key of a server, with its private half.
+struct ServerKey: Sendable {
+    private enum Secret: Sendable {
+        case p256(P256.Signing.PrivateKey)
+        case rsa(_RSA.Signing.PrivateKey)
+    }
+
+    let id: String?
+    private let secret: Secret
+
+    static func es256(_ id: String?) -> ServerKey { ServerKey(id: id, secret: .p256(P256.Signing.PrivateKey())) }
+
+    static func rs256(_ id: String?) throws -> ServerKey {
+        ServerKey(id: id, secret: .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)))
+    }
+
+    var algorithm: String {
+        switch secret {
+        case .p256: "ES256"
+        case .rsa: "RS256"
+        }
+    }
+
+    /// The public half, as the server publishes it.
+    var published: Members {
+        var members: Members = ["use": #""sig""#]
+        members["kid"] = id.map { #""\#($0)""# }
+        switch secret {
+        case .p256(let key):
+            let point = key.publicKey.rawRepresentation
+            members.merge([
+                "kty": #""EC""#, "crv": #""P-256""#, "x": #""\#(point.prefix(32).base64URL)""#,
+                "y": #""\#(point.suffix(32).base64URL)""#,
+            ]) { $1 }
+        case .rsa(let key):
+            let numbers = try? key.publicKey.getKeyPrimitives()
+            members.merge([
+                "kty": #""RSA""#, "n": #""\#(numbers?.modulus.base64URL ?? "")""#,
+                "e": #""\#(numbers?.publicExponent.base64URL ?? "")""#,
+            ]) { $1 }
+        }
+        return members
+    }
+
+    /// Signs claims. The members of the header replace its own.
+    func sign(_ claims: Members, header: Members = [:]) throws -> String {
+        var head: Members = ["alg": #""\#(algorithm)""#, "typ": #""JWT""#]
+        head["kid"] = id.map { #""\#($0)""# }
+        let content = [head.merging(header) { $1 }, claims].map { $0.json.base64URL }.joined(separator: ".")
+        let signature =
+            switch secret {
+            case .p256(let key): try key.signature(for: Data(content.utf8)).rawRepresentation
+            case .rsa(let key):
+                try key.signature(for: SHA256.hash(data: Data(content.utf8)), padding: .insecurePKCS1v1_5)
+                    .rawRepresentation
+            }
+        return "\(content).\(signature.base64URL)"
+    }
+}
+
+extension Members {
+    var json: Data { Data("{\(sorted { $0.key < $1.key }.map { #""\#($0)":\#($1)"# }.joined(separator: ","))}".utf8) }
+}
+
+/// A server of OpenID Connect: publishes its keys at `/keys`, and issues tokens with an id token at `/token`.
+final class SigningServer: Sendable {
+    private struct State: Sendable {
+        var keys: LoopbackServer.Action = .respond(404)
+        var idToken: String?
+        var date: Date
+    }
+
+    static let clientID = "fixture-client"
+
+    private let state: Locked<State>
+    let provider: LoopbackProvider
+
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - date: Its clock.
+    ///   - keys: The keys that it publishes.
+    ///   - onFetch: Is called when the keys are fetched, and may block.
+    /// - Throws: `POSIXError` when no port is available.
+    init(_ date: Date, _ keys: [ServerKey], onFetch: @escaping @Sendable () -> Void = {}) throws {
+        let state = Locked(State(date: date))
+        self.state = state
+        provider = try LoopbackProvider { call in
+            switch call.path {
+            case "/keys":
+                onFetch()
+                return state.withLock { $0.keys }
+            case "/token": return state.withLock { Self.tokens($0.idToken, at: $0.date) }
+            case "/device":
+                return .json(
+                    #"{"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a"}"#)
+            default: return nil
+            }
+        }
+        publish(keys)
+    }
+
+    private static func tokens(_ idToken: String?, at date: Date) -> LoopbackServer.Action {
+        let id = idToken.map { #","id_token":"\#($0)""# } ?? ""
+        let format = DateFormatter()
+        (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(identifier: "GMT"))
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return .json(
+            #"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-refresh"\#(id)}"#,
+            headers: ["Date": format.string(from: date)])
+    }
+
+    /// The number of times that the keys were fetched.
+    var fetches: Int { provider.calls(at: "/keys").count }
+
+    /// Publishes other keys.
+    func publish(_ keys: [ServerKey]) {
+        let objects = keys.map { String(decoding: $0.published.json, as: UTF8.self) }
+        publish(.json(#"{"keys":[\#(objects.joined(separator: ","))]}"#))
+    }
+
+    func publish(_ response: LoopbackServer.Action) { state.withLock { $0.keys = response } }
+
+    /// Issues an id token with the next tokens.
+    func issue(_ idToken: String?) { state.withLock { $0.idToken = idToken } }
+
+    var description: OAuth2Server {
+        var server = provider.description
+        server.jwksURI = provider.url.appendingPathComponent("keys")
+        return server
+    }
+
+    /// The claims of a token that is as it should be.
+    var claims: Members {
+        let now = Int(state.withLock { $0.date }.timeIntervalSince1970)
+        return [
+            "iss": #""\#(provider.issuer)""#, "sub": #""fixture-user""#, "aud": #""\#(Self.clientID)""#,
+            "iat": "\(now)", "exp": "\(now + 300)", "nonce": #""fixture-nonce""#, "email": #""ada@example.com""#,
+        ]
+    }
+}
+#endif

@@ -1,0 +1,244 @@
+#if Crypto
+import AuthInterface
+import ConcurrencyPrimitives
+import ContractTesting
+import Foundation
+import HandlerTesting
+import NetworkCore
+import Testing
+import _CryptoExtras
+
+@testable import OAuth2Flows
+
+/// Keys as servers publish them (RFC 7517), and when they are fetched.
+@Suite(.timeLimit(.minutes(10))) struct VerificationKeyTests {
+    private let clock = ManualTimeSource()
+
+    // RFC 7515, appendices A.2 and A.3.
+    private static let payload =
+        "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
+    private static let modulus = """
+        ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-\
+        pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2Ca\
+        pHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb5\
+        4h4FRWyuXpoQ
+        """
+    private static let rsaSignature = """
+        cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujGbds9uJdbF9CUAr\
+        7t1dnZcAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTyWzO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7K0GarZRmB_eSN9383LcOLn6_dO--x\
+        i12jzDwusC-eOkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8np6LbgGY9Fs98rqVt5AXLIhWkWywlVmtVrBp0igcN_Ioy\
+        pGlUPQGe77Rw
+        """
+    private static let point = (
+        x: "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", y: "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
+    )
+    private static let pointSignature =
+        "DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"
+
+    private static let rsaKey = #"{"kty":"RSA","n":"\#(modulus)","e":"AQAB"}"#
+    private static let pointKey = #"{"kty":"EC","crv":"P-256","x":"\#(point.x)","y":"\#(point.y)"}"#
+
+    private func keys(_ objects: String...) throws -> [VerificationKey] {
+        let set = #"{"keys":[\#(objects.joined(separator: ","))]}"#
+        return try JSONDecoder().decode(VerificationKeySet.self, from: Data(set.utf8)).keys
+    }
+
+    @Test func `the examples of RFC 7515 are signed by their keys, and not by each other's`() throws {
+        let examples = [
+            ("eyJhbGciOiJSUzI1NiJ9", Self.rsaSignature, Self.rsaKey),
+            ("eyJhbGciOiJFUzI1NiJ9", Self.pointSignature, Self.pointKey),
+        ]
+        let all = try keys(Self.rsaKey, Self.pointKey)
+        for (head, signature, key) in examples {
+            let token = try JSONWebSignature("\(head).\(Self.payload).\(signature)")
+            let own = try #require(try keys(key).first)
+            #expect(VerificationKeySet(keys: all).candidates(for: token) == [own])
+            #expect(own.isValid(token.signature, for: token.signedContent))
+            #expect(!own.isValid(token.signature, for: token.signedContent + [0]))
+            for other in all where other != own {
+                #expect(!other.isValid(token.signature, for: token.signedContent))
+            }
+        }
+    }
+
+    @Test func `of the keys of RFC 7517, appendix A.1, that for encryption is left out`() throws {
+        let modulus = """
+            0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4\
+            n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0\
+            zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-c\
+            sFCur-kEgU8awapJzKnqDKgw
+            """
+        let encryption = """
+            {"kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",\
+            "y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM","use":"enc","kid":"1"}
+            """
+        let found = try keys(
+            encryption, #"{"kty":"RSA","n":"\#(modulus)","e":"AQAB","alg":"RS256","kid":"2011-04-29"}"#)
+        #expect(found.map(\.id) == ["2011-04-29"] && found.map(\.algorithm) == [.rs256])
+    }
+
+    static let unusable = [
+        #"{"kty":"oct","k":"AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"}"#,
+        #"{"kty":"EC","crv":"P-521","x":"\#(point.x)","y":"\#(point.y)"}"#,
+        #"{"kty":"EC","crv":"P-256","x":"\#(point.x)"}"#, #"{"kty":"EC","crv":"P-256","x":"AQAB","y":"\#(point.y)"}"#,
+        #"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#, #"{"kty":"RSA","n":"\#(modulus)","e":"AQABAQAB"}"#,
+        #"{"kty":"RSA","n":"\#(modulus)","e":"AA"}"#,
+        #"{"kty":"RSA","n":"\#(modulus)","e":"AQAB","alg":"RS512"}"#,
+        #"{"kty":"RSA","n":"\#(modulus)","e":"AQAB","use":"enc"}"#,
+        #"{"kty":"RSA","n":"\#(modulus)","e":"AQAB","key_ops":["encrypt"]}"#, "{}", "null", "[]", "7",
+    ]
+
+    @Test(arguments: unusable)
+    func `a key that signs no id token is left out, and the others are used`(_ object: String) throws {
+        #expect(try keys(object, Self.pointKey) == keys(Self.pointKey))
+    }
+
+    @Test func `a point that is not on the curve verifies nothing`() throws {
+        let key = try #require(
+            try keys(#"{"kty":"EC","crv":"P-256","x":"\#(Self.point.y)","y":"\#(Self.point.x)"}"#).first)
+        #expect(!key.isValid(Data(count: 64), for: Data()))
+    }
+
+    @Test func `an RSA key is written as swift-crypto writes it`() throws {
+        for bits in [_RSA.Signing.KeySize.bits2048, .bits3072] {
+            let key = try _RSA.Signing.PrivateKey(keySize: bits).publicKey
+            let numbers = try key.getKeyPrimitives()
+            // A zero before the number changes nothing.
+            for modulus in [numbers.modulus, [0] + numbers.modulus] {
+                let own = VerificationKey(id: nil, content: .rsa(modulus: modulus, exponent: numbers.publicExponent))
+                #expect(own.rsaPublicKey == key.pkcs1DERRepresentation)
+            }
+        }
+    }
+
+    // When keys are fetched.
+
+    private func validator(
+        _ server: SigningServer, maximumKeyAge: Duration = .seconds(3_600)
+    ) -> IDTokenValidator {
+        var validator = IDTokenValidator(
+            server: server.description, client: .public(id: SigningServer.clientID),
+            network: server.provider.network, maximumKeyAge: maximumKeyAge, minimumPause: .seconds(60))
+        validator.clock = clock
+        return validator
+    }
+
+    private func isValid(_ key: ServerKey, at server: SigningServer, by validator: IDTokenValidator) async throws
+        -> Bool
+    {
+        do {
+            _ = try await validator.validate(try key.sign(server.claims))
+            return true
+        } catch let error as IDTokenError where error.code == .unknownKey {
+            return false
+        }
+    }
+
+    @Test func `a new key of the server is fetched when a token has it, after a pause`() async throws {
+        let (first, second) = (ServerKey.es256("first"), ServerKey.es256("second"))
+        let server = try SigningServer(clock.date, [first])
+        let validator = validator(server)
+        #expect(try await isValid(first, at: server, by: validator))
+        server.publish([second])
+        clock.advance(by: .seconds(59))
+        #expect(try await isValid(second, at: server, by: validator) == false)
+        #expect(server.fetches == 1, "a token must not cause a call each time")
+        clock.advance(by: .seconds(1))
+        #expect(try await isValid(second, at: server, by: validator))
+        #expect(server.fetches == 2)
+        #expect(try await isValid(first, at: server, by: validator) == false)
+        #expect(server.fetches == 2)
+    }
+
+    @Test func `tokens with any number of unknown keys cause one fetch a pause`() async throws {
+        let key = ServerKey.es256("first")
+        let server = try SigningServer(clock.date, [key])
+        let validator = validator(server)
+        for round in 1...3 {
+            for number in 0..<10 {
+                #expect(try await isValid(.es256("unknown-\(number)"), at: server, by: validator) == false)
+            }
+            #expect(server.fetches == round)
+            clock.advance(by: .seconds(60))
+        }
+    }
+
+    @Test func `a key that the server withdraws is refused when the keys are too old`() async throws {
+        let key = ServerKey.es256("first")
+        let server = try SigningServer(clock.date, [key])
+        let validator = validator(server, maximumKeyAge: .seconds(200))
+        #expect(try await isValid(key, at: server, by: validator))
+        server.publish([.es256("second")])
+        clock.advance(by: .seconds(199))
+        #expect(try await isValid(key, at: server, by: validator))
+        clock.advance(by: .seconds(1))
+        #expect(try await isValid(key, at: server, by: validator) == false)
+        #expect(server.fetches == 2)
+    }
+
+    @Test func `an age of zero fetches the keys for each token, once`() async throws {
+        let key = ServerKey.es256("first")
+        let server = try SigningServer(clock.date, [key])
+        let validator = validator(server, maximumKeyAge: .zero)
+        for count in 1...2 {
+            #expect(try await isValid(key, at: server, by: validator))
+            #expect(server.fetches == count)
+        }
+    }
+
+    @Test func `many tokens wait for one fetch, and one that is cancelled leaves at once`() async throws {
+        let key = ServerKey.es256("first")
+        let (arrived, leave) = (Race<Void>(), DispatchSemaphore(value: 0))
+        let server = try SigningServer(clock.date, [key]) {
+            arrived.end(())
+            leave.wait()
+        }
+        let validator = validator(server)
+        let text = try key.sign(server.claims)
+        let tasks = (0..<10).map { _ in Task { try await validator.validate(text).subject } }
+        await arrived.value()
+        let cancelled = Task { try await validator.validate(text).subject }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        leave.signal()
+        for task in tasks { #expect(try await task.value == "fixture-user") }
+        #expect(server.fetches == 1)
+    }
+
+    static let failures: [LoopbackServer.Action] = [
+        .respond(503), .respond(404), .close, .json("<html></html>"), .json("[]"), .json(#"{"keys":7}"#),
+        .json(#"{"keys":[\#(Array(repeating: pointKey, count: 101).joined(separator: ","))]}"#),
+        .json(#"{"keys":[],"more":"\#(String(repeating: "a", count: 256 * 1_024))"}"#),
+        .respond(302, headers: ["Location": "https://evil.example.com/keys"]),
+    ]
+
+    @Test(arguments: failures.indices)
+    func `keys that cannot be read are unavailable, and are fetched again for the next token`(_ index: Int)
+        async throws
+    {
+        let key = ServerKey.es256("first")
+        let server = try SigningServer(clock.date, [])
+        server.publish(Self.failures[index])
+        let validator = validator(server)
+        let text = try key.sign(server.claims)
+        let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
+        #expect(error?.code == .keysUnavailable)
+        server.publish([key])
+        #expect(try await isValid(key, at: server, by: validator))
+    }
+
+    @Test func `the keys of another origin are not read where a redirect leads there`() async throws {
+        let (key, foreign) = (ServerKey.es256("first"), ServerKey.es256("foreign"))
+        let (server, other) = (try SigningServer(clock.date, [key]), try SigningServer(clock.date, [foreign]))
+        let location = try #require(other.description.jwksURI).absoluteString
+        server.publish(.respond(302, headers: ["Location": location]))
+        let text = try foreign.sign(server.claims)
+        let error = await #expect(throws: IDTokenError.self) { try await validator(server).validate(text) }
+        #expect(error?.code == .keysUnavailable && other.fetches == 0)
+    }
+
+    @Test func `a hundred keys are read`() throws {
+        #expect(try keys(String(repeating: Self.pointKey + ",", count: 99) + Self.pointKey).count == 100)
+    }
+}
+#endif
