@@ -46,6 +46,9 @@ extension ErrorCode<AuthenticationError> {
     /// The refresh handler asked the session that it refreshes for a token: it would wait for itself (G20).
     public static var insideRefresh: Self { Self(rawValue: "insideRefresh") }
 
+    /// A request is to carry the refresh token in a field, and its token comes from a follower, which has none (G29).
+    public static var followerHasNoRefreshToken: Self { Self(rawValue: "followerHasNoRefreshToken") }
+
     /// A login returned tokens that no request can carry.
     public static var invalidTokens: Self { Self(rawValue: "invalidTokens") }
 }
@@ -81,6 +84,8 @@ extension AuthenticationError: RedactedDescription {
             "the token store is unavailable and unchanged (after a sign-out, the tokens are still in it); try again later"
         case .insideRefresh:
             "the refresh handler must not use the session it refreshes; give it a service without tokens"
+        case .followerHasNoRefreshToken:
+            "a follower has no refresh token to place in a field; let the owner of the session send the request"
         case .invalidTokens: "the access token is empty or has characters that no header field can carry"
         default: "see the documentation of this code"
         }

@@ -11,7 +11,7 @@ public typealias StoreChange = @Sendable (Result<StoredSession, TokenStoreError>
 /// It has two locks. The *lease* is held across a whole refresh, by one process at a time. The *write lock* is held for
 /// the few milliseconds of one ``update(_:)``, by any process, holder of the lease or not: a sign-out never waits for a
 /// lease.
-public protocol SharedTokenStore: TokenStore {
+public protocol SharedTokenStore: TokenStore, SessionSource {
     /// Reads the stored session, or the tombstone of an ended one.
     ///
     /// - Returns: What is stored.

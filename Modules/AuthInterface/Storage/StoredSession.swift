@@ -13,6 +13,11 @@ public enum StoredSession: Sendable, Hashable {
     public var bundle: TokenBundle? {
         if case .active(let bundle) = self { bundle } else { nil }
     }
+
+    /// The content for a follower (G29): no refresh token, and no intent.
+    public var withoutRefreshToken: StoredSession {
+        if case .active(let bundle) = self { .active(bundle.withoutRefreshToken) } else { self }
+    }
 }
 
 extension TokenBundle {

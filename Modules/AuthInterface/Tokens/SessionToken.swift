@@ -27,9 +27,13 @@ public struct SessionToken: Sendable {
         /// When the token replaced a refused one, on the engine's monotonic clock. `nil`: it replaced none.
         package var replacedAt: Duration?
 
-        package init(failures: Int = 0, replacedAt: Duration? = nil) {
+        /// Whether a follower issued it, which has no refresh token for a field (G29).
+        package var isFollowed = false
+
+        package init(failures: Int = 0, replacedAt: Duration? = nil, isFollowed: Bool = false) {
             self.failures = failures
             self.replacedAt = replacedAt
+            self.isFollowed = isFollowed
         }
     }
 

@@ -8,10 +8,10 @@ public import Foundation
 /// Descriptions, dumps and reflections of a bundle never contain a token.
 public struct TokenBundle: Sendable, Hashable, Codable {
     /// The token that requests carry.
-    public let accessToken: String
+    public private(set) var accessToken: String
 
     /// The token that is exchanged for the next access token, if the server issued one.
-    public let refreshToken: String?
+    public private(set) var refreshToken: String?
 
     /// When the access token expires, on the server's clock as far as it is known. `nil`: not known.
     public let expiresAt: Date?
@@ -85,6 +85,23 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     public func with(refreshIntent intent: RefreshIntent?) -> TokenBundle {
         var bundle = self
         bundle.refreshIntent = intent
+        return bundle
+    }
+
+    /// The bundle for a follower (G29): without the refresh token, and without the intent, whose key is a secret too.
+    ///
+    /// A device or process that gets this bundle can send requests, and can never spend the refresh token.
+    public var withoutRefreshToken: TokenBundle {
+        var bundle = self
+        bundle.refreshToken = nil
+        bundle.refreshIntent = nil
+        return bundle
+    }
+
+    /// The bundle of a session whose access token has expired, for a follower: which session it is, without a token.
+    package var withoutTokens: TokenBundle {
+        var bundle = withoutRefreshToken
+        bundle.accessToken = ""
         return bundle
     }
 

@@ -86,7 +86,7 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     }
 }
 
-extension FaultyTokenStore: SharedTokenStore where Base: SharedTokenStore {
+extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTokenStore {
     /// Reads from the base store, as ``StoreOperation/load``.
     ///
     /// - Returns: The content of the base store.

@@ -27,12 +27,16 @@ public struct TokenPlacement: Sendable, Hashable {
 
     /// Adds a token to a request.
     ///
-    /// - Throws: ``NetworkError`` with code `invalidRequest` when no header field can carry it, or it is empty.
+    /// - Throws: ``NetworkError`` with code `invalidRequest` when no header field can carry it, or it is empty;
+    ///   `followerHasNoRefreshToken` when a field is for the refresh token, and a follower issued the token (G29).
     func place(_ token: SessionToken, in request: HTTPRequestHead) throws -> HTTPRequestHead {
         guard !token.value.isEmpty else {
             throw NetworkError(
                 .invalidRequest,
                 reason: "the access token of the session is empty; correct what the sign-in or the refresh returns")
+        }
+        if case .fields(_, refreshToken: _?) = kind, token.handout.isFollowed {
+            throw NetworkError(AuthenticationError(.followerHasNoRefreshToken))
         }
         var request = request
         do {

@@ -133,6 +133,9 @@ extension NetworkError.Code {
     /// The access token is no longer valid, and there is no refresh token (G22).
     public static let noRefreshToken = Self(rawValue: "noRefreshToken")
 
+    /// The placement of tokens needs the refresh token, and a follower has none (G29). The request was not sent.
+    public static let followerHasNoRefreshToken = Self(rawValue: "followerHasNoRefreshToken")
+
     /// A refresh was needed and is unavailable now. The session stays.
     public static let refreshUnavailable = Self(rawValue: "refreshUnavailable")
 

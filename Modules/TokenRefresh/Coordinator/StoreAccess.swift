@@ -89,7 +89,7 @@ struct StoreAccess: Sendable {
 
 extension TokenStoreError {
     /// Wraps any other error of a store as `unavailable`.
-    fileprivate static func wrapping(_ error: any Error) -> TokenStoreError {
+    static func wrapping(_ error: any Error) -> TokenStoreError {
         error as? TokenStoreError
             ?? TokenStoreError(.unavailable, reason: "the store failed with \(type(of: error))", cause: error)
     }

@@ -63,6 +63,20 @@ struct AuthenticationTests {
         #expect(carried() == [nil, nil])
     }
 
+    @Test func `G29: a placement that needs the refresh token fails with a follower's token, and sends nothing`()
+        async throws
+    {
+        var token = SessionToken(value: "access-0", session: SessionID(rawValue: "session-a"), generation: 0)
+        token.handout.isFollowed = true
+        provider.set(.success(token))
+        let both = AuthenticationPolicy(placement: .fields(refreshToken: "refreshToken"))
+        let error = await #expect(throws: NetworkError.self) { try await client(policy: both).send(.article(7)) }
+        #expect(error?.code == .followerHasNoRefreshToken && transport.requests.isEmpty)
+        transport.add(.any ~> article)
+        _ = try await client(policy: AuthenticationPolicy(placement: .fields())).send(.article(7))
+        #expect(carried("accessToken") == ["access-0"])
+    }
+
     @Test func `an empty token is not sent`() async throws {
         let session = SessionID(rawValue: "session-a")
         let placements = [TokenPlacement.bearer, .scheme("Token"), .fields(refreshToken: "refreshToken")]

@@ -1,0 +1,46 @@
+import AuthInterface
+import Foundation
+
+/// An input of a follower's machine.
+enum FollowerEvent: Sendable {
+    indirect case requested(FollowerRequest, WaiterID)
+    case waiterCancelled(WaiterID)
+    /// The source may have changed.
+    case changed
+    /// The source was read.
+    indirect case read(Result<StoredSession, TokenStoreError>)
+    /// The application has handed in what it received from the owner.
+    indirect case given(StoredSession)
+    case serverDateNoted(Date)
+    case timerFired(FollowerTimer)
+}
+
+/// A request of a caller.
+enum FollowerRequest: Hashable, Sendable {
+    /// A token for a request that starts.
+    case token
+    /// A token in place of a refused one.
+    case replacement(SessionToken)
+    /// The state, once it is known.
+    case restore
+}
+
+/// An output of a follower's machine. There is none that calls a server or writes to a store (G29).
+enum FollowerAction: Sendable {
+    /// Reads the source. One read is under way at most.
+    case read
+    /// A request begins to wait for a newer bundle, and none has waited before it.
+    case bundleNeeded
+    indirect case respond(WaiterID, RefreshResponse)
+    indirect case publish(SessionState)
+    case startTimer(FollowerTimer, at: Duration)
+    case stopTimer(FollowerTimer)
+}
+
+/// A timer of a follower's machine.
+enum FollowerTimer: Hashable, Sendable {
+    /// The request that has waited for the longest time fails.
+    case bundleWait
+    /// The source is read again after a failure.
+    case polling
+}

@@ -1,0 +1,252 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+/// The rules of a follower (G29): a pure state machine, without tasks, clocks or locks.
+///
+/// It ends a session only with the owner's ending. A token that has expired or was refused, and a source that cannot be
+/// read, make it wait for the owner, and then fail as unavailable.
+struct FollowerMachine: Sendable {
+    private enum State {
+        /// Nothing was read or handed in yet.
+        case unknown
+        case following(FollowedTokens)
+        /// `ended`: the end that says so. `nil`: there has been no session.
+        case signedOut(SignOutReason, ended: Date?)
+    }
+
+    private enum Reading {
+        case idle, underWay
+        /// What is read may be older than a change that was reported since.
+        case outdated
+    }
+
+    private struct Wait {
+        let id: WaiterID
+        let request: FollowerRequest
+        let since: Duration
+    }
+
+    private let policy: FollowerPolicy
+    private let hasSource: Bool
+    private var moment: Moment
+    private var state = State.unknown
+    private var history = FollowedHistory()
+    private var reading = Reading.idle
+    /// Why the last read failed.
+    private var failure: TokenStoreError?
+    /// The requests that wait, in the order in which they came.
+    private var waiting: [Wait] = []
+    /// When the request that has waited for the longest time fails: what the timer is set to.
+    private var waitEnd: Duration?
+    private var actions: [FollowerAction] = []
+
+    init(policy: FollowerPolicy, hasSource: Bool) {
+        (self.policy, self.hasSource) = (policy, hasSource)
+        // It makes no call, so it has no name and no tolerance.
+        let settings = MachineSettings(
+            policy: policy.expiry, isShared: true, owner: ProcessIdentity(host: "", process: ""), tolerance: .none)
+        moment = Moment(settings: settings)
+    }
+
+    /// The state as it was published.
+    var published: SessionState {
+        switch state {
+        case .unknown: .unknown
+        case .following(let tokens): .signedIn(tokens.session)
+        case .signedOut(let reason, _): .signedOut(reason)
+        }
+    }
+
+    /// The tokens in use.
+    var current: FollowedTokens? {
+        if case .following(let tokens) = state { tokens } else { nil }
+    }
+
+    /// The token of a request that does not have to wait.
+    func readyToken(at uptime: Duration) -> SessionToken? {
+        if case .following(let tokens) = state { tokens.readyToken(at: uptime) } else { nil }
+    }
+
+    mutating func handle(_ event: FollowerEvent, at now: Instant) -> [FollowerAction] {
+        moment.advance(to: now)
+        switch event {
+        case .requested(let request, let id): requested(request, id)
+        case .waiterCancelled(let id): cancel(id)
+        case .changed: read(isChange: true)
+        case .read(let result): wasRead(result)
+        case .given(let content): receive(content)
+        case .serverDateNoted(let date): serverDateNoted(date)
+        case .timerFired(.bundleWait): waitEnded()
+        case .timerFired(.polling): read(isChange: false)
+        }
+        defer { actions = [] }
+        return actions
+    }
+
+    // MARK: Requests
+
+    private mutating func requested(_ request: FollowerRequest, _ id: WaiterID) {
+        if let response = response(to: request) {
+            actions.append(.respond(id, response))
+            return
+        }
+        if waiting.isEmpty { actions.append(.bundleNeeded) }
+        waiting.append(Wait(id: id, request: request, since: moment.uptime))
+        read(isChange: false)
+        setTimer()
+    }
+
+    private mutating func cancel(_ id: WaiterID) {
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return }
+        waiting.remove(at: index)
+        actions.append(.respond(id, .cancelled))
+        setTimer()
+    }
+
+    /// The response to a request; `nil` while it has to wait for the owner.
+    private func response(to request: FollowerRequest) -> RefreshResponse? {
+        switch (state, request) {
+        case (.unknown, _): nil
+        case (_, .restore): .state(published)
+        case (.signedOut, .token): .failed(AuthenticationError(.notSignedIn))
+        case (.signedOut, .replacement): .failed(AuthenticationError(.sessionEnded))
+        case (.following(let tokens), .token): tokens.readyToken(at: moment.uptime).map { .token($0) }
+        case (.following(let tokens), .replacement(let refused)):
+            if refused.session != tokens.session {
+                .failed(AuthenticationError(.sessionEnded))
+            } else if refused.value == tokens.token.value {
+                nil
+            } else {
+                tokens.readyToken(at: moment.uptime).map { .token($0) }
+            }
+        }
+    }
+
+    /// Responds to the requests that do not have to wait any more.
+    private mutating func respond() {
+        guard !waiting.isEmpty else { return }
+        var left: [Wait] = []
+        for wait in waiting {
+            if let response = response(to: wait.request) {
+                actions.append(.respond(wait.id, response))
+            } else {
+                left.append(wait)
+            }
+        }
+        waiting = left
+        setTimer()
+    }
+
+    private mutating func waitEnded() {
+        waitEnd = nil
+        let error = unavailable
+        let due = waiting.prefix { $0.since + policy.bundleWait <= moment.uptime }
+        for wait in due { actions.append(.respond(wait.id, .failed(error))) }
+        waiting.removeFirst(due.count)
+        setTimer()
+    }
+
+    private mutating func setTimer() {
+        let end = waiting.first.map { $0.since + policy.bundleWait }
+        guard end != waitEnd else { return }
+        waitEnd = end
+        actions.append(end.map { .startTimer(.bundleWait, at: $0) } ?? .stopTimer(.bundleWait))
+    }
+
+    /// The failure of a request that the owner has left without a token. The session is kept.
+    private var unavailable: AuthenticationError {
+        if let failure { return AuthenticationError(.storeUnavailable, retryAfter: policy.polling, cause: failure) }
+        let reason = "the owner of the session has given no newer token within \(policy.bundleWait.inWords)"
+        return AuthenticationError(.refreshUnavailable, cause: TokenRefreshError(.unavailable, reason: reason))
+    }
+
+    // MARK: What the owner has stored
+
+    private mutating func read(isChange: Bool) {
+        guard hasSource else { return }
+        switch reading {
+        case .idle:
+            reading = .underWay
+            actions.append(.read)
+        case .underWay: if isChange { reading = .outdated }
+        case .outdated: break
+        }
+    }
+
+    private mutating func wasRead(_ result: Result<StoredSession, TokenStoreError>) {
+        let mustRepeat = reading == .outdated
+        reading = .idle
+        switch result {
+        case .success(let content):
+            failure = nil
+            receive(content)
+        case .failure(let error):
+            failure = error
+            actions.append(.startTimer(.polling, at: moment.uptime + policy.polling))
+            failRestoring()
+        }
+        if mustRepeat { read(isChange: true) }
+    }
+
+    /// A source that cannot be read now leaves everything as it is (G14). Who asks for the first state is told at once.
+    private mutating func failRestoring() {
+        guard case .unknown = state else { return }
+        let error = unavailable
+        for wait in waiting { actions.append(.respond(wait.id, .failed(error))) }
+        waiting = []
+        setTimer()
+    }
+
+    private mutating func receive(_ content: StoredSession) {
+        switch content {
+        case .active(let bundle): follow(bundle)
+        case .tombstone(let tombstone): end(tombstone)
+        case .empty: if case .unknown = state { change(to: .signedOut(.never, ended: nil)) }
+        }
+        respond()
+    }
+
+    private mutating func follow(_ bundle: TokenBundle) {
+        guard history.admits(bundle, after: current, at: moment.now.date) else { return }
+        history.record(bundle)
+        change(to: .following(FollowedTokens(bundle, moment)))
+    }
+
+    /// The owner has ended a session. The end of one that was not followed counts if it came after the one that is.
+    private mutating func end(_ tombstone: SessionTombstone) {
+        history.recordEnding(tombstone)
+        switch state {
+        case .unknown:
+            // A tombstone that is too old counts as nothing, for a process that starts.
+            let isOld = StoredSession.tombstone(tombstone).current(at: moment.now.date) == .empty
+            change(to: .signedOut(isOld ? .never : tombstone.reason, ended: tombstone.date))
+        case .following(let tokens):
+            if tokens.session != tombstone.session {
+                guard history.isReplaced(bySessionOf: tombstone, at: moment.now.date) else { return }
+                history.recordEnding(of: tokens.session)
+            }
+            change(to: .signedOut(tombstone.reason, ended: tombstone.date))
+        case .signedOut(_, let ended):
+            if ended.map({ tombstone.date > $0 }) ?? true {
+                change(to: .signedOut(tombstone.reason, ended: tombstone.date))
+            }
+        }
+    }
+
+    private mutating func change(to new: State) {
+        let before = published
+        state = new
+        if published != before { actions.append(.publish(published)) }
+    }
+
+    private mutating func serverDateNoted(_ date: Date) {
+        guard date.isPlausible else { return }
+        let isFirst = !moment.serverClock.isKnown
+        moment.serverClock.record(date, at: moment.now)
+        guard isFirst, case .following(var tokens) = state else { return }
+        tokens.serverClockKnown(moment)
+        state = .following(tokens)
+        respond()
+    }
+}

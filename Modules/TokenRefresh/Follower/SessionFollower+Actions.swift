@@ -1,0 +1,136 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+/// The state behind a follower's lock: the machine, and the handles of the tasks that it has started.
+struct FollowerCore {
+    typealias Waiter = UnsafeContinuation<RefreshResponse, Never>
+
+    var machine: FollowerMachine
+    var waiters: [WaiterID: Waiter] = [:]
+    var timers: [FollowerTimer: Task<Void, Never>] = [:]
+    var watcher: Task<Void, Never>?
+    let subscribers = Broadcast<SessionState>(keeping: .unbounded)
+    private var serverDate: Date?
+    private var waiterCount = 0
+
+    init(machine: FollowerMachine) { self.machine = machine }
+
+    /// Whether a date of a response tells something new.
+    mutating func isNew(_ date: Date) -> Bool {
+        defer { serverDate = date }
+        return serverDate != date
+    }
+
+    mutating func nextWaiter() -> WaiterID {
+        waiterCount += 1
+        return WaiterID(number: waiterCount)
+    }
+}
+
+/// Runs the machine and its actions.
+extension SessionFollower {
+    /// Sends a request to the machine and waits for the response. A cancelled task gets it at once (G7).
+    func response(to request: FollowerRequest) async throws -> RefreshResponse {
+        watchSource()
+        let id = core.withLock { $0.nextWaiter() }
+        return try await withTaskCancellationHandler {
+            await withUnsafeContinuation { enter(id, request, $0) }
+        } onCancel: {
+            send(.waiterCancelled(id))
+        }.get()
+    }
+
+    private func enter(_ id: WaiterID, _ request: FollowerRequest, _ continuation: FollowerCore.Waiter) {
+        run { core, now in
+            core.waiters[id] = continuation
+            let actions = core.machine.handle(.requested(request, id), at: now)
+            // The cancellation handler of a task that was cancelled before this line has found no waiter.
+            return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
+        }
+    }
+
+    /// Sends an event to the machine.
+    func send(_ event: FollowerEvent) {
+        run { core, now in core.machine.handle(event, at: now) }
+    }
+
+    /// Handles an event under the lock, and then runs the actions. What runs other code follows after the lock.
+    private func run(_ step: (inout FollowerCore, Instant) -> [FollowerAction]) {
+        let now = Instant(uptime: clock.uptime, date: clock.date)
+        let after = core.withLock { core in
+            var responses: [(FollowerCore.Waiter, RefreshResponse)] = []
+            var stopped: [Task<Void, Never>] = []
+            var isNeeded = false
+            for action in step(&core, now) {
+                switch action {
+                case .respond(let id, let response):
+                    if let waiter = core.waiters.removeValue(forKey: id) { responses.append((waiter, response)) }
+                case .publish(let state): core.subscribers.send(state)
+                case .read: read()
+                case .bundleNeeded: isNeeded = true
+                case .startTimer(let timer, let deadline):
+                    if let task = core.timers.updateValue(start(timer, at: deadline), forKey: timer) {
+                        stopped.append(task)
+                    }
+                case .stopTimer(let timer):
+                    if let task = core.timers.removeValue(forKey: timer) { stopped.append(task) }
+                }
+            }
+            return (responses: responses, stopped: stopped, isNeeded: isNeeded)
+        }
+        for task in after.stopped { task.cancel() }
+        for (waiter, response) in after.responses { waiter.resume(returning: response) }
+        if after.isNeeded { bundleNeeded?() }
+    }
+
+    private func start(_ timer: FollowerTimer, at deadline: Duration) -> Task<Void, Never> {
+        Task.detached(priority: Self.priority) { [weak self, clock] in
+            guard (try? await clock.sleep(until: deadline)) != nil else { return }
+            self?.send(.timerFired(timer))
+        }
+    }
+
+    /// Reads the source. What it holds of a refresh token goes no further than this function.
+    private func read() {
+        guard let source else { return }
+        Task.detached(priority: Self.priority) { [weak self, clock, limit = policy.readLimit] in
+            let result: Result<StoredSession, TokenStoreError>
+            do {
+                let found = try await clock.withDeadline(clock.uptime + limit) {
+                    try await source.read().withoutRefreshToken
+                }
+                result = found.map { .success($0) } ?? .failure(.noResponse(within: limit))
+            } catch {
+                result = .failure(.wrapping(error))
+            }
+            self?.send(.read(result))
+        }
+    }
+
+    /// Observes the changes of the source, from the first request on. A stream that has ended is opened again after a
+    /// pause. Each stream is opened before the source is read, so that no change between the two is missed.
+    func watchSource() {
+        guard let source else { return }
+        core.withLock { core in
+            guard core.watcher == nil else { return }
+            core.watcher = Task.detached(priority: Self.priority) { [weak self, clock, pause = policy.polling] in
+                while !Task.isCancelled {
+                    let changes = source.changes
+                    self?.send(.changed)
+                    for await _ in changes { self?.send(.changed) }
+                    guard (try? await clock.sleep(until: clock.uptime + pause)) != nil else { return }
+                }
+            }
+        }
+    }
+
+    private static var priority: TaskPriority { .medium }
+}
+
+extension TokenStoreError {
+    /// A source that hangs.
+    fileprivate static func noResponse(within limit: Duration) -> TokenStoreError {
+        TokenStoreError(.unavailable, reason: "no response within \(limit.inWords)")
+    }
+}

@@ -1,0 +1,149 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G29, G14, G25: what a follower does while it has no token to give.
+@Suite struct FollowerMachineTests {
+    @Test func `G29: an expired token is unavailable, after the wait for the owner's next bundle`() {
+        var script = FollowerScript.following()
+        #expect(script.pass(.seconds(3_600)) == [], "nothing ends")
+        #expect(script.ask(1) == ["ask", "read"])
+        #expect(script.ask(2) == [], "one read, one request to the owner")
+        #expect(script.read(.active(script.bundle("ada", 0, lifetime: 0))) == [])
+        #expect(script.pass(.seconds(9)) == [])
+        #expect(script.pass(.seconds(1)) == ["1: refreshUnavailable", "2: refreshUnavailable"])
+        #expect((script.errors.first?.cause as? TokenRefreshError)?.code == .unavailable)
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.timers[.bundleWait] == nil)
+    }
+
+    @Test func `G29: requests that wait continue with the owner's next bundle`() {
+        var script = FollowerScript.following(hasSource: false)
+        _ = script.pass(.seconds(3_600))
+        #expect(script.ask(1) == ["ask"])
+        #expect(script.refused(2, script.token("ada", 0)) == [])
+        #expect(script.give(script.bundle("ada", 1)) == ["1: ada g1", "2: ada g1"])
+        #expect(script.timers[.bundleWait] == nil)
+    }
+
+    @Test func `G29: a refused token without a newer bundle is unavailable, and stays the token of other requests`() {
+        var script = FollowerScript.following()
+        #expect(script.refused(1, script.token("ada", 0)) == ["ask", "read"])
+        #expect(script.ask(2) == ["2: ada g0"])
+        #expect(script.read(.active(script.bundle("ada", 0))) == [])
+        #expect(script.pass(.seconds(10)) == ["1: refreshUnavailable"])
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+    }
+
+    @Test func `G2: a late refusal gets the current token, and a refusal of another session none`() {
+        var script = FollowerScript.following()
+        _ = script.give(script.bundle("ada", 1))
+        #expect(script.refused(1, script.token("ada", 0)) == ["1: ada g1"])
+        _ = script.pass(.seconds(60))
+        _ = script.give(script.bundle("bob", 0, begun: 30))
+        #expect(script.refused(2, script.token("ada", 1)) == ["2: sessionEnded"])
+    }
+
+    @Test func `G23: a request that waits for a newer token of its session fails when another session replaces it`() {
+        var script = FollowerScript.following()
+        _ = script.refused(1, script.token("ada", 0))
+        _ = script.pass(.seconds(5))
+        #expect(script.give(script.bundle("bob", 0, begun: 3)) == ["signed in bob", "1: sessionEnded"])
+    }
+
+    @Test func `A token is too old to send inside the leeway, and the leeway of a short token is short`() {
+        var script = FollowerScript.following()
+        _ = script.pass(.seconds(3_594))
+        #expect(script.machine.readyToken(at: script.uptime)?.generation == 0)
+        _ = script.pass(.seconds(1))
+        #expect(script.machine.readyToken(at: script.uptime) == nil)
+        var short = FollowerScript()
+        _ = short.give(short.bundle("ada", 0, lifetime: 10))
+        _ = short.pass(.milliseconds(8_999))
+        #expect(short.machine.readyToken(at: short.uptime) != nil)
+    }
+
+    @Test func `G14: a source that cannot be read now is unavailable, never signed out, and is read again`() {
+        var script = FollowerScript()
+        #expect(script.ask(1) == ["ask", "read"])
+        #expect(script.readFails() == ["1: storeUnavailable"])
+        #expect(script.machine.published == .unknown)
+        #expect(script.errors.first?.retryAfter == .seconds(2))
+        #expect(script.pass(.seconds(2)) == ["read"])
+        #expect(script.readFails() == [])
+        #expect(script.pass(.seconds(2)) == ["read"])
+        #expect(script.read(.active(script.bundle("ada", 0))) == ["signed in ada"])
+    }
+
+    @Test func `G14: a source that fails later leaves the session, and the token while it is valid`() {
+        var script = FollowerScript.following()
+        #expect(script.send(.changed) == ["read"])
+        #expect(script.readFails() == [])
+        #expect(script.ask(1) == ["1: ada g0"])
+        _ = script.pass(.seconds(3_600))
+        #expect(script.readFails() == [])
+        #expect(script.ask(2) == ["ask", "read"])
+        #expect(script.readFails() == [])
+        #expect(script.pass(.seconds(10)) == ["read", "2: storeUnavailable"])
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+    }
+
+    @Test func `A change that is reported during a read is read again, once`() {
+        var script = FollowerScript()
+        #expect(script.send(.changed) == ["read"])
+        #expect(script.send(.changed) == [])
+        #expect(script.send(.changed) == [])
+        #expect(script.read(.active(script.bundle("ada", 0))) == ["signed in ada", "read"])
+        #expect(script.read(.active(script.bundle("ada", 1))) == [])
+        #expect(script.ask(1) == ["1: ada g1"])
+    }
+
+    @Test func `G7, G25: a cancelled request leaves at once, and the limits of the others stay`() {
+        var script = FollowerScript.following()
+        _ = script.pass(.seconds(3_600))
+        _ = script.ask(1)
+        _ = script.pass(.seconds(4))
+        _ = script.ask(2)
+        #expect(script.send(.waiterCancelled(WaiterID(number: 1))) == ["1: cancelled"])
+        #expect(script.send(.waiterCancelled(WaiterID(number: 1))) == [])
+        #expect(script.pass(.seconds(6)) == [])
+        #expect(script.pass(.seconds(4)) == ["2: refreshUnavailable"])
+    }
+
+    @Test func `The state is known with the first read, or with what is handed in`() {
+        var script = FollowerScript()
+        #expect(script.send(.requested(.restore, WaiterID(number: 1))) == ["ask", "read"])
+        #expect(script.read(.empty) == ["signedOut never", "1: signedOut never"])
+        var watch = FollowerScript(hasSource: false)
+        #expect(watch.send(.requested(.restore, WaiterID(number: 1))) == ["ask"])
+        #expect(watch.pass(.seconds(10)) == ["1: refreshUnavailable"])
+        #expect(watch.send(.requested(.restore, WaiterID(number: 2))) == ["ask"])
+        #expect(watch.give(watch.bundle("ada", 0)) == ["signed in ada", "2: signed in ada"])
+    }
+
+    @Test func `G19: setting the clock does not age the token, and a stored expiry is read with the server's clock`() {
+        var script = FollowerScript.following()
+        script.date += 30 * 86_400
+        #expect(script.ask(1) == ["1: ada g0"])
+        script.date -= 60 * 86_400
+        #expect(script.ask(2) == ["2: ada g0"])
+        var behind = FollowerScript()
+        let dated = TokenBundle(
+            accessToken: "access-ada-0", refreshToken: nil, expiresAt: behind.date - 1_800, clockSkew: -7_200,
+            session: SessionID(rawValue: "ada"), receivedAt: behind.date - 5_400)
+        _ = behind.give(dated)
+        _ = behind.send(.serverDateNoted(behind.date - 5_400))
+        #expect(behind.ask(1) == ["1: ada g0"], "by the server's clock it was received now")
+        _ = behind.pass(.seconds(3_600))
+        #expect(behind.ask(2) == ["ask", "read"])
+    }
+
+    @Test func `The marker of an expired token is a session without a token`() {
+        var script = FollowerScript()
+        #expect(script.read(.active(script.bundle("ada", 2).withoutTokens)) == ["signed in ada"])
+        #expect(script.ask(1) == ["ask", "read"])
+        #expect(script.read(.active(script.bundle("ada", 3))) == ["1: ada g3"])
+    }
+}

@@ -1,0 +1,91 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+@testable import TokenRefresh
+
+/// A follower's machine, two clocks, and methods that send events; each returns the machine's decisions as text.
+struct FollowerScript {
+    var machine: FollowerMachine
+    var uptime: Duration = .seconds(1_000)
+    var date = Date(timeIntervalSince1970: 1_800_000_000)
+    private(set) var timers: [FollowerTimer: Duration] = [:]
+    /// The failures of callers.
+    private(set) var errors: [AuthenticationError] = []
+
+    init(policy: FollowerPolicy = .init(), hasSource: Bool = true) {
+        machine = FollowerMachine(policy: policy, hasSource: hasSource)
+    }
+
+    /// A machine that follows ada's first token, which is valid for an hour.
+    static func following(hasSource: Bool = true, policy: FollowerPolicy = .init()) -> FollowerScript {
+        var script = FollowerScript(policy: policy, hasSource: hasSource)
+        _ = script.give(script.bundle("ada", 0))
+        return script
+    }
+
+    /// A bundle that was received just now, of a session that began `begun` seconds after the script.
+    func bundle(_ user: String, _ generation: Int, begun: TimeInterval? = 0, lifetime: TimeInterval = 3_600)
+        -> TokenBundle
+    {
+        TokenBundle(
+            accessToken: "access-\(user)-\(generation)", refreshToken: "refresh-\(user)-\(generation)",
+            expiresAt: date + lifetime, session: SessionID(rawValue: user), generation: generation, receivedAt: date,
+            signedInAt: begun.map { Date(timeIntervalSince1970: 1_800_000_000) + $0 })
+    }
+
+    func ended(_ user: String, _ reason: SignOutReason = .byUser, at seconds: TimeInterval? = nil) -> StoredSession {
+        let end = seconds.map { Date(timeIntervalSince1970: 1_800_000_000) + $0 } ?? date
+        return .tombstone(SessionTombstone(session: SessionID(rawValue: user), reason: reason, date: end))
+    }
+
+    func token(_ user: String, _ generation: Int) -> SessionToken {
+        SessionToken(
+            value: "access-\(user)-\(generation)", session: SessionID(rawValue: user), generation: generation)
+    }
+
+    mutating func send(_ event: FollowerEvent) -> [String] {
+        machine.handle(event, at: Instant(uptime: uptime, date: date)).compactMap { action in
+            switch action {
+            case .read: return "read"
+            case .bundleNeeded: return "ask"
+            case .publish(let state): return state.text
+            case .respond(let id, let response):
+                if case .failed(let error) = response { errors.append(error) }
+                return "\(id.number): \(response.text)"
+            case .startTimer(let timer, let deadline):
+                timers[timer] = deadline
+                return nil
+            case .stopTimer(let timer):
+                timers[timer] = nil
+                return nil
+            }
+        }
+    }
+
+    mutating func ask(_ id: Int) -> [String] { send(.requested(.token, WaiterID(number: id))) }
+
+    mutating func refused(_ id: Int, _ token: SessionToken) -> [String] {
+        send(.requested(.replacement(token), WaiterID(number: id)))
+    }
+
+    mutating func give(_ bundle: TokenBundle) -> [String] { send(.given(.active(bundle))) }
+
+    mutating func give(_ content: StoredSession) -> [String] { send(.given(content)) }
+
+    mutating func read(_ content: StoredSession) -> [String] { send(.read(.success(content))) }
+
+    mutating func readFails() -> [String] { send(.read(.failure(.locked))) }
+
+    /// Lets time pass, and fires the timers that are due.
+    mutating func pass(_ duration: Duration) -> [String] {
+        uptime += duration
+        date += duration / .seconds(1)
+        var texts: [String] = []
+        for (timer, deadline) in timers.sorted(by: { $0.value < $1.value }) where deadline <= uptime {
+            timers[timer] = nil
+            texts += send(.timerFired(timer))
+        }
+        return texts
+    }
+}
