@@ -88,9 +88,10 @@ public struct OAuth2DeviceSignIn: Sendable {
         try await show(code)
         let issued = try await tokens(for: code, until: started + min(code.lifetime, Self.maximumDuration))
         let tokens = try issued.tokensOfSignIn()
-        var idToken: IDToken?
         #if canImport(CryptoKit) || Crypto
-        idToken = try await idTokens.idToken(of: issued, scope: scope, nonce: nil)
+        let idToken = try await idTokens.idToken(of: issued, scope: scope, nonce: nil)
+        #else
+        let idToken: IDToken? = nil
         #endif
         try await session.signIn(tokens)
         return idToken
