@@ -1,14 +1,19 @@
 public import AuthInterface
+public import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 
-/// How a client authenticates at an OAuth 2.0 server (RFC 6749 §2.3.1).
+/// How a client authenticates at an OAuth 2.0 server (RFC 6749 §2.3, RFC 7523 §2.2).
 public struct OAuth2Client: Sendable, Hashable {
     private enum Method: Hashable {
         case basic(secret: String)
         case body(secret: String)
+        case assertion(OAuth2ClientAssertion)
         case none
     }
+
+    /// How long an assertion of a private key is valid, unless it is said otherwise: a minute. It is used once.
+    public static let defaultAssertionLifetime = Duration.seconds(60)
 
     /// The client identifier (RFC 6749 §2.2). It is no secret.
     public let id: String
@@ -32,12 +37,40 @@ public struct OAuth2Client: Sendable, Hashable {
         OAuth2Client(id: id, method: .body(secret: secret))
     }
 
+    /// A client that signs each call with its private key (`private_key_jwt`, RFC 7523 §2.2): for servers and backends.
+    ///
+    /// The key belongs to the client, and its public half is registered at the server. It is never the key to which the
+    /// tokens of a session are bound (DPoP): that one is deleted when its session ends.
+    ///
+    /// Each call has an assertion with an identifier of its own, dated by the server's clock where a response of it was
+    /// seen.
+    ///
+    /// - Parameters:
+    ///   - id: The client identifier.
+    ///   - key: The key.
+    ///   - issuer: The identifier of the server, for which the assertions are: ``OAuth2Server/issuer``.
+    ///   - keyID: The name of the key at the server (`kid`). `nil`: it has one key of the client only.
+    ///   - lifetime: How long an assertion is valid, in whole seconds.
+    ///   - clock: The clock.
+    /// - Returns: The client.
+    public static func privateKey(
+        id: String,
+        key: any SigningKey,
+        issuer: String,
+        keyID: String? = nil,
+        lifetime: Duration = defaultAssertionLifetime,
+        clock: any TimeSource = SystemTimeSource()
+    ) -> OAuth2Client {
+        let assertion = OAuth2ClientAssertion(key, issuer: issuer, keyID: keyID, lifetime: lifetime, clock: clock)
+        return OAuth2Client(id: id, method: .assertion(assertion))
+    }
+
     /// A public client, such as an app: it cannot keep a secret, and sends its identifier only.
     public static func `public`(id: String) -> OAuth2Client {
         OAuth2Client(id: id, method: .none)
     }
 
-    /// Makes a call with the client's authentication.
+    /// Makes a call with the client's authentication, which is for this call alone.
     ///
     /// - Parameters:
     ///   - parameters: The parameters of the call's form.
@@ -45,25 +78,66 @@ public struct OAuth2Client: Sendable, Hashable {
     ///     pushed authorization request must (RFC 9126 §2.1).
     ///   - make: Makes the call from its body.
     /// - Returns: The call. It is sent without tokens, it follows no redirect, and its response is read as plain JSON.
+    /// - Throws: ``OAuth2SignInError`` with code `unavailable` when the client's key cannot be used now;
+    ///   `CancellationError`. A client without a key throws nothing, and does not suspend.
     func call<Response>(
         _ parameters: QueryItems,
         namesClient: Bool = false,
         make: (RequestBody) -> Endpoint<Response>
-    ) -> Endpoint<Response> {
+    ) async throws -> Endpoint<Response> {
         var parameters = parameters
-        var authorization: String?
         switch method {
         case .basic(let secret):
-            authorization = "Basic \(basicCredential(secret))"
             if namesClient { parameters.append("client_id", id) }
+            return plain(parameters, make).header("Authorization", "Basic \(basicCredential(secret))")
         case .body(let secret):
             parameters.append("client_id", id)
             parameters.append("client_secret", secret)
+            return plain(parameters, make)
+        case .assertion(let assertion):
+            parameters.append("client_id", id)
+            parameters.append("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+            parameters.append("client_assertion", try await signed(assertion))
+            return plain(parameters, make).map { response, head in
+                assertion.note(head.serverDate)
+                return response
+            }
         case .none:
             parameters.append("client_id", id)
+            return plain(parameters, make)
         }
-        let endpoint = make(.form(parameters)).asTokenCall().format(.json)
-        return authorization.map { endpoint.header("Authorization", $0) } ?? endpoint
+    }
+
+    private func plain<Response>(
+        _ parameters: QueryItems, _ make: (RequestBody) -> Endpoint<Response>
+    ) -> Endpoint<Response> {
+        make(.form(parameters)).asTokenCall().format(.json)
+    }
+
+    private func signed(_ assertion: OAuth2ClientAssertion) async throws -> String {
+        do {
+            return try await assertion.text(for: id)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw OAuth2SignInError(
+                .unavailable, reason: "the client's key cannot be used now: \(type(of: error))", cause: error)
+        }
+    }
+
+    /// Whether a call waits for a signature.
+    var signsCalls: Bool { keyThumbprint != nil }
+
+    /// The thumbprint of the client's key; `nil`: it has none.
+    var keyThumbprint: String? { if case .assertion(let assertion) = method { assertion.thumbprint } else { nil } }
+
+    /// Notes the server's clock where a call has failed: a wrong date of an assertion can be the reason.
+    ///
+    /// - Parameter error: Why a call of the client failed.
+    /// - Returns: The same error.
+    func noting(_ error: NetworkError) -> NetworkError {
+        if case .assertion(let assertion) = method { assertion.note(error.response?.serverDate) }
+        return error
     }
 
     /// The texts that no error may hold: the secret, and the HTTP Basic credential made of it.
@@ -71,7 +145,8 @@ public struct OAuth2Client: Sendable, Hashable {
         switch method {
         case .basic(let secret): [secret, basicCredential(secret)]
         case .body(let secret): [secret]
-        case .none: []
+        // An assertion is in no error: the form names it as a secret, and it is used once.
+        case .assertion, .none: []
         }
     }
 

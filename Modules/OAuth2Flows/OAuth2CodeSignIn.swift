@@ -100,7 +100,9 @@ public struct OAuth2CodeSignIn: Sendable {
 
     /// Sends an authorization request to the server (RFC 9126 §2), and returns its reference.
     private func reference(to request: QueryItems, at endpoint: URL) async throws -> String {
-        let call: Endpoint<PushedRequest> = client.call(request, namesClient: true) { .post(.url(endpoint), body: $0) }
+        let call: Endpoint<PushedRequest> = try await client.call(request, namesClient: true) {
+            .post(.url(endpoint), body: $0)
+        }
         let start = clock.uptime
         do {
             let pushed = try await network.send(call)
@@ -110,7 +112,7 @@ public struct OAuth2CodeSignIn: Sendable {
             }
             return pushed.reference
         } catch let error as NetworkError {
-            throw OAuth2SignInError(error, without: client.secrets)
+            throw OAuth2SignInError(client.noting(error), without: client.secrets)
         }
     }
 
@@ -121,14 +123,14 @@ public struct OAuth2CodeSignIn: Sendable {
             "code_verifier": verifier,
         ]
         parameters.append(target)
-        let plain: Endpoint<OAuth2TokenResponse> = client.call(parameters) {
+        let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {
             .post(.url(server.tokenEndpoint), body: $0)
         }
         let call = plain.map { response, head in response.issued(at: head.serverDate) }
         do {
             return try await network.send(call)
         } catch let error as NetworkError {
-            throw OAuth2SignInError(error, without: [code, verifier] + client.secrets)
+            throw OAuth2SignInError(client.noting(error), without: [code, verifier] + client.secrets)
         }
     }
 }

@@ -78,12 +78,12 @@ public struct OAuth2DeviceSignIn: Sendable {
         let started = clock.uptime
         var parameters: QueryItems = ["scope": scope]
         parameters.append(target)
-        let call: Endpoint<OAuth2DeviceCode> = client.call(parameters) { .post(.url(endpoint), body: $0) }
+        let call: Endpoint<OAuth2DeviceCode> = try await client.call(parameters) { .post(.url(endpoint), body: $0) }
         let code: OAuth2DeviceCode
         do {
             code = try await network.send(call)
         } catch let error as NetworkError {
-            throw OAuth2SignInError(error, without: client.secrets)
+            throw OAuth2SignInError(client.noting(error), without: client.secrets)
         }
         try await show(code)
         let issued = try await tokens(for: code, until: started + min(code.lifetime, Self.maximumDuration))
@@ -112,6 +112,9 @@ public struct OAuth2DeviceSignIn: Sendable {
             try await clock.sleep(until: clock.uptime + pause)
             do {
                 return try await poll(code)
+            } catch let error as OAuth2SignInError {
+                // The client's key cannot be used now.
+                (failure, pause) = (error, min(pause * 2, Self.intervals.upperBound))
             } catch let error as NetworkError {
                 let body = RefusedBody(error)
                 let serverCode = body.isPage ? nil : body.error
@@ -123,7 +126,7 @@ public struct OAuth2DeviceSignIn: Sendable {
                     (pause, failure) = (interval, nil)
                 default:
                     let secrets = [code.deviceCode] + client.secrets
-                    let described = OAuth2SignInError(error, serverCode: serverCode, without: secrets)
+                    let described = OAuth2SignInError(client.noting(error), serverCode: serverCode, without: secrets)
                     // G4: only an error of RFC 6749 §5.2 is the server's. A network's sign-in page responds or
                     // redirects, and a gateway refuses: they are between, and the server is not reached.
                     let isRefusal = serverCode != nil && ![.unavailable, .redirected].contains(described.code)
@@ -141,7 +144,7 @@ public struct OAuth2DeviceSignIn: Sendable {
             "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.deviceCode,
         ]
         parameters.append(target)
-        let plain: Endpoint<OAuth2TokenResponse> = client.call(parameters) {
+        let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {
             .post(.url(server.tokenEndpoint), body: $0)
         }
         let call = plain.map { response, head in response.issued(at: head.serverDate) }

@@ -54,12 +54,14 @@ public struct OAuth2TokenExchange: Sendable {
             "requested_token_type": requestedType?.rawValue, "scope": scope,
         ]
         parameters.append(target)
-        let plain: Endpoint<OAuth2ExchangedToken> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
+        let plain: Endpoint<OAuth2ExchangedToken> = try await client.call(parameters) {
+            .post(.url(tokenEndpoint), body: $0)
+        }
         let call = plain.map { token, head in token.issued(at: head.serverDate) }
         do {
             return try await network.send(call).checked(against: requestedType)
         } catch let error as NetworkError {
-            throw OAuth2SignInError(error, without: [subject.value, actor?.value] + client.secrets)
+            throw OAuth2SignInError(client.noting(error), without: [subject.value, actor?.value] + client.secrets)
         }
     }
 }

@@ -70,7 +70,9 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         var parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
         parameters.append(target)
-        let plain: Endpoint<OAuth2TokenResponse> = client.call(parameters) { .post(.url(tokenEndpoint), body: $0) }
+        let plain: Endpoint<OAuth2TokenResponse> = try await call(parameters, for: request) {
+            .post(.url(tokenEndpoint), body: $0)
+        }
         let call = plain.map { response, head in (response.issued(at: head.serverDate), head.status) }
         do {
             let keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
@@ -79,7 +81,25 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             return try response.usable(after: request, status: status)
         } catch let error as NetworkError {
             let secrets = [request.refreshToken, request.accessToken, request.idempotencyKey] + client.secrets
-            throw Self.verdict(on: error.withoutQuoting(secrets))
+            throw Self.verdict(on: client.noting(error).withoutQuoting(secrets))
+        }
+    }
+
+    /// Makes the call of a refresh. Until the client's key has signed it, no byte is written, and a key that cannot be
+    /// used makes no call (G28).
+    private func call<Response>(
+        _ parameters: QueryItems, for request: TokenRefreshRequest, make: (RequestBody) -> Endpoint<Response>
+    ) async throws -> Endpoint<Response> {
+        guard client.signsCalls else { return try await client.call(parameters, make: make) }
+        request.startPermit?.adopt()
+        do {
+            let call = try await client.call(parameters, make: make)
+            guard request.startPermit?.handOver() ?? true else {
+                throw TokenRefreshError(.unavailable, reason: "too late for a call: the client's key took too long")
+            }
+            return call
+        } catch let error as OAuth2SignInError {
+            throw TokenRefreshError(.unavailable, reason: error.reason, cause: error)
         }
     }
 
@@ -96,7 +116,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         case "invalid_grant":
             return TokenRefreshError(.rejected, error, serverCode: "invalid_grant")
         case "invalid_client", "unauthorized_client":
-            return TokenRefreshError(.unavailable, error, hint: "check the client's identifier and secret")
+            return TokenRefreshError(.unavailable, error, hint: "check the client's identifier and secret or key")
         case "invalid_target":
             return TokenRefreshError(.unavailable, error, hint: "check the resources and audiences of the target")
         case "invalid_request", "unsupported_grant_type", "invalid_scope":
@@ -110,7 +130,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// Revokes the refresh token and the access tokens issued for it (RFC 7009 §2.1); without a refresh token, the
     /// access token. A token that the server does not know is not an error.
     ///
-    /// - Throws: `NetworkError`, or `CancellationError`.
+    /// - Throws: `NetworkError`; ``OAuth2SignInError`` when the client's key cannot be used now; `CancellationError`.
     public func revoke(_ tokens: TokenBundle) async throws {
         guard let revocationEndpoint else { return }
         let parameters: QueryItems =
@@ -119,11 +139,11 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             } else {
                 ["token": tokens.accessToken, "token_type_hint": "access_token"]
             }
-        let call: Endpoint<Void> = client.call(parameters) { .post(.url(revocationEndpoint), body: $0) }
+        let call: Endpoint<Void> = try await client.call(parameters) { .post(.url(revocationEndpoint), body: $0) }
         do {
             try await network.send(call)
         } catch let error as NetworkError {
-            throw error.withoutQuoting([tokens.refreshToken, tokens.accessToken] + client.secrets)
+            throw client.noting(error).withoutQuoting([tokens.refreshToken, tokens.accessToken] + client.secrets)
         }
     }
 }

@@ -64,8 +64,10 @@ private struct SignIns {
     }
     #endif
 
-    func atStricterServers(_ server: OAuth2Server, notes: URL, userToken: String) async throws {
-        let client = OAuth2Client.basic(id: "gateway", secret: "fixture-secret")
+    func atStricterServers(
+        _ server: OAuth2Server, key: any SigningKey, notes: URL, userToken: String
+    ) async throws {
+        let client = OAuth2Client.privateKey(id: "gateway", key: key, issuer: server.issuer, keyID: "2026-11")
 
         #if canImport(CryptoKit) || Crypto
         var signIn = OAuth2CodeSignIn(server: server, client: client, network: api, scope: "notes")

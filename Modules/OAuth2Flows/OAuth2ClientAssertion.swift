@@ -1,0 +1,71 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+/// How a client authenticates by its private key (`private_key_jwt`: RFC 7523 §2.2 and §3, OpenID Connect Core §9).
+final class OAuth2ClientAssertion: Sendable {
+    private let key: any SigningKey
+    private let issuer: String
+    private let keyID: String?
+    private let lifetime: Duration
+    private let clock: any TimeSource
+    /// The last instant of the server's clock, and of the own one that does not jump.
+    private let known = Locked<(date: Date, uptime: Duration)?>(nil)
+
+    /// The thumbprint of the key's public half (RFC 7638).
+    let thumbprint: String
+
+    init(_ key: any SigningKey, issuer: String, keyID: String?, lifetime: Duration, clock: any TimeSource) {
+        (self.key, self.issuer, self.keyID, self.lifetime, self.clock) = (key, issuer, keyID, lifetime, clock)
+        thumbprint = key.publicKey.thumbprint
+    }
+
+    /// Signs that the client makes one call, now. Each assertion has an identifier of its own, so that no call repeats
+    /// that of another one.
+    ///
+    /// - Throws: The errors of the key.
+    func text(for client: String) async throws -> String {
+        let now = known.withLock { $0 }.map { $0.date + (clock.uptime - $0.uptime) / .seconds(1) } ?? clock.date
+        let issuedAt = Int(now.timeIntervalSince1970)
+        let header = Header(alg: key.algorithm.rawValue, kid: keyID)
+        let claims = Claims(
+            iss: client, sub: client, aud: issuer, jti: UUID().uuidString, iat: issuedAt,
+            exp: issuedAt + Int(lifetime / .seconds(1)))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes]
+        let content = "\(try encoder.encode(header).base64URL).\(try encoder.encode(claims).base64URL)"
+        return "\(content).\(try await key.sign(Data(content.utf8)).base64URL)"
+    }
+
+    /// Notes the date of a response: the next call is dated by the server's clock (G19).
+    func note(_ date: Date?) {
+        guard let date else { return }
+        let uptime = clock.uptime
+        known.withLock { $0 = (date, uptime) }
+    }
+
+    private struct Header: Encodable {
+        let alg: String
+        let kid: String?
+        let typ = "JWT"
+    }
+
+    private struct Claims: Encodable {
+        let iss: String
+        let sub: String
+        let aud: String
+        let jti: String
+        let iat: Int
+        let exp: Int
+    }
+}
+
+extension OAuth2ClientAssertion: Hashable {
+    /// Compares what is signed, and the keys by their public halves.
+    static func == (first: OAuth2ClientAssertion, second: OAuth2ClientAssertion) -> Bool {
+        first.thumbprint == second.thumbprint && first.issuer == second.issuer && first.keyID == second.keyID
+            && first.lifetime == second.lifetime
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(thumbprint) }
+}

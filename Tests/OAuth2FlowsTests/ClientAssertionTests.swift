@@ -1,0 +1,231 @@
+#if Crypto
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import ContractTesting
+import Crypto
+import Foundation
+import HandlerTesting
+import NetworkCore
+import TestSupport
+import Testing
+
+@testable import OAuth2Flows
+
+/// Clients with a private key (RFC 7523), over real sockets. The server checks each assertion.
+@Suite(.timeLimit(.minutes(10))) struct ClientAssertionTests {
+    /// A key in memory, which can be locked.
+    private final class ClientKey: SigningKey {
+        private let key = P256.Signing.PrivateKey()
+        private let onSign: @Sendable () throws -> Void
+
+        init(onSign: @escaping @Sendable () throws -> Void = {}) {
+            self.onSign = onSign
+        }
+
+        var algorithm: SigningAlgorithm { .es256 }
+
+        var publicKey: JSONWebKey {
+            let point = key.publicKey.rawRepresentation
+            return .p256(x: point.prefix(32), y: point.suffix(32))
+        }
+
+        func sign(_ message: Data) async throws -> Data {
+            try onSign()
+            return try key.signature(for: message).rawRepresentation
+        }
+
+        func isValid(_ assertion: JSONWebSignature) throws -> Bool {
+            let signature = try P256.Signing.ECDSASignature(rawRepresentation: assertion.signature)
+            return key.publicKey.isValidSignature(signature, for: assertion.signedContent)
+        }
+    }
+
+    private struct Claims: Decodable {
+        let iss: String
+        let sub: String
+        let aud: String
+        let jti: String
+        let iat: Int
+        let exp: Int
+    }
+
+    private static let tokens = #"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-2"}"#
+    private static let code = """
+        {"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a","expires_in":60}
+        """
+    private static let exchanged = """
+        {"access_token":"fixture-exchanged","issued_token_type":"urn:ietf:params:oauth:token-type:access_token",\
+        "token_type":"Bearer"}
+        """
+    private static let locked = TokenStoreError(.unavailable, reason: "the device is locked")
+
+    private let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
+
+    private func client(_ key: ClientKey, _ provider: LoopbackProvider, lifetime: Duration? = nil) -> OAuth2Client {
+        .privateKey(
+            id: "backend", key: key, issuer: provider.issuer, keyID: "key-1",
+            lifetime: lifetime ?? OAuth2Client.defaultAssertionLifetime, clock: clock)
+    }
+
+    private func handler(_ provider: LoopbackProvider, _ client: OAuth2Client) -> OAuth2TokenRefreshHandler {
+        OAuth2TokenRefreshHandler(
+            tokenEndpoint: provider.description.tokenEndpoint,
+            revocationEndpoint: provider.url.appendingPathComponent("revoke"), client: client,
+            network: provider.network)
+    }
+
+    /// Checks the assertion of a call as a server does.
+    private func claims(of call: LoopbackProvider.Call, _ key: ClientKey, _ provider: LoopbackProvider) throws -> Claims
+    {
+        #expect(call["client_assertion_type"] == ["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"])
+        #expect(call["client_id"] == ["backend"] && call["client_secret"].isEmpty && call.authorization == nil)
+        let assertion = try JSONWebSignature(try #require(call["client_assertion"].first))
+        #expect(try key.isValid(assertion) && assertion.keyID == "key-1" && assertion.algorithm == .es256)
+        let claims = try JSONDecoder().decode(Claims.self, from: assertion.payload)
+        #expect(claims.iss == "backend" && claims.sub == "backend" && claims.aud == provider.issuer)
+        return claims
+    }
+
+    @Test func `each call has an assertion of its own for the issuer, at every endpoint`() async throws {
+        let provider = try LoopbackProvider { call in
+            switch call.path {
+            case "/par": .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
+            case "/device": .json(Self.code)
+            case "/revoke": .respond(200)
+            case "/token" where call["subject_token"] == ["fixture-subject"]: .json(Self.exchanged)
+            default: .json(Self.tokens)
+            }
+        }
+        let key = ClientKey()
+        let client = client(key, provider)
+        var server = provider.description
+        server.pushedAuthorizationRequestEndpoint = provider.url.appendingPathComponent("par")
+        server.requiresPushedAuthorizationRequests = true
+        try await OAuth2CodeSignIn(server: server, client: client, network: provider.network)
+            .start(StubSession(.signedOut(.never)), with: PromptUserAgent())
+        try await OAuth2DeviceSignIn(server: server, client: client, network: provider.network, clock: JumpingClock())
+            .start(StubSession(.signedOut(.never))) { _ in }
+        _ = try await OAuth2TokenExchange(
+            tokenEndpoint: server.tokenEndpoint, client: client, network: provider.network
+        ).exchange(OAuth2Token("fixture-subject", .accessToken))
+        let handler = handler(provider, client)
+        // A repetition of a refresh, with the same key of the intent.
+        for _ in 0..<2 { _ = try await handler.refresh(.fixture) }
+        try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
+        let identifiers = try provider.calls.map { try claims(of: $0, key, provider).jti }
+        #expect(identifiers.count == 8 && Set(identifiers).count == 8)
+    }
+
+    @Test func `an assertion is valid for a minute, or as long as is said`() async throws {
+        for (lifetime, expected) in [(nil, 60), (Duration.seconds(10), 10)] {
+            let provider = try LoopbackProvider { _ in .json(Self.tokens) }
+            let key = ClientKey()
+            _ = try await handler(provider, client(key, provider, lifetime: lifetime)).refresh(.fixture)
+            let claims = try claims(of: try #require(provider.calls.first), key, provider)
+            #expect(claims.iat == 1_800_000_000 && claims.exp - claims.iat == expected)
+        }
+    }
+
+    @Test(arguments: [200, 401])
+    func `G19: the next assertion is dated by the server's clock, after a refusal too`(_ status: Int) async throws {
+        let provider = try LoopbackProvider { _ in
+            .json(
+                status == 200 ? Self.tokens : #"{"error":"invalid_client"}"#, status: status,
+                headers: ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"])
+        }
+        let key = ClientKey()
+        let handler = handler(provider, client(key, provider))
+        _ = try? await handler.refresh(.fixture)
+        clock.advance(by: .seconds(100))
+        clock.setDate(Date(timeIntervalSince1970: 0))
+        _ = try? await handler.refresh(.fixture)
+        let dates = try provider.calls.map { try claims(of: $0, key, provider).iat }
+        #expect(dates == [1_800_000_000, 784_111_777 + 100])
+    }
+
+    @Test func `G28: a key that cannot be used makes no call, which counts as not made`() async throws {
+        let provider = try LoopbackProvider { _ in .json(Self.tokens) }
+        let client = client(ClientKey { throw Self.locked }, provider)
+        let permit = StartPermit(until: .seconds(1_000_000), on: clock)
+        #expect(permit.handOver())
+        let request = TokenRefreshRequest(refreshToken: "fixture-refresh", startPermit: permit)
+        let error = await #expect(throws: TokenRefreshError.self) {
+            try await handler(provider, client).refresh(request)
+        }
+        #expect(error?.code == .unavailable && error?.status == nil && error?.reason?.contains("key") == true)
+        #expect(provider.calls.isEmpty)
+        guard case .notMade = permit.withdraw() else {
+            Issue.record("the call counts as made")
+            return
+        }
+    }
+
+    @Test func `G28: a call that was withdrawn while the key signed is not made`() async throws {
+        let provider = try LoopbackProvider { _ in .json(Self.tokens) }
+        let permit = StartPermit(until: .seconds(1_000_000), on: clock)
+        #expect(permit.handOver())
+        let client = client(ClientKey { _ = permit.withdraw() }, provider)
+        let request = TokenRefreshRequest(refreshToken: "fixture-refresh", startPermit: permit)
+        let error = await #expect(throws: TokenRefreshError.self) {
+            try await handler(provider, client).refresh(request)
+        }
+        #expect(error?.code == .unavailable && error?.status == nil && provider.calls.isEmpty)
+    }
+
+    @Test func `a key that cannot be used fails a sign-in as unavailable`() async throws {
+        let provider = try LoopbackProvider { _ in .json(Self.tokens) }
+        let client = client(ClientKey { throw Self.locked }, provider)
+        let session = StubSession(.signedOut(.never))
+        let signIn = OAuth2CodeSignIn(server: provider.description, client: client, network: provider.network)
+        let error = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
+        #expect(error?.code == .unavailable && error?.cause is TokenStoreError)
+        #expect(provider.calls.isEmpty && session.signIns.isEmpty)
+    }
+
+    @Test func `a key that cannot be used for a while ends no sign-in of a device`() async throws {
+        let provider = try LoopbackProvider { .json($0.path == "/device" ? Self.code : Self.tokens) }
+        let count = Locked(0)
+        let key = ClientKey {
+            let number = count.withLock { number in
+                number += 1
+                return number
+            }
+            if number == 2 { throw Self.locked }
+        }
+        let session = StubSession(.signedOut(.never))
+        let signIn = OAuth2DeviceSignIn(
+            server: provider.description, client: client(key, provider), network: provider.network,
+            clock: JumpingClock())
+        try await signIn.start(session) { _ in }
+        #expect(provider.calls.map(\.path) == ["/device", "/token"] && session.signIns.count == 1)
+    }
+
+    @Test func `G17: no error and no description shows an assertion`() async throws {
+        let shown = Locked<[String]>([])
+        let provider = try LoopbackProvider { call in
+            let assertion = call["client_assertion"].first ?? ""
+            shown.withLock { $0.append(assertion) }
+            return .json(#"{"error":"\#(assertion)","error_description":"not valid: \#(assertion)"}"#, status: 401)
+        }
+        let client = client(ClientKey(), provider)
+        let error = await #expect(throws: TokenRefreshError.self) {
+            try await handler(provider, client).refresh(.fixture)
+        }
+        var text = "\(client) \(String(reflecting: client)) \(String(describing: error)) \(error?.serverCode ?? "")"
+        dump(error, to: &text)
+        dump(client, to: &text)
+        let assertions = shown.withLock { $0 }
+        #expect(assertions.count == 1 && assertions.allSatisfy { !$0.isEmpty && !text.contains($0) })
+    }
+
+    @Test func `clients with the same key are equal`() throws {
+        let provider = try LoopbackProvider { _ in nil }
+        let (key, other) = (ClientKey(), ClientKey())
+        #expect(client(key, provider) == client(key, provider))
+        #expect(client(key, provider).hashValue == client(key, provider).hashValue)
+        #expect(client(key, provider) != client(other, provider))
+        #expect(client(key, provider) != client(key, provider, lifetime: .seconds(1)))
+    }
+}
+#endif
