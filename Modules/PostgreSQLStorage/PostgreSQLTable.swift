@@ -30,7 +30,8 @@ public struct PostgreSQLTable: Sendable, Hashable {
 
     /// The SQL of ``PostgreSQLTokenStore/prepare()``, for programs without the right to create tables.
     ///
-    /// The program's role needs `SELECT`, `INSERT`, `UPDATE` and `DELETE` on the table.
+    /// The program's role needs `SELECT`, `INSERT`, `UPDATE` and `DELETE` on the table. A role that only reads, for
+    /// followers of a table that a `FollowedTokenStore` publishes in, needs `SELECT`.
     public var definition: String {
         """
         CREATE TABLE IF NOT EXISTS \(quoted) (

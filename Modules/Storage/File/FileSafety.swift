@@ -65,7 +65,8 @@ struct FileSafety {
         isPrivateGroup: (stat) -> Bool = Self.isPrivateGroup
     ) throws(TokenStoreError) {
         let parents = Self.parents(of: path)
-        for parent in parents { try checkParent(parent, isPrivateGroup) }
+        let owner = access == .readableByGroup ? Self.owner(of: path) : nil
+        for parent in parents { try checkParent(parent, owner, isPrivateGroup) }
         guard let nearest = parents.first(where: { Foundation.access($0, F_OK) == 0 }),
             let real = realpath(nearest, nil)
         else {
@@ -74,7 +75,7 @@ struct FileSafety {
         defer { free(real) }
         let target = String(cString: real)
         if target != nearest {
-            for parent in [target] + Self.parents(of: target) { try checkParent(parent, isPrivateGroup) }
+            for parent in [target] + Self.parents(of: target) { try checkParent(parent, owner, isPrivateGroup) }
         }
     }
 
@@ -88,12 +89,23 @@ struct FileSafety {
         return parents
     }
 
-    private func checkParent(_ parent: String, _ isPrivateGroup: (stat) -> Bool) throws(TokenStoreError) {
+    /// The user whose folder readers use. `nil`: there is no folder yet.
+    private static func owner(of path: String) -> uid_t? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_uid : nil
+    }
+
+    /// `owner`: the user whose folders readers trust beside their own.
+    private func checkParent(
+        _ parent: String, _ owner: uid_t?, _ isPrivateGroup: (stat) -> Bool
+    ) throws(TokenStoreError) {
         var (status, link) = (stat(), stat())
         // What is no folder fails when the path is opened.
         guard stat(parent, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, lstat(parent, &link) == 0 else { return }
         let shown = parent.quotedForShell
-        if self.access == .owner, let other = [link, status].first(where: { !Self.isTrusted($0.st_uid) })?.st_uid {
+        if self.access != .group,
+            let other = [link, status].first(where: { !Self.isTrusted($0.st_uid) && $0.st_uid != owner })?.st_uid
+        {
             throw insecure(
                 "user \(other) owns \(parent) and can replace what is in it; choose a folder of yours, or change the "
                     + "owner: sudo chown \(geteuid()) \(shown)")
@@ -102,7 +114,7 @@ struct FileSafety {
         if status.st_mode & S_IWOTH != 0 {
             throw insecure("all users can replace what is in \(parent); run: chmod o-w \(shown)")
         }
-        if status.st_mode & S_IWGRP != 0, access == .owner, !isPrivateGroup(status) {
+        if status.st_mode & S_IWGRP != 0, access != .group, !isPrivateGroup(status) {
             throw insecure("group \(status.st_gid) can replace what is in \(parent); run: chmod g-w \(shown)")
         }
     }

@@ -3,7 +3,7 @@ import Foundation
 /// Who may use the folder and the files of a ``FileTokenStore``.
 public struct FolderAccess: Sendable, Hashable {
     enum Kind: Sendable {
-        case owner, group
+        case owner, group, readers
     }
 
     let kind: Kind
@@ -18,19 +18,45 @@ public struct FolderAccess: Sendable, Hashable {
     /// read and replace the tokens.
     public static let group = FolderAccess(kind: .group)
 
+    /// The user of the process writes, and the members of the group that the folder belongs to read: folders of mode
+    /// 2750, files of mode 0640.
+    ///
+    /// For the file of followers (``FollowedTokenStore``), and never for one with a refresh token. The owner makes the
+    /// folder, and gives it to the group of the followers: `chgrp followers FOLDER`. A reader is a member of that
+    /// group, and uses a folder of another user; above it, that user's folders and those of root count as safe.
+    public static let readableByGroup = FolderAccess(kind: .readers)
+
     /// The mode of a new folder.
-    var folderMode: mode_t { kind == .owner ? 0o700 : 0o2770 }
+    var folderMode: mode_t {
+        switch kind {
+        case .owner: 0o700
+        case .group: 0o2770
+        case .readers: 0o2750
+        }
+    }
 
     /// The mode of a new file.
-    var fileMode: mode_t { kind == .owner ? 0o600 : 0o660 }
+    var fileMode: mode_t {
+        switch kind {
+        case .owner: 0o600
+        case .group: 0o660
+        case .readers: 0o640
+        }
+    }
 
     /// The permissions for which a file or folder is refused.
-    var refusedPermissions: mode_t { kind == .owner ? 0o077 : 0o007 }
+    var refusedPermissions: mode_t {
+        switch kind {
+        case .owner: 0o077
+        case .group: 0o007
+        case .readers: 0o027
+        }
+    }
 
     /// Whether a file or folder belongs to a user who may use it.
     func admits(_ status: stat) -> Bool {
         if status.st_uid == geteuid() { return true }
-        return kind == .group && (status.st_gid == getegid() || Self.groups().contains(status.st_gid))
+        return kind != .owner && (status.st_gid == getegid() || Self.groups().contains(status.st_gid))
     }
 
     /// The supplementary groups of the process.
