@@ -17,6 +17,7 @@ TRAITS_PostgreSQLStorage := PostgreSQL
 TRAITS_Imaging := TurboJPEG
 TRAITS_NetworkCombine := OpenCombine
 TRAITS_OAuth2Flows := Crypto
+TRAITS_Storage := Crypto
 endif
 TRAITS_NetworkAsyncHTTPClient := AsyncHTTPClient
 TRAITS_NetworkCore := HTTPTypes

@@ -58,7 +58,13 @@ let modules: [Target] = [
                 name: "_CryptoExtras", package: "swift-crypto",
                 condition: .when(platforms: [.linux], traits: ["Crypto"])),
         ]),
-    module("Storage", ["AuthInterface", "ConcurrencyPrimitives"]),
+    // Keys of sessions, where the trait is on.
+    module(
+        "Storage", ["AuthInterface", "ConcurrencyPrimitives"],
+        trait: [
+            .product(
+                name: "Crypto", package: "swift-crypto", condition: .when(platforms: [.linux], traits: ["Crypto"]))
+        ]),
     // Empty unless the trait is on.
     module(
         "PostgreSQLStorage", ["Storage", "AuthInterface", "ConcurrencyPrimitives"],
@@ -164,12 +170,13 @@ let tests: [Target] = [
         ]),
     tests(of: "DataAPI", networkKits + ["NetworkTransfers", "AuthTesting", "HandlerTesting"]),
     tests(
-        of: "OAuth2Flows", networkKits + ["AuthTesting", "HandlerTesting"],
+        of: "OAuth2Flows", networkKits + ["AuthTesting", "HandlerTesting", "Storage", "TokenRefresh"],
         trait: [
             product("Crypto", "swift-crypto", trait: "Crypto"),
             product("_CryptoExtras", "swift-crypto", trait: "Crypto"),
         ]),
-    tests(of: "Storage", authKits + ["TestSupport", "Peer"]),
+    tests(
+        of: "Storage", authKits + ["TestSupport", "Peer"], trait: [product("Crypto", "swift-crypto", trait: "Crypto")]),
     tests(of: "PostgreSQLStorage", authKits + ["Storage", "TokenRefresh", "TestSupport", "Peer"]),
     tests(of: "Imaging", ["TestSupport"]),
     tests(of: "NetworkCombine", authKits + ["NetworkCore", "TokenRefresh", "NetworkTesting", "TestSupport"]),
@@ -223,7 +230,7 @@ let package = Package(
         .trait(name: "AsyncHTTPClient", description: "NetworkAsyncHTTPClient: the transport for servers and Linux."),
         .trait(name: "OpenCombine", description: "NetworkCombine on Linux, over OpenCombine."),
         .trait(name: "TurboJPEG", description: "Imaging's codec on Linux, over libturbojpeg and libpng."),
-        .trait(name: "Crypto", description: "Sign-in with a browser on Linux: SHA-256 for OAuth2Flows."),
+        .trait(name: "Crypto", description: "Sign-in with a browser and keys of sessions (DPoP) on Linux."),
         .trait(name: "HTTPTypes", description: "NetworkCore: conversions from and to swift-http-types."),
         .trait(name: "PostgreSQL", description: "PostgreSQLStorage: a store for a fleet of hosts, over libpq."),
     ],

@@ -25,10 +25,13 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// Where the new access token is to be used.
     public var target = OAuth2Target.unspecified
 
-    private let tokenEndpoint: URL
+    /// Proves the key to which the tokens of a session are bound (DPoP, RFC 9449). `nil`: the sessions have none.
+    public var prover: DPoPProver?
+
+    let tokenEndpoint: URL
     private let revocationEndpoint: URL?
-    private let client: OAuth2Client
-    private let network: any UnauthenticatedNetworkService
+    let client: OAuth2Client
+    let network: any UnauthenticatedNetworkService
     private let idempotencyKeyField: String?
 
     /// Creates a handler.
@@ -68,21 +71,44 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// - Returns: The new tokens. A new refresh token is returned even if the access token beside it cannot be used.
     /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        do {
+            guard let binding = request.binding else { return try await exchange(request).0 }
+            return try await refresh(request, provingKeyOf: binding)
+        } catch let error as NetworkError {
+            throw Self.verdict(on: error.withoutQuoting(secrets(of: request)))
+        }
+    }
+
+    /// Makes the call.
+    ///
+    /// - Parameters:
+    ///   - request: The refresh token and the idempotency key.
+    ///   - proof: The proof of the key to which the tokens are bound.
+    /// - Returns: The new tokens, and the head of the response.
+    /// - Throws: `NetworkError`, with secrets of the call; `TokenRefreshError` for a response without a usable token.
+    func exchange(
+        _ request: TokenRefreshRequest, proof: String? = nil
+    ) async throws -> (TokenRefreshResult, HTTPResponseHead) {
         var parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
         parameters.append(target)
         let plain: Endpoint<OAuth2TokenResponse> = try await call(parameters, for: request) {
             .post(.url(tokenEndpoint), body: $0)
         }
-        let call = plain.map { response, head in (response.issued(at: head.serverDate), head.status) }
+        let call = plain.map { response, head in (response.issued(at: head.serverDate), head) }
+        var keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
+            .allowingLateResponse(to: request)
+        if let proof { keyed = keyed.header("DPoP", proof) }
         do {
-            let keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
-                .allowingLateResponse(to: request)
-            let (response, status) = try await network.send(keyed.format(.json))
-            return try response.usable(after: request, status: status)
+            let (response, head) = try await network.send(keyed.format(.json))
+            return (try response.usable(after: request, status: head.status), head)
         } catch let error as NetworkError {
-            let secrets = [request.refreshToken, request.accessToken, request.idempotencyKey] + client.secrets
-            throw Self.verdict(on: client.noting(error).withoutQuoting(secrets))
+            throw client.noting(error)
         }
+    }
+
+    /// The texts that no error of a refresh may hold.
+    func secrets(of request: TokenRefreshRequest) -> [String?] {
+        [request.refreshToken, request.accessToken, request.idempotencyKey] + client.secrets
     }
 
     /// Makes the call of a refresh. Until the client's key has signed it, no byte is written, and a key that cannot be
@@ -119,6 +145,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             return TokenRefreshError(.unavailable, error, hint: "check the client's identifier and secret or key")
         case "invalid_target":
             return TokenRefreshError(.unavailable, error, hint: "check the resources and audiences of the target")
+        case "use_dpop_nonce", "invalid_dpop_proof":
+            return TokenRefreshError(.unavailable, error, hint: "the server did not accept the proof of the key (DPoP)")
         case "invalid_request", "unsupported_grant_type", "invalid_scope":
             return TokenRefreshError(.unavailable, error, hint: "check the token endpoint and what it expects")
         default:

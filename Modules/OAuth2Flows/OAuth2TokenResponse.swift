@@ -6,7 +6,7 @@ import struct Foundation.Date
 /// A successful response of a token endpoint (RFC 6749 §5.1).
 struct OAuth2TokenResponse: Decodable, Sendable {
     private var result: TokenRefreshResult
-    private let isBearer: Bool
+    private let type: String
 
     /// The id token (OpenID Connect Core §3.1.3.3), as it came. `nil`: there is none.
     let idToken: String?
@@ -23,9 +23,8 @@ struct OAuth2TokenResponse: Decodable, Sendable {
     init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
         let refreshToken = object.decodeTextIfPresent(forKey: .refreshToken)
-        let type = try? object.decodeIfPresent(String.self, forKey: .tokenType)
+        type = (try? object.decodeIfPresent(String.self, forKey: .tokenType)) ?? ""
         idToken = object.decodeTextIfPresent(forKey: .idToken)
-        isBearer = type.map { $0.equalsIgnoringASCIICase("bearer") } ?? true
         result = TokenRefreshResult(
             accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
             refreshToken: refreshToken,
@@ -44,18 +43,24 @@ struct OAuth2TokenResponse: Decodable, Sendable {
         return copy
     }
 
-    /// The tokens. An access token of a type other than `bearer` must not be used (RFC 6749 §7.1): it is left out, and
-    /// the new refresh token beside it is kept.
+    /// Whether the access token is of a type. A server may leave out which it is.
+    private func isToken(of expected: OAuth2TokenUse) -> Bool {
+        type.isEmpty || type.equalsIgnoringASCIICase(expected.rawValue)
+    }
+
+    /// The tokens. An access token of a type other than the expected one must not be used (RFC 6749 §7.1, RFC 9449 §5):
+    /// it is left out, and the new refresh token beside it is kept.
     ///
     /// - Throws: `TokenRefreshError` with code `unavailable` when there is neither a usable access token nor a new
     ///   refresh token.
     func usable(after request: TokenRefreshRequest, status: Int?) throws -> TokenRefreshResult {
-        guard !isBearer else { return try result.usable(after: request, status: status) }
+        let expected: OAuth2TokenUse = request.binding == nil ? .bearer : .dpop
+        guard !isToken(of: expected) else { return try result.usable(after: request, status: status) }
         do {
             return try TokenRefreshResult(accessToken: "", refreshToken: result.refreshToken)
                 .usable(after: request, status: status)
         } catch {
-            let reason = "the server issued an access token that is not a bearer token"
+            let reason = "the server issued an access token that is not of type \(expected.rawValue)"
             throw TokenRefreshError(.unavailable, reason: reason, status: status)
         }
     }
@@ -64,13 +69,21 @@ struct OAuth2TokenResponse: Decodable, Sendable {
 extension OAuth2TokenResponse {
     /// The tokens of a sign-in.
     ///
-    /// - Throws: ``OAuth2SignInError`` with code `invalidResponse` without a bearer token.
-    func tokensOfSignIn() throws(OAuth2SignInError) -> TokenRefreshResult {
-        guard isBearer, !result.accessToken.isEmpty else {
-            throw OAuth2SignInError(.invalidResponse, reason: "the server issued no bearer token")
+    /// - Throws: ``OAuth2SignInError`` with code `invalidResponse` without a token of the type.
+    func tokensOfSignIn(_ expected: OAuth2TokenUse = .bearer) throws(OAuth2SignInError) -> TokenRefreshResult {
+        guard isToken(of: expected), !result.accessToken.isEmpty else {
+            throw OAuth2SignInError(.invalidResponse, reason: "the server issued no \(expected.rawValue) token")
         }
         return result
     }
+}
+
+/// How an access token is used (RFC 6749 §7.1).
+enum OAuth2TokenUse: String {
+    /// By any holder (RFC 6750).
+    case bearer
+    /// With a proof of a key (RFC 9449).
+    case dpop = "DPoP"
 }
 
 extension OAuth2TokenResponse: RedactedDescription {

@@ -12,6 +12,35 @@ struct StoredBundle: Codable {
     let receivedAt: TimeInterval?
     let pendingRefresh: Intent?
     let signedInAt: TimeInterval?
+    let binding: Binding?
+
+    /// The stored fields of a binding to a key.
+    struct Binding: Codable {
+        let thumbprint: String
+        let nonces: [String: Nonce]
+
+        struct Nonce: Codable {
+            let value: String?
+            let date: TimeInterval
+            let clockSkew: TimeInterval
+        }
+
+        init(_ binding: TokenBinding) {
+            thumbprint = binding.thumbprint
+            nonces = binding.nonces.mapValues {
+                Nonce(value: $0.value, date: $0.date.timeIntervalSinceReferenceDate, clockSkew: $0.clockSkew)
+            }
+        }
+
+        var binding: TokenBinding {
+            TokenBinding(
+                thumbprint: thumbprint,
+                nonces: nonces.mapValues {
+                    ProofNonce(
+                        value: $0.value, date: Date(timeIntervalSinceReferenceDate: $0.date), clockSkew: $0.clockSkew)
+                })
+        }
+    }
 
     /// The stored fields of an intent.
     struct Intent: Codable {
@@ -95,6 +124,7 @@ struct StoredBundle: Codable {
         receivedAt = bundle.receivedAt?.timeIntervalSinceReferenceDate
         pendingRefresh = bundle.refreshIntent.map(Intent.init)
         signedInAt = bundle.signedInAt?.timeIntervalSinceReferenceDate
+        binding = bundle.binding.map(Binding.init)
     }
 
     var bundle: TokenBundle {
@@ -107,7 +137,8 @@ struct StoredBundle: Codable {
             generation: generation,
             receivedAt: receivedAt.map(Date.init(timeIntervalSinceReferenceDate:)),
             refreshIntent: pendingRefresh?.intent,
-            signedInAt: signedInAt.map(Date.init(timeIntervalSinceReferenceDate:))
+            signedInAt: signedInAt.map(Date.init(timeIntervalSinceReferenceDate:)),
+            binding: binding?.binding
         )
     }
 }

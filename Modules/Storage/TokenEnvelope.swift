@@ -16,7 +16,10 @@ package import Foundation
 /// Unknown fields are ignored. A change that an older reader would misunderstand raises the version.
 package enum TokenEnvelope {
     static let format = "latchkey-tokens"
-    static let currentVersion = 2
+    static let currentVersion = 3
+
+    /// The version of sessions whose tokens are bound to no key, which an older program can use.
+    static let unboundVersion = 2
 
     /// The generations that can be stored: 2^48 are enough for a refresh every millisecond for 8,900 years, and none
     /// of them overflows when the next one is counted.
@@ -52,7 +55,7 @@ package enum TokenEnvelope {
         let isChecked = data.starts(with: start)
         if isChecked { try check(data) }
         if isChecked, let envelope = try? decoder.decode(Envelope.self, from: data),
-            envelope.format == format, envelope.version == currentVersion
+            envelope.format == format, (unboundVersion...currentVersion).contains(envelope.version)
         {
             guard let session = envelope.session else { throw corrupt(data, "it has fields that are invalid") }
             return session
@@ -145,7 +148,9 @@ private struct Envelope: Codable {
 
     init(_ session: StoredSession) {
         format = TokenEnvelope.format
-        version = TokenEnvelope.currentVersion
+        // An older program would send a refresh token without the proof that the server demands (G34).
+        let isBound = session.bundle?.binding != nil
+        version = isBound ? TokenEnvelope.currentVersion : TokenEnvelope.unboundVersion
         bundle = session.bundle.map(StoredBundle.init)
         if case .tombstone(let tombstone) = session { ended = tombstone } else { ended = nil }
     }

@@ -54,6 +54,7 @@ enum AllowTable {
         "TokenRefresh": ["Storage"],  // several processes with a real store
         "PostgreSQLStorage": ["TokenRefresh"],  // a fleet of engines over one database
         "NetworkCombine": ["TokenRefresh"],  // a session that ends
+        "OAuth2Flows": ["Storage", "TokenRefresh"],  // a session whose tokens are bound to a key
         "NetworkCore": ["NetworkRecording"],  // what an observer sees of a call
         "NetworkAsyncHTTPClient": ["NetworkTransfers"],  // downloads over its connections
     ]
@@ -91,7 +92,7 @@ enum AllowTable {
         ],
         "DataAPI": ["Foundation"],
         "OAuth2Flows": ["Foundation", "CryptoKit", "Crypto", "_CryptoExtras", "Security", "AuthenticationServices"],
-        "Storage": ["Foundation", "Dispatch", "Security", "notify"],
+        "Storage": ["Foundation", "Dispatch", "Security", "notify", "CryptoKit", "Crypto"],
         "PostgreSQLStorage": ["Foundation", "Dispatch"],
         "Imaging": ["Foundation", "CoreGraphics", "ImageIO"],
         "NetworkCombine": ["Foundation", "Dispatch", "Combine", "OpenCombine"],

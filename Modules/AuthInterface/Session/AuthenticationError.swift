@@ -49,6 +49,10 @@ extension ErrorCode<AuthenticationError> {
     /// A request is to carry the refresh token in a field, and its token comes from a follower, which has none (G29).
     public static var followerHasNoRefreshToken: Self { Self(rawValue: "followerHasNoRefreshToken") }
 
+    /// The session's tokens are bound to a key (G34), and the request would carry one without a proof: the client has
+    /// no placement that makes one, or is where the key may not be used, as a follower on another device.
+    public static var proofRequired: Self { Self(rawValue: "proofRequired") }
+
     /// A login returned tokens that no request can carry.
     public static var invalidTokens: Self { Self(rawValue: "invalidTokens") }
 }
@@ -84,6 +88,8 @@ extension AuthenticationError: RedactedDescription {
             "the token store is unavailable and unchanged (after a sign-out, the tokens are still in it); try again later"
         case .insideRefresh:
             "the refresh handler must not use the session it refreshes; give it a service without tokens"
+        case .proofRequired:
+            "the session's tokens are bound to a key: place them with .dpop, where the key may be used"
         case .followerHasNoRefreshToken:
             "a follower has no refresh token to place in a field; let the owner of the session send the request"
         case .invalidTokens: "the access token is empty or has characters that no header field can carry"

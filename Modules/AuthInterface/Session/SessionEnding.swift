@@ -11,6 +11,10 @@ public struct SessionEnding: Sendable, Hashable, Codable {
     /// The identifier of the request in the server's log.
     public var requestID: String?
 
+    /// The challenge of the server directly before the response, such as `use_dpop_nonce`: the call was made once more
+    /// for it, as the server asked.
+    public var challenge: String?
+
     /// When the session ended, on the clock of the device.
     public var date: Date?
 
@@ -38,7 +42,7 @@ extension SessionEnding: CustomStringConvertible {
     public var description: String {
         var parts: [String] = []
         if let status { parts.append("HTTP \(status)") }
-        if let code { parts.append(code) }
+        if let code { parts.append(challenge.map { "\(code) after \($0)" } ?? code) }
         if let requestID { parts.append("request \(requestID)") }
         if let process { parts.append("process \(process)") }
         if let date { parts.append(date.formatted(.iso8601)) }

@@ -16,6 +16,9 @@ public struct SessionToken: Sendable {
     /// The generation of the bundle the token came from.
     public let generation: Int
 
+    /// The key to which the token is bound. `nil`: none, any request may carry it. Equality ignores it.
+    public let binding: TokenBinding?
+
     /// When and how the engine issued the token to a request. Equality ignores it.
     package var handout = Handout()
 
@@ -38,11 +41,18 @@ public struct SessionToken: Sendable {
     }
 
     /// Creates a token.
-    public init(value: String, refreshToken: String? = nil, session: SessionID, generation: Int) {
+    public init(
+        value: String,
+        refreshToken: String? = nil,
+        session: SessionID,
+        generation: Int,
+        binding: TokenBinding? = nil
+    ) {
         self.value = value
         self.refreshToken = refreshToken
         self.session = session
         self.generation = generation
+        self.binding = binding
     }
 }
 

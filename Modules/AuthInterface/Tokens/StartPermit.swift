@@ -69,6 +69,19 @@ public final class StartPermit: Sendable {
         }
     }
 
+    /// Says that the call has ended and has spent nothing, and that it is about to be made once more: a server has
+    /// asked for a nonce (G34). Until the next ``handOver()`` or ``start(isUnsent:)`` no byte of it is written.
+    ///
+    /// - Returns: Whether it may be made again. If not, the first call stays the last one.
+    package func startOver() -> Bool {
+        let isInTime = timeLeft > .zero
+        return state.withLock { state in
+            guard isInTime, !state.isWithdrawn else { return false }
+            (state.isAdopted, state.isStarted, state.isUnsent) = (true, false, nil)
+            return true
+        }
+    }
+
     /// What a withdrawal has found.
     package enum Withdrawal: Sendable {
         /// No byte was written, and none will be.

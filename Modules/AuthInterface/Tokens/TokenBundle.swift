@@ -41,8 +41,11 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// none.
     public private(set) var refreshIntent: RefreshIntent?
 
+    /// The key to which the tokens are bound (DPoP, RFC 9449), with the last nonces of the servers. `nil`: none.
+    public let binding: TokenBinding?
+
     private enum CodingKeys: String, CodingKey {
-        case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt, signedInAt
+        case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt, signedInAt, binding
         // The name in stored data.
         case refreshIntent = "pendingRefresh"
     }
@@ -57,7 +60,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         generation: Int = 0,
         receivedAt: Date? = nil,
         refreshIntent: RefreshIntent? = nil,
-        signedInAt: Date? = nil
+        signedInAt: Date? = nil,
+        binding: TokenBinding? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -68,6 +72,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         self.receivedAt = receivedAt
         self.refreshIntent = refreshIntent
         self.signedInAt = signedInAt
+        self.binding = binding
     }
 
     /// How long the access token is valid from ``receivedAt`` on. `nil` if one of the two instants is not known, or
@@ -135,7 +140,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
     /// The access token, for a request.
     public var token: SessionToken {
-        SessionToken(value: accessToken, refreshToken: refreshToken, session: session, generation: generation)
+        SessionToken(
+            value: accessToken, refreshToken: refreshToken, session: session, generation: generation, binding: binding)
     }
 }
 

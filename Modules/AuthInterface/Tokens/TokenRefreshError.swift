@@ -32,6 +32,9 @@ public struct TokenRefreshError: Error, Sendable {
     /// The identifier of the request in the server's log.
     public let requestID: String?
 
+    /// The challenge of the server after which the call was made once more, such as `use_dpop_nonce` (RFC 9449 §8).
+    public var challenge: String?
+
     /// The error that caused this one.
     public let cause: (any Error)?
 
@@ -76,6 +79,10 @@ extension ErrorCode<TokenRefreshError> {
     /// It ends the session. So does `ambiguous`, where the policy of the engine says so.
     public static var rejected: Self { Self(rawValue: "rejected") }
 
+    /// The key to which the tokens are bound no longer exists, for certain: no call was made, and none can be (G34). It
+    /// ends the session.
+    public static var keyLost: Self { Self(rawValue: "keyLost") }
+
     /// A refusal that may come from something other than the authorization server, such as a bare 401. It counts
     /// as *unavailable* the first time; the policy of the engine says what a repeated one counts as.
     public static var ambiguous: Self { Self(rawValue: "ambiguous") }
@@ -90,6 +97,7 @@ extension TokenRefreshError: Hashable {
         first.code == second.code && first.reason == second.reason && first.retryAfter == second.retryAfter
             && first.status == second.status && first.statusMeansExpired == second.statusMeansExpired
             && first.serverCode == second.serverCode && first.requestID == second.requestID
+            && first.challenge == second.challenge
     }
 
     /// Hashes the code, the status and the server's code.
@@ -107,6 +115,7 @@ extension TokenRefreshError: RedactedDescription {
         if let reason { text += ": \(reason)" }
         if let status { text += ", HTTP \(status)" }
         if let serverCode { text += " \(serverCode)" }
+        if let challenge { text += " after \(challenge)" }
         if let requestID { text += ", request \(requestID)" }
         if let retryAfter { text += ", retry after \(retryAfter.inWords)" }
         if let cause { text += " (\(type(of: cause)))" }

@@ -13,6 +13,10 @@ public struct TokenRefreshRequest: Sendable {
     /// server that receives it with the call, for example as `Idempotency-Key`, can return its first result again.
     public let idempotencyKey: String
 
+    /// The key to which the tokens are bound (DPoP, RFC 9449), with the nonces that were stored. `nil`: none. A call
+    /// without a proof of that key must not be made: a server may take it for theft.
+    public var binding: TokenBinding?
+
     /// The right to start the call, which ends when another process may count it as not made (G28). `nil`: it has no
     /// end, as in a test.
     ///

@@ -22,6 +22,10 @@ public struct TokenRefreshResult: Sendable, Hashable {
     /// The instant of the response on the server's clock (the `Date` header field, RFC 9110 §6.6.1), where known.
     public var serverDate: Date?
 
+    /// The key to which the tokens are bound (DPoP, RFC 9449), with the last nonces of the servers. `nil`: as before,
+    /// in a refresh; in a sign-in, none.
+    public var binding: TokenBinding?
+
     /// The expiry as the server wrote it, if it was ignored because it cannot be placed in time. The engine reports it.
     /// It must not contain a secret.
     public var unreadExpiry: String?

@@ -70,7 +70,14 @@ extension TokenBundle {
                 owner: ProcessIdentity(host: "contract-host", process: "4711-contract"),
                 date: Date(timeIntervalSince1970: 1_899_999_000.875),
                 isAbandoned: isAbandoned
-            )
+            ),
+            binding: TokenBinding(
+                thumbprint: "contract-thumbprint",
+                nonces: [
+                    "https://contract.example": ProofNonce(
+                        value: "contract-nonce", date: Date(timeIntervalSince1970: 1_899_999_500.125), clockSkew: -3.5),
+                    "https://other.example": ProofNonce(value: nil, date: Date(timeIntervalSince1970: 1_899_999_600)),
+                ])
         )
     }
 
@@ -89,6 +96,7 @@ extension TokenBundle {
         if abs(clockSkew - other.clockSkew) >= 0.001 { fields.append("clockSkew") }
         if !session.rawValue.hasSameBytes(as: other.session.rawValue) { fields.append("session") }
         if generation != other.generation { fields.append("generation") }
+        if binding != other.binding { fields.append("binding") }
         switch (refreshIntent, other.refreshIntent) {
         case (nil, nil): break
         case (let one?, let two?): fields += one.fieldsThatDiffer(from: two).map { "refreshIntent.\($0)" }

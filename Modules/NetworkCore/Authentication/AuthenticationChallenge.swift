@@ -42,21 +42,28 @@ struct AuthenticationChallenge: Sendable, Hashable {
 }
 
 extension HTTPResponseHead {
-    /// Whether a `Bearer` challenge says that the token itself is invalid: expired, revoked or malformed (RFC 6750
-    /// §3.1). Other challenges of the field are ignored.
-    var saysBearerTokenIsInvalid: Bool { bearerErrors.contains("invalid_token") }
+    /// Whether a `Bearer` or `DPoP` challenge says that the token itself is invalid: expired, revoked or malformed (RFC
+    /// 6750 §3.1, RFC 9449 §7.1). Other challenges of the field are ignored.
+    var saysBearerTokenIsInvalid: Bool { tokenErrors.contains("invalid_token") }
 
-    /// Whether `Bearer` challenges name errors, all of which a new token does not remove (RFC 6750 §3.1).
+    /// Whether `Bearer` or `DPoP` challenges name errors, all of which a new token does not remove (RFC 6750 §3.1, RFC
+    /// 9449 §7.1 and §9).
     var saysBearerTokenIsNotTheReason: Bool {
-        let errors = bearerErrors
-        return !errors.isEmpty && errors.allSatisfy { $0 == "insufficient_scope" || $0 == "invalid_request" }
+        let errors = tokenErrors
+        let others: Set = ["insufficient_scope", "invalid_request", "invalid_dpop_proof", "use_dpop_nonce"]
+        return !errors.isEmpty && errors.allSatisfy(others.contains)
     }
 
-    /// The errors of the `Bearer` challenges, in lower case.
-    private var bearerErrors: [String] {
+    /// Whether the server wants a nonce in the proof of the request, and has named it (RFC 9449 §9).
+    var wantsNonce: Bool {
+        (status == 401 || status == 400) && headers["DPoP-Nonce"] != nil && tokenErrors.contains("use_dpop_nonce")
+    }
+
+    /// The errors of the `Bearer` and `DPoP` challenges, in lower case.
+    private var tokenErrors: [String] {
         guard let field = headers["WWW-Authenticate"] else { return [] }
         return AuthenticationChallenge.challenges(in: field).compactMap { challenge in
-            challenge.scheme == "bearer" ? challenge.parameters["error"]?.lowercased() : nil
+            ["bearer", "dpop"].contains(challenge.scheme) ? challenge.parameters["error"]?.lowercased() : nil
         }
     }
 }

@@ -29,6 +29,9 @@ struct CallAuthentication: Sendable {
     private var replacement: SessionToken?
     private(set) var replacements = 0
 
+    /// How often the call was repeated with a nonce that the server wanted: at most once for each token (G34).
+    private(set) var challenges = 0
+
     init(
         provider: any TokenProvider,
         policy: AuthenticationPolicy,
@@ -56,7 +59,7 @@ struct CallAuthentication: Sendable {
         case .cleartext:
             throw NetworkError(.cleartextRefused, reason: "a token would go over plain http")
         case .allowed:
-            guard let token = replacement ?? provider.validToken else { return nil }
+            guard policy.placement.proof == nil, let token = replacement ?? provider.validToken else { return nil }
             return try place(token, in: head)
         }
     }
@@ -65,14 +68,47 @@ struct CallAuthentication: Sendable {
     mutating func placeAwaitedToken(in head: HTTPRequestHead) async throws -> HTTPRequestHead {
         let token: SessionToken
         do {
-            token = try await provider.token()
+            if let known = replacement ?? provider.validToken {
+                token = known
+            } else {
+                token = try await provider.token()
+            }
         } catch let error as AuthenticationError where error.code == .notSignedIn && session != nil {
             // The user signed out between two attempts: the call's session has ended.
             throw NetworkError(AuthenticationError(.sessionEnded, cause: error))
         } catch {
             throw try NetworkError(describing: error, otherwise: .authenticationFailed)
         }
-        return try place(token, in: head)
+        let placed = try place(token, in: head)
+        return try await prove(placed)
+    }
+
+    /// Whether requests carry a proof, which is valid for one of them.
+    var carriesProof: Bool { policy.placement.proof != nil && carried?.binding != nil }
+
+    /// Adds the proof of a request that carries a token, in place of an earlier one.
+    func prove(_ head: HTTPRequestHead) async throws -> HTTPRequestHead {
+        guard let proof = policy.placement.proof, let token = carried, token.binding != nil else { return head }
+        do {
+            var head = head
+            let fields = try await proof.fields(method: head.method.rawValue, url: head.url, token: token)
+            for (name, value) in fields { try head.set(name, to: value) }
+            return head
+        } catch let error as SigningKeyError {
+            // A refresh finds the same, and ends the session (G34): this throws its end.
+            _ = try await provider.replacement(for: token)
+            throw NetworkError(.authenticationFailed, cause: error)
+        } catch let error as TokenStoreError {
+            throw NetworkError(AuthenticationError(.storeUnavailable, cause: error))
+        } catch let error as HTTPFieldError {
+            throw NetworkError(error)
+        }
+    }
+
+    /// Passes the nonce and the clock of the server on, which the next proof needs.
+    func noteProof(in head: HTTPResponseHead, to url: URL) {
+        guard let proof = policy.placement.proof, let token = carried, token.binding != nil else { return }
+        proof.received(nonce: head.headers["DPoP-Nonce"], serverDate: head.serverDate, from: url, for: token)
     }
 
     private mutating func place(_ token: SessionToken, in head: HTTPRequestHead) throws -> HTTPRequestHead {
@@ -90,6 +126,12 @@ struct CallAuthentication: Sendable {
 
     /// Asks for another token, if the failure refuses the one the attempt carried.
     mutating func retry(_ failure: NetworkError, isReplayable: Bool) async throws -> RetryDecision {
+        // G34. It refreshes nothing and ends nothing: the token was not looked at.
+        if carriesProof, failure.response?.wantsNonce == true {
+            guard challenges <= replacements, let carried else { return .doNotRetry }
+            (challenges, replacement) = (challenges + 1, carried)
+            return .retry(after: .zero)
+        }
         guard let status = failure.status, policy.expiredStatuses.contains(status), let refused = carried,
             policy.refusals.matches(failure)
         else { return .doNotRetry }

@@ -1,13 +1,27 @@
-import AuthInterface
+public import AuthInterface
 
 /// The header fields in which a token is sent.
 public struct TokenPlacement: Sendable, Hashable {
     private enum Kind: Hashable {
         case authorization(scheme: String)
         case fields(accessToken: String, refreshToken: String?)
+        case proved(Prover)
+    }
+
+    private struct Prover: Hashable {
+        let proof: any RequestProof
+
+        static func == (first: Prover, second: Prover) -> Bool { first.proof === second.proof }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(proof)) }
     }
 
     private let kind: Kind
+
+    /// What makes the proofs of requests. `nil`: tokens are sent without one.
+    var proof: (any RequestProof)? {
+        if case .proved(let prover) = kind { prover.proof } else { nil }
+    }
 
     /// `Authorization: Bearer …` (RFC 6750 §2.1).
     public static let bearer = TokenPlacement(kind: .authorization(scheme: "Bearer"))
@@ -15,6 +29,15 @@ public struct TokenPlacement: Sendable, Hashable {
     /// `Authorization` with a scheme that the server defines, such as `Token`.
     public static func scheme(_ name: String) -> TokenPlacement {
         TokenPlacement(kind: .authorization(scheme: name))
+    }
+
+    /// `Authorization: DPoP …`, with a proof that the sender has the key to which the token is bound (RFC 9449 §7.1).
+    /// Each attempt and each hop of a redirect has a proof of its own. A token of no key is sent as ``bearer``.
+    ///
+    /// - Parameter proof: Makes the proofs: a `DPoPProver` of `OAuth2Flows`.
+    /// - Returns: The placement.
+    public static func dpop(_ proof: any RequestProof) -> TokenPlacement {
+        TokenPlacement(kind: .proved(Prover(proof: proof)))
     }
 
     /// Fields that the server defines; one for the refresh token too where the server needs both in every request.
@@ -28,7 +51,8 @@ public struct TokenPlacement: Sendable, Hashable {
     /// Adds a token to a request.
     ///
     /// - Throws: ``NetworkError`` with code `invalidRequest` when no header field can carry it, or it is empty;
-    ///   `followerHasNoRefreshToken` when a field is for the refresh token, and a follower issued the token (G29).
+    ///   `followerHasNoRefreshToken` when a field is for the refresh token, and a follower issued the token (G29);
+    ///   `proofRequired` when the token is bound to a key, and the placement makes no proof (G34).
     func place(_ token: SessionToken, in request: HTTPRequestHead) throws -> HTTPRequestHead {
         guard !token.value.isEmpty else {
             throw NetworkError(
@@ -38,9 +62,15 @@ public struct TokenPlacement: Sendable, Hashable {
         if case .fields(_, refreshToken: _?) = kind, token.handout.isFollowed {
             throw NetworkError(AuthenticationError(.followerHasNoRefreshToken))
         }
+        guard token.binding == nil || proof != nil else {
+            throw NetworkError(AuthenticationError(.proofRequired))
+        }
         var request = request
         do {
             switch kind {
+            case .proved:
+                let scheme = token.binding == nil ? "Bearer" : "DPoP"
+                try request.set("Authorization", to: "\(scheme) \(token.value)")
             case .authorization(let scheme):
                 try request.set("Authorization", to: "\(scheme) \(token.value)")
             case .fields(let accessToken, let refreshToken):

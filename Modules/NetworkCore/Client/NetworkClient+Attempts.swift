@@ -16,8 +16,9 @@ extension NetworkClient {
             cleartextExceptions: configuration.cleartextExceptions, rule: call.settings.redirects)
         var visited: [HTTPRequestHead] = []
         while true {
-            let response = try await perform(call)
+            let response = try await perform(&call)
             call.authentication?.passOnServerDate(of: response.head)
+            call.authentication?.noteProof(in: response.head, to: call.head.url)
             let decision = policy.decision(
                 for: response.head,
                 to: call.head,
@@ -44,6 +45,7 @@ extension NetworkClient {
                     let reason = "more than \(configuration.maximumRedirects) redirects"
                     throw NetworkError(.tooManyRedirects, reason: reason)
                 }
+                try await renewProof(of: &call)
             }
         }
     }
@@ -103,12 +105,20 @@ extension NetworkClient {
     }
 
     /// Sends the request, and once more where the transport knows that it may be.
-    private func perform(_ call: CallState) async throws -> HTTPTransportResponse {
+    private func perform(_ call: inout CallState) async throws -> HTTPTransportResponse {
         do {
             return try await exchange(call)
         } catch let error as HTTPTransportError where call.isRepeated(after: error.repetition) {
+            try await renewProof(of: &call)
             return try await exchange(call)
         }
+    }
+
+    /// A proof is valid for one request: what sends another one for the same token needs another proof.
+    private func renewProof(of call: inout CallState) async throws {
+        guard call.authentication?.carriesProof == true else { return }
+        let head = try await withTokens(of: &call) { [head = call.head] in try await $0.prove(head) }
+        if let head { call.head = head }
     }
 
     private func exchange(_ call: CallState) async throws -> HTTPTransportResponse {
@@ -217,7 +227,7 @@ extension NetworkClient {
         var decision =
             try await withTokens(of: &call) { try await $0.retry(failure, isReplayable: isReplayable) } ?? .doNotRetry
         // An attempt with a token in place of one that was refused is no retry, and has a limit of its own.
-        let retries = call.attempt - (call.authentication?.replacements ?? 0)
+        let retries = call.attempt - (call.authentication.map { $0.replacements + $0.challenges } ?? 0)
         for interceptor in call.interceptors
         where call.settings.retries && decision == .doNotRetry && retries < configuration.maximumAttempts {
             decision = try await asking(call) { [context = call.context] in

@@ -136,6 +136,9 @@ extension NetworkError.Code {
     /// The placement of tokens needs the refresh token, and a follower has none (G29). The request was not sent.
     public static let followerHasNoRefreshToken = Self(rawValue: "followerHasNoRefreshToken")
 
+    /// The session's tokens are bound to a key, and the request would carry one without a proof (G34).
+    public static let proofRequired = Self(rawValue: "proofRequired")
+
     /// A refresh was needed and is unavailable now. The session stays.
     public static let refreshUnavailable = Self(rawValue: "refreshUnavailable")
 

@@ -188,7 +188,7 @@ extension Redaction {
     ]
     private static let sensitiveNames: Set = [
         "code", "sig", "key", "pin", "otp", "totp", "pwd", "pw", "pass", "hmac", "sid", "state", "nonce", "refresh",
-        "idempotencykey", "devicecode", "usercode", "cvv", "cvc",
+        "idempotencykey", "devicecode", "usercode", "cvv", "cvc", "dpop",
     ]
 
     /// Whether a name denotes a secret: of a query item, a form field, a header field or a member of an object.

@@ -34,8 +34,8 @@ extension TokenBundle {
         _ now: Instant
     ) {
         self.init(
-            result, refreshToken: nil, session: session, generation: 0, signedInAt: now.date, lifetime: lifetime, clock,
-            now)
+            result, refreshToken: nil, binding: nil, session: session, generation: 0, signedInAt: now.date,
+            lifetime: lifetime, clock, now)
     }
 
     /// The next bundle of the session. Without a new refresh token in the response the old one stays.
@@ -48,6 +48,7 @@ extension TokenBundle {
         TokenBundle(
             result,
             refreshToken: refreshToken,
+            binding: binding,
             session: session,
             generation: generation + 1,
             signedInAt: signedInAt,
@@ -60,6 +61,7 @@ extension TokenBundle {
     private init(
         _ result: TokenRefreshResult,
         refreshToken old: String?,
+        binding: TokenBinding?,
         session: SessionID,
         generation: Int,
         signedInAt: Date?,
@@ -76,7 +78,8 @@ extension TokenBundle {
             session: session,
             generation: generation,
             receivedAt: lifetime.map { _ in clock.date(at: now) },
-            signedInAt: signedInAt
+            signedInAt: signedInAt,
+            binding: result.binding ?? binding
         )
     }
 }

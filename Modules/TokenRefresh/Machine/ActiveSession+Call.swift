@@ -106,12 +106,13 @@ extension ActiveSession {
         guard let refreshToken = bundle.refreshToken, !refreshToken.isEmpty else { return rest() }
         let key = currentKey()
         self.key = key.used(at: now)
-        let request = TokenRefreshRequest(
+        var request = TokenRefreshRequest(
             refreshToken: refreshToken,
             accessToken: bundle.accessToken,
             session: bundle.session,
             idempotencyKey: key.value
         )
+        request.binding = bundle.binding
         phase = .refreshing(id, .calling(isReplay: isReplay))
         call = Call(id: id, recording: recording, generation: bundle.generation, keyBefore: key)
         context.limitCall(.callLimit(id), at: recording.since + policy.longestCall)

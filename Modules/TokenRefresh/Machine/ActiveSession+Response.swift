@@ -84,7 +84,7 @@ extension ActiveSession {
 
     func isRejection(_ error: TokenRefreshError) -> Bool {
         switch error.code {
-        case .rejected: true
+        case .rejected, .keyLost: true
         case .ambiguous:
             switch policy.ambiguity {
             case .never: false
@@ -123,13 +123,15 @@ extension ActiveSession {
     }
 
     func ending(_ error: TokenRefreshError?) -> SessionEnding {
-        SessionEnding(
+        var ending = SessionEnding(
             status: error?.status,
             code: error?.serverCode ?? error?.code.rawValue,
             requestID: error?.requestID,
             date: now.date,
             process: settings.owner.process
         )
+        ending.challenge = error?.challenge
+        return ending
     }
 
     /// New tokens. They are stored before any request uses them (G11): a token that is only in memory is lost at the
@@ -171,7 +173,7 @@ extension ActiveSession {
 
 extension TokenRefreshError {
     /// Whether a response that comes after its deadline says something of the session, or of the server.
-    fileprivate var countsLate: Bool { code == .rejected || (code != .ambiguous && status != nil) }
+    fileprivate var countsLate: Bool { code == .rejected || code == .keyLost || (code != .ambiguous && status != nil) }
 }
 
 /// The status of the response to a call.

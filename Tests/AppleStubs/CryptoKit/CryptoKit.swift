@@ -2,9 +2,9 @@
 
 public import Foundation
 
-// The part of CryptoKit that Modules/OAuth2Flows calls, so that it can be typechecked without an Apple SDK. It does
-// nothing and is part of no product. It shows that our code and this stub agree, not that the stub and the framework
-// do.
+// The part of CryptoKit that Modules/OAuth2Flows and Modules/Storage call, so that it can be typechecked without an
+// Apple SDK. It does nothing and is part of no product. It shows that our code and this stub agree, not that the stub
+// and the framework do.
 
 public struct SHA256 {
     public struct Digest: Sequence {
@@ -16,14 +16,46 @@ public struct SHA256 {
 
 public enum P256 {
     public enum Signing {
-        public struct PublicKey {
+        public struct ECDSASignature: Sendable {
+            public init(rawRepresentation: some DataProtocol) throws {}
+            public var rawRepresentation: Data { Data() }
+        }
+
+        public struct PublicKey: Sendable {
             public init(x963Representation: some ContiguousBytes) throws {}
+            public var rawRepresentation: Data { Data() }
 
             public func isValidSignature(_ signature: ECDSASignature, for data: some DataProtocol) -> Bool { false }
         }
 
-        public struct ECDSASignature {
-            public init(rawRepresentation: some DataProtocol) throws {}
+        public struct PrivateKey: Sendable {
+            public init() {}
+            public init(rawRepresentation: some ContiguousBytes) throws {}
+            public var rawRepresentation: Data { Data() }
+            public var publicKey: PublicKey { PublicKey() }
+            public func signature(for data: some DataProtocol) throws -> ECDSASignature {
+                try ECDSASignature(rawRepresentation: Data())
+            }
+        }
+    }
+}
+
+public enum SecureEnclave {
+    public static var isAvailable: Bool { false }
+
+    public enum P256 {
+        public enum Signing {
+            public struct PrivateKey: Sendable {
+                public init() throws {}
+                public init(dataRepresentation: Data) throws {}
+                public var dataRepresentation: Data { Data() }
+                public var publicKey: CryptoKit.P256.Signing.PublicKey { CryptoKit.P256.Signing.PrivateKey().publicKey }
+                public func signature(
+                    for data: some DataProtocol
+                ) throws -> CryptoKit.P256.Signing.ECDSASignature {
+                    try CryptoKit.P256.Signing.ECDSASignature(rawRepresentation: Data())
+                }
+            }
         }
     }
 }

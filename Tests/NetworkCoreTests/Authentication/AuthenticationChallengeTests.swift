@@ -19,6 +19,7 @@ import Testing
         #"x "", Bearer error="invalid_token""#,
         #"Bearer error="invalid\_token""#,
         #"Bearer error="invalid_token"#,
+        #"DPoP algs="ES256", error="invalid_token""#,
     ]
 
     static let others = [
@@ -29,14 +30,14 @@ import Testing
         #"Bearer error="invalid_token_x""#,
         #"Bearer error="insufficient_scope", error="invalid_token""#,
         #"Bearer error="insufficient_scope", Basic error="invalid_token""#,
-        #"DPoP error="invalid_token""#,
+        #"DPoP error="use_dpop_nonce""#,
         #"Basic error="invalid_token", Bearer realm="x""#,
         #"BearerX error="invalid_token""#,
         #"Negotiate error"#,
     ]
 
     @Test(arguments: invalid)
-    func `a Bearer challenge with invalid_token is found at any position`(_ field: String) {
+    func `a challenge with invalid_token is found at any position`(_ field: String) {
         #expect(HTTPResponseHead(status: 401, headers: ["WWW-Authenticate": field]).saysBearerTokenIsInvalid)
     }
 
@@ -49,11 +50,28 @@ import Testing
         (#"Bearer error="insufficient_scope""#, true), (#"Bearer error="invalid_request""#, true),
         (#"Bearer error="insufficient_scope", Bearer error="invalid_token""#, false),
         (#"Bearer error="insufficient_scope", Bearer error="other""#, false),
+        (#"DPoP error="use_dpop_nonce""#, true), (#"DPoP error="invalid_dpop_proof""#, true),
+        (#"DPoP error="use_dpop_nonce", Bearer error="invalid_token""#, false),
+        (#"DPoP error="invalid_token""#, false), (#"DPoP algs="ES256""#, false),
         (#"Bearer realm="x""#, false), ("", false),
     ])
     func `a new token helps unless all errors are ones that it does not remove`(field: String, isNotTheReason: Bool) {
         let head = HTTPResponseHead(status: 401, headers: ["WWW-Authenticate": field])
         #expect(head.saysBearerTokenIsNotTheReason == isNotTheReason)
+    }
+
+    @Test(arguments: [
+        (401, "nonce-1", #"DPoP error="use_dpop_nonce", algs="ES256""#, true),
+        (400, "nonce-1", #"DPoP error="use_dpop_nonce""#, true),
+        (401, nil, #"DPoP error="use_dpop_nonce""#, false), (401, "nonce-1", #"DPoP error="invalid_token""#, false),
+        (403, "nonce-1", #"DPoP error="use_dpop_nonce""#, false), (401, "nonce-1", "", false),
+    ])
+    func `a nonce is wanted where the challenge says so and names one (RFC 9449 §9)`(
+        status: Int, nonce: String?, field: String, isWanted: Bool
+    ) {
+        var headers = HTTPHeaders([("WWW-Authenticate", field)])
+        headers["DPoP-Nonce"] = nonce
+        #expect(HTTPResponseHead(status: status, headers: headers).wantsNonce == isWanted)
     }
 
     @Test func `several fields of the name are one list`() {

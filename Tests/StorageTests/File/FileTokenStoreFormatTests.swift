@@ -83,9 +83,24 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
         try await store.expectRoundTrip(of: largest)
     }
 
+    @Test func `G34: tokens that are bound to a key are in a version that an older program leaves alone`() async throws
+    {
+        let date = Date(timeIntervalSinceReferenceDate: .pi)
+        let nonces = [
+            "https://server.example": ProofNonce(value: "nonce-1", date: date, clockSkew: -2.5),
+            "https://api.example": ProofNonce(value: nil, date: date),
+        ]
+        let binding = TokenBinding(thumbprint: "thumbprint-1", nonces: nonces)
+        try await store.expectRoundTrip(
+            of: TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", binding: binding))
+        #expect(try String(contentsOf: store.file, encoding: .utf8).hasSuffix(#""version":3}"#))
+        try await store.save(.numbered(1))
+        #expect(try String(contentsOf: store.file, encoding: .utf8).hasSuffix(#""version":2}"#))
+    }
+
     static let later = [
-        "{\"format\":\"latchkey-tokens\",\"version\":3,\"tokens\":[]}",
-        "{\"checksum\":\"0000000000000000\",\"format\":\"latchkey-tokens\",\"tokens\":[],\"version\":4}",
+        "{\"format\":\"latchkey-tokens\",\"version\":4,\"tokens\":[]}",
+        "{\"checksum\":\"0000000000000000\",\"format\":\"latchkey-tokens\",\"tokens\":[],\"version\":5}",
     ]
 
     @Test(arguments: later)

@@ -1,0 +1,46 @@
+public import Foundation
+
+/// Proves with each request that its sender has the key to which the session's tokens are bound (DPoP, RFC 9449).
+///
+/// An HTTP client asks for the fields of each attempt and of each hop of a redirect, because a proof is valid once and
+/// for one URL, and passes every response on: it may bring the nonce for the next proof. It is a class, because it
+/// keeps the nonces.
+public protocol RequestProof: AnyObject, Sendable {
+    /// Makes the proof of one request.
+    ///
+    /// - Parameters:
+    ///   - method: The method of the request.
+    ///   - url: Its URL, to which the token may be sent.
+    ///   - token: The token that it carries. It has a ``SessionToken/binding``.
+    /// - Returns: The header fields, by name. They are used once.
+    /// - Throws: ``TokenStoreError`` when the key cannot be used now; ``SigningKeyError`` when it no longer exists: the
+    ///   session's refresh then ends the session; `CancellationError`.
+    func fields(method: String, url: URL, token: SessionToken) async throws -> [String: String]
+
+    /// Notes a response to a request with a proof.
+    ///
+    /// - Parameters:
+    ///   - nonce: Its field `DPoP-Nonce`, in a success as well as in a challenge. `nil`: it has none.
+    ///   - serverDate: Its field `Date`.
+    ///   - url: The URL of the request.
+    ///   - token: The token that the request carried.
+    func received(nonce: String?, serverDate: Date?, from url: URL, for token: SessionToken)
+}
+
+/// The key to which tokens are bound no longer exists, for certain. The tokens are of no use.
+public struct SigningKeyError: Error, Sendable, Hashable {
+    /// The thumbprint of the key.
+    public let thumbprint: String
+
+    /// Creates an error.
+    public init(thumbprint: String) {
+        self.thumbprint = thumbprint
+    }
+}
+
+extension SigningKeyError: CustomStringConvertible {
+    /// One line that says what to do.
+    public var description: String {
+        "the key \(thumbprint) of the session no longer exists; sign in again, which makes another key"
+    }
+}

@@ -1,0 +1,24 @@
+/// Makes, keeps and deletes the keys to which the tokens of sessions are bound (DPoP, RFC 9449).
+///
+/// A key is found by the thumbprint that the session's tokens name (``TokenBinding``), so a key that cannot be read
+/// never keeps a user from signing in again: a sign-in makes another one.
+public protocol SigningKeyStore: Sendable {
+    /// Makes a key and keeps it.
+    ///
+    /// - Returns: The key. It is stored: a process that is killed now finds it again.
+    /// - Throws: ``TokenStoreError`` in most cases; no key is kept then.
+    func makeKey() async throws -> any SigningKey
+
+    /// Finds a key.
+    ///
+    /// - Parameter thumbprint: The thumbprint of its public half (RFC 7638).
+    /// - Returns: The key, or `nil` if it is certain that it no longer exists: the session that needs it has ended.
+    /// - Throws: ``TokenStoreError`` in most cases. Any error counts as *unavailable now*, as for a `TokenStore` (G14).
+    func key(withThumbprint thumbprint: String) async throws -> (any SigningKey)?
+
+    /// Deletes a key. One that does not exist is no error.
+    ///
+    /// - Parameter thumbprint: The thumbprint of its public half.
+    /// - Throws: ``TokenStoreError`` in most cases; the key is then kept.
+    func deleteKey(withThumbprint thumbprint: String) async throws
+}

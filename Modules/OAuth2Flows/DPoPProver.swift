@@ -1,0 +1,167 @@
+public import AuthInterface
+public import ConcurrencyPrimitives
+public import Foundation
+import NetworkCore
+
+/// Proves to servers that a session has the key to which its tokens are bound (DPoP, RFC 9449).
+///
+/// One prover serves the sign-in, the refresh handler and the requests of all sessions of a process: they share the
+/// nonces of the servers.
+///
+/// ```swift
+/// let prover = DPoPProver(keys: keys)
+/// var handler = OAuth2TokenRefreshHandler(tokenEndpoint: server.tokenEndpoint, client: client, network: api)
+/// handler.prover = prover
+/// let session = TokenRefreshCoordinator(store: store, handler: handler)
+/// let network = api.authenticated(by: session, policy: AuthenticationPolicy(placement: .dpop(prover)))
+/// ```
+///
+/// A key belongs to one session: a sign-in makes it, and the end of the session deletes it.
+public final class DPoPProver: RequestProof {
+    /// The age at which a nonce is fetched anew before a refresh (G34). The default is 4 minutes.
+    public let nonceLimit: Duration
+
+    /// How many keys are kept in memory. A key beyond them is read again.
+    private static let keptKeys = 64
+
+    private struct State {
+        var keys: [String: any SigningKey] = [:]
+        var nonces = DPoPNonceTable()
+        /// The last access token and its digest: requests in a row carry the same one.
+        var digest: (token: String, value: String)?
+
+        mutating func keep(_ key: any SigningKey, _ thumbprint: String) {
+            if keys.count >= DPoPProver.keptKeys, let other = keys.keys.first { keys[other] = nil }
+            keys[thumbprint] = key
+        }
+    }
+
+    private let keys: any SigningKeyStore
+    private let clock: any TimeSource
+    private let state = Locked(State())
+
+    /// Creates a prover.
+    ///
+    /// - Parameters:
+    ///   - keys: Where the keys are.
+    ///   - nonceLimit: The age at which a nonce is fetched anew before a refresh. Many servers change theirs every
+    ///     5 minutes.
+    ///   - clock: The clocks. The time in a proof is the server's, as its responses tell it (G19).
+    public init(
+        keys: any SigningKeyStore,
+        nonceLimit: Duration = .seconds(4 * 60),
+        clock: any TimeSource = SystemTimeSource()
+    ) {
+        self.keys = keys
+        self.nonceLimit = nonceLimit
+        self.clock = clock
+    }
+
+    // MARK: RequestProof
+
+    /// See `RequestProof.fields(method:url:token:)`.
+    ///
+    /// - Returns: The field `DPoP`.
+    /// - Throws: As `RequestProof` says.
+    public func fields(method: String, url: URL, token: SessionToken) async throws -> [String: String] {
+        guard let binding = token.binding else { return [:] }
+        let key = try await key(of: binding)
+        let digest = digest(of: token.value)
+        return ["DPoP": try await proof(of: key, binding.thumbprint, method: method, url: url, digest: digest)]
+    }
+
+    /// See `RequestProof.received(nonce:serverDate:from:for:)`.
+    public func received(nonce: String?, serverDate: Date?, from url: URL, for token: SessionToken) {
+        guard let binding = token.binding else { return }
+        note(nonce, serverDate: serverDate, from: url, binding.thumbprint)
+    }
+
+    // MARK: Keys
+
+    /// Makes the key of a session that is about to be signed in.
+    func makeKey() async throws -> any SigningKey {
+        let key = try await keys.makeKey()
+        let thumbprint = key.publicKey.thumbprint
+        state.withLock { $0.keep(key, thumbprint) }
+        return key
+    }
+
+    /// Finds the key of a session, and takes its stored nonces.
+    ///
+    /// - Throws: `SigningKeyError` when it no longer exists; `TokenStoreError` when it cannot be read now.
+    func key(of binding: TokenBinding) async throws -> any SigningKey {
+        let known = state.withLock { state in
+            state.nonces.restore(binding)
+            return state.keys[binding.thumbprint]
+        }
+        if let known { return known }
+        guard let key = try await keys.key(withThumbprint: binding.thumbprint) else {
+            throw SigningKeyError(thumbprint: binding.thumbprint)
+        }
+        state.withLock { $0.keep(key, binding.thumbprint) }
+        return key
+    }
+
+    /// Deletes the key of a session that has ended.
+    func deleteKey(_ thumbprint: String) async throws {
+        state.withLock { state in
+            state.keys[thumbprint] = nil
+            state.nonces.forget(thumbprint)
+        }
+        try await keys.deleteKey(withThumbprint: thumbprint)
+    }
+
+    // MARK: Proofs
+
+    /// Makes the proof of a request with a key of a known thumbprint. `digest` is that of the access token that the
+    /// request carries; without `hasNonce`, the last nonce of the server is left out.
+    func proof(
+        of key: any SigningKey, _ thumbprint: String, method: String, url: URL, digest: String? = nil,
+        hasNonce: Bool = true
+    ) async throws -> String {
+        guard let target = DPoPProof.target(of: url), let origin = Origin(url)?.description else {
+            throw NetworkError(.invalidRequest, reason: "no proof can name this URL; it must be http or https")
+        }
+        let now = moment
+        let proof = state.withLock { state in
+            DPoPProof(
+                method: method, target: target,
+                issuedAt: state.nonces.serverDate(of: origin, thumbprint, at: now),
+                tokenDigest: digest, nonce: hasNonce ? state.nonces.nonce(of: origin, thumbprint) : nil)
+        }
+        return try await proof.signed(by: key)
+    }
+
+    func note(_ nonce: String?, serverDate: Date?, from url: URL, _ thumbprint: String) {
+        guard let origin = Origin(url)?.description else { return }
+        let now = moment
+        state.withLock { $0.nonces.note(nonce, serverDate: serverDate, of: origin, thumbprint, at: now) }
+    }
+
+    /// Whether a nonce is to be fetched before a call that spends a token.
+    func needsNonce(of url: URL, _ thumbprint: String) -> Bool {
+        guard let origin = Origin(url)?.description else { return false }
+        let now = moment
+        return state.withLock { $0.nonces.needsNonce(of: origin, thumbprint, limit: nonceLimit, at: now) }
+    }
+
+    /// What is stored with the tokens of a session.
+    func binding(_ thumbprint: String) -> TokenBinding {
+        let now = moment
+        return state.withLock { $0.nonces.binding(thumbprint, at: now) }
+    }
+
+    private var moment: DPoPNonceTable.Moment { .init(uptime: clock.uptime, date: clock.date) }
+
+    private func digest(of token: String) -> String {
+        if let known = state.withLock({ $0.digest }), known.token == token { return known.value }
+        let value = DPoPProof.digest(of: token)
+        state.withLock { $0.digest = (token, value) }
+        return value
+    }
+}
+
+extension DPoPProver: CustomStringConvertible {
+    /// The name of the type: neither keys nor nonces.
+    public var description: String { "DPoPProver" }
+}

@@ -1,0 +1,78 @@
+import AuthInterface
+import Foundation
+import NetworkCore
+
+/// Calls of one session to the endpoints of its authorization server, each with a proof (RFC 9449 §5).
+struct DPoPTokenCall: Sendable {
+    let prover: DPoPProver
+    let key: any SigningKey
+    let thumbprint: String
+
+    init(_ prover: DPoPProver, _ key: any SigningKey) {
+        self.prover = prover
+        self.key = key
+        thumbprint = key.publicKey.thumbprint
+    }
+
+    /// What the tokens of the session are bound to, with the nonces as they are now.
+    var binding: TokenBinding { prover.binding(thumbprint) }
+
+    /// Makes a call. Where the server wants a nonce, it has spent nothing, and the call is repeated once with a new
+    /// proof (RFC 9449 §8).
+    ///
+    /// - Parameters:
+    ///   - endpoint: The URL of the call, a POST.
+    ///   - willRepeat: Is called before the repetition. It throws if the call may not be repeated any more.
+    ///   - send: Sends the call with the proof in its field `DPoP`.
+    /// - Returns: What the server has responded.
+    /// - Throws: What `send`, `willRepeat` and the key throw.
+    func perform<Value: Sendable>(
+        at endpoint: URL,
+        willRepeat: () throws -> Void = {},
+        _ send: (_ proof: String) async throws -> (Value, HTTPResponseHead)
+    ) async throws -> Value {
+        do {
+            return try await attempt(at: endpoint, send)
+        } catch let error as NetworkError where error.isNonceChallenge {
+            try willRepeat()
+            return try await attempt(at: endpoint, send)
+        }
+    }
+
+    private func attempt<Value: Sendable>(
+        at endpoint: URL, _ send: (_ proof: String) async throws -> (Value, HTTPResponseHead)
+    ) async throws -> Value {
+        let proof = try await prover.proof(of: key, thumbprint, method: "POST", url: endpoint)
+        do {
+            let (value, head) = try await send(proof)
+            note(head, from: endpoint)
+            return value
+        } catch let error as NetworkError {
+            if let head = error.response { note(head, from: endpoint) }
+            throw error
+        }
+    }
+
+    /// Fetches a nonce, by a call that has nothing to spend and that the server refuses.
+    ///
+    /// - Throws: `NetworkError` when there is no response of the server: a call that spends a token would fail too.
+    func fetchNonce(at endpoint: URL, _ send: (_ proof: String) async throws -> HTTPResponseHead?) async throws {
+        // Without the old nonce: a server that wants nonces responds with a new one.
+        let proof = try await prover.proof(of: key, thumbprint, method: "POST", url: endpoint, hasNonce: false)
+        if let head = try await send(proof) { note(head, from: endpoint) }
+    }
+
+    private func note(_ head: HTTPResponseHead, from endpoint: URL) {
+        prover.note(head.headers["DPoP-Nonce"], serverDate: head.serverDate, from: endpoint, thumbprint)
+    }
+}
+
+extension NetworkError {
+    /// Whether a token endpoint wants a nonce in the proof (RFC 9449 §8), and has named it.
+    var isNonceChallenge: Bool {
+        guard isRefusalOfTheCall, let head = response, [400, 401].contains(head.status),
+            head.headers["DPoP-Nonce"] != nil
+        else { return false }
+        return RefusedBody(self).error == "use_dpop_nonce"
+    }
+}

@@ -1,0 +1,80 @@
+import AuthInterface
+import NetworkCore
+
+/// The refresh of tokens that are bound to a key (DPoP, RFC 9449, G34).
+extension OAuth2TokenRefreshHandler {
+    /// How long the call that fetches a nonce may take. The refresh waits for it.
+    private static let nonceLimit = Duration.seconds(10)
+
+    /// Makes the call with a proof, and once more where the server wants a nonce: the same attempt, with the same
+    /// intent, key and end of the right to start it.
+    func refresh(
+        _ request: TokenRefreshRequest, provingKeyOf binding: TokenBinding
+    ) async throws -> TokenRefreshResult {
+        guard let prover else {
+            // Without a proof the server refuses the refresh token, and may take it for stolen.
+            throw TokenRefreshError(
+                .unavailable, reason: "the tokens are bound to a key; set the prover of the refresh handler")
+        }
+        // G28. Until the key is read and a nonce is there, no byte of the call is written.
+        request.startPermit?.adopt()
+        let call = try await tokenCall(prover, binding)
+        if prover.needsNonce(of: tokenEndpoint, binding.thumbprint) { try await fetchNonce(call) }
+        var challenge: String?
+        do {
+            var result = try await call.perform(at: tokenEndpoint) {
+                challenge = "use_dpop_nonce"
+                guard request.startPermit?.startOver() ?? true else {
+                    throw TokenRefreshError(.unavailable, reason: "too late for a call with the nonce", status: 400)
+                }
+            } _: { proof in
+                guard request.startPermit?.handOver() ?? true else {
+                    throw TokenRefreshError(.unavailable, reason: "too late for a call")
+                }
+                return try await exchange(request, proof: proof)
+            }
+            result.binding = call.binding
+            return result
+        } catch let error as NetworkError {
+            var verdict = Self.verdict(on: error.withoutQuoting(secrets(of: request)))
+            verdict.challenge = challenge
+            throw verdict
+        }
+    }
+
+    private func tokenCall(_ prover: DPoPProver, _ binding: TokenBinding) async throws -> DPoPTokenCall {
+        do {
+            return DPoPTokenCall(prover, try await prover.key(of: binding))
+        } catch let error as SigningKeyError {
+            throw TokenRefreshError(.keyLost, reason: error.description, cause: error)
+        } catch let error as TokenStoreError {
+            throw TokenRefreshError(
+                .unavailable, reason: "the key of the session cannot be read now: \(error)", cause: error)
+        }
+    }
+
+    /// Fetches a nonce by a refresh without a refresh token, which the server refuses.
+    private func fetchNonce(_ call: DPoPTokenCall) async throws {
+        do {
+            let plain: Endpoint<Void> = try await client.call(["grant_type": "refresh_token"]) {
+                .post(.url(tokenEndpoint), body: $0)
+            }
+            let probe = plain.allowingLateResponse().timeout(Self.nonceLimit).deadline(Self.nonceLimit)
+            try await call.fetchNonce(at: tokenEndpoint) { proof in
+                do {
+                    try await network.send(probe.header("DPoP", proof))
+                    return nil
+                } catch let error as NetworkError where error.isRefusalOfTheCall && (error.status ?? 500) < 429 {
+                    return client.noting(error).response
+                }
+            }
+        } catch let error as OAuth2SignInError {
+            throw TokenRefreshError(.unavailable, reason: error.reason, cause: error)
+        } catch let error as NetworkError {
+            // No status: nothing was exchanged, and no response to a refresh is lost.
+            let cause = TokenRefreshError(.unavailable, error.withoutQuoting(client.secrets))
+            throw TokenRefreshError(
+                .unavailable, reason: "no nonce for the refresh: \(cause)", retryAfter: error.retryAfter, cause: cause)
+        }
+    }
+}

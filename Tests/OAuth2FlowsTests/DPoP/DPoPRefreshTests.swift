@@ -1,0 +1,206 @@
+#if canImport(CryptoKit) || Crypto
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import ContractTesting
+import Foundation
+import NetworkCore
+import NetworkTesting
+import NetworkURLSession
+import OAuth2Flows
+import Storage
+import Testing
+
+/// A session at a strict server, as a sign-in has left it.
+struct BoundSession {
+    let server: StrictDPoPServer
+    let keys: FailingKeys
+    let prover: DPoPProver
+    let thumbprint: String
+
+    init(clock: any TimeSource = SystemTimeSource(), _ change: (inout StrictDPoPServer.Settings) -> Void = { _ in })
+        async throws
+    {
+        server = try StrictDPoPServer(change)
+        keys = FailingKeys()
+        thumbprint = try await keys.makeKey().publicKey.thumbprint
+        prover = DPoPProver(keys: keys, clock: clock)
+        server.bind(to: thumbprint)
+    }
+
+    var client: NetworkClient { NetworkClient(baseURL: server.url, transport: URLSessionTransport()) }
+
+    var handler: OAuth2TokenRefreshHandler {
+        var handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: server.tokenEndpoint, client: .public(id: "fixture-client"), network: client)
+        handler.prover = prover
+        return handler
+    }
+
+    /// The refresh of the current tokens.
+    func request(nonces: [String: ProofNonce] = [:], _ permit: StartPermit? = nil) -> TokenRefreshRequest {
+        var request = TokenRefreshRequest(
+            refreshToken: server.now.refreshToken, idempotencyKey: "fixture-key", startPermit: permit)
+        request.binding = TokenBinding(thumbprint: thumbprint, nonces: nonces)
+        return request
+    }
+
+    /// What a session has stored: the nonce of an instant.
+    func nonces(_ value: String?, age: TimeInterval = 0) -> [String: ProofNonce] {
+        let origin = "http://127.0.0.1:\(server.url.port ?? 0)"
+        return [origin: ProofNonce(value: value, date: Date() - age)]
+    }
+}
+
+/// Keys that a test takes away.
+final class FailingKeys: SigningKeyStore {
+    private let keys = StoredSigningKeys { _ in MemoryTokenStore() }
+    let failure = Locked<TokenStoreError?>(nil)
+
+    func makeKey() async throws -> any SigningKey { try await keys.makeKey() }
+
+    func key(withThumbprint thumbprint: String) async throws -> (any SigningKey)? {
+        if let error = failure.withLock({ $0 }) { throw error }
+        return try await keys.key(withThumbprint: thumbprint)
+    }
+
+    func deleteKey(withThumbprint thumbprint: String) async throws {
+        try await keys.deleteKey(withThumbprint: thumbprint)
+    }
+}
+
+@Suite("G34: the refresh of tokens that are bound to a key", .timeLimit(.minutes(5)))
+struct DPoPRefreshTests {
+    @Test func `a nonce that is not known is fetched by a call that spends nothing`() async throws {
+        let session = try await BoundSession()
+        let result = try await session.handler.refresh(session.request())
+        let now = session.server.now
+        #expect(result.accessToken == "access-1" && result.refreshToken == "refresh-1")
+        #expect(now.probes == 1 && now.challenges == 0 && now.refreshes == ["fixture-key"] && now.faults == [])
+        #expect(result.binding?.thumbprint == session.thumbprint)
+        #expect(result.binding?.nonces.values.map(\.value) == ["nonce-1"])
+    }
+
+    @Test func `a nonce that was stored is used until it is too old`() async throws {
+        for (age, probes) in [(0.0, 0), (230, 0), (250, 1), (-60, 1)] {
+            let session = try await BoundSession()
+            let request = session.request(nonces: session.nonces("nonce-0", age: age))
+            _ = try await session.handler.refresh(request)
+            let now = session.server.now
+            #expect(now.probes == probes && now.challenges == 0 && now.refreshes.count == 1, "\(age)")
+        }
+    }
+
+    @Test func `a challenge is answered once, by the same call with a new proof`() async throws {
+        let session = try await BoundSession()
+        _ = try await session.handler.refresh(session.request(nonces: session.nonces("nonce-old")))
+        let now = session.server.now
+        #expect(now.probes == 0 && now.challenges == 1 && now.refreshes == ["fixture-key"] && now.faults == [])
+        let calls = session.server.requests
+        #expect(calls.map { $0["Idempotency-Key"] } == ["fixture-key", "fixture-key"])
+        #expect(calls.map(\.body).first == calls.map(\.body).last)
+    }
+
+    @Test func `a server that wants a nonce again is unavailable, and its tokens stay`() async throws {
+        let session = try await BoundSession { $0.acceptedNonces = 0 }
+        let error = try await #require(throws: TokenRefreshError.self) {
+            try await session.handler.refresh(session.request(nonces: session.nonces("nonce-old")))
+        }
+        #expect(error.code == .unavailable && error.status == 400 && error.serverCode == "use_dpop_nonce")
+        #expect(session.server.now.challenges == 2)
+    }
+
+    @Test func `a server without nonces is asked for one once`() async throws {
+        let session = try await BoundSession { $0.acceptedNonces = nil }
+        let result = try await session.handler.refresh(session.request())
+        #expect(session.server.now.probes == 1)
+        _ = try await session.handler.refresh(session.request(nonces: result.binding?.nonces ?? [:]))
+        #expect(session.server.now.probes == 1 && session.server.now.refreshes.count == 2)
+    }
+
+    @Test func `a refused proof is unavailable, and a refused token after a challenge ends the session by name`()
+        async throws
+    {
+        let session = try await BoundSession()
+        session.server.change { $0.nextRefresh = .json(#"{"error":"invalid_dpop_proof"}"#, status: 400) }
+        let refused = try await #require(throws: TokenRefreshError.self) {
+            try await session.handler.refresh(session.request())
+        }
+        #expect(refused.code == .unavailable && refused.serverCode == "invalid_dpop_proof" && refused.challenge == nil)
+        session.server.change { $0.nextRefresh = .json(#"{"error":"invalid_grant"}"#, status: 400) }
+        let plain = try await #require(throws: TokenRefreshError.self) {
+            try await session.handler.refresh(session.request())
+        }
+        #expect(plain.code == .rejected && plain.challenge == nil)
+
+        let other = try await BoundSession()
+        other.server.change { $0.nextRefresh = .json(#"{"error":"invalid_grant"}"#, status: 400) }
+        let ended = try await #require(throws: TokenRefreshError.self) {
+            try await other.handler.refresh(other.request(nonces: other.nonces("nonce-old")))
+        }
+        #expect(ended.code == .rejected && ended.serverCode == "invalid_grant" && ended.challenge == "use_dpop_nonce")
+    }
+
+    @Test func `without the key, or what proves it, no call is made`() async throws {
+        let session = try await BoundSession()
+        var handler = session.handler
+        handler.prover = nil
+        let unset = try await #require(throws: TokenRefreshError.self) { try await handler.refresh(session.request()) }
+        #expect(unset.code == .unavailable && unset.reason?.contains("prover") == true)
+
+        session.keys.failure.withLock { $0 = TokenStoreError(.unavailable, reason: "locked") }
+        let prover = DPoPProver(keys: session.keys)
+        handler.prover = prover
+        let locked = try await #require(throws: TokenRefreshError.self) { try await handler.refresh(session.request()) }
+        #expect(locked.code == .unavailable && locked.status == nil)
+
+        session.keys.failure.withLock { $0 = nil }
+        try await session.keys.deleteKey(withThumbprint: session.thumbprint)
+        let lost = try await #require(throws: TokenRefreshError.self) { try await handler.refresh(session.request()) }
+        #expect(lost.code == .keyLost)
+        #expect(session.server.requests.isEmpty)
+    }
+
+    @Test func `no answer to the call for a nonce is no lost response`() async throws {
+        let session = try await BoundSession()
+        session.server.stop()
+        let clock = ManualTimeSource()
+        let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
+        #expect(permit.handOver())
+        let error = try await #require(throws: TokenRefreshError.self) {
+            try await session.handler.refresh(session.request(permit))
+        }
+        #expect(error.code == .unavailable && error.status == nil)
+        #expect(permit.withdraw() == .notMade)
+    }
+
+    @Test func `G28: a right that ends before the repetition is not used`() async throws {
+        let session = try await BoundSession()
+        let clock = ManualTimeSource()
+        let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
+        let server = session.server
+        #expect(permit.handOver() && permit.start())
+        #expect(permit.startOver() && permit.withdraw() == .notMade, "nothing is written before the next call")
+
+        let late = StartPermit(until: clock.uptime + .seconds(30), on: clock)
+        #expect(late.handOver() && late.start())
+        clock.advance(by: .seconds(30))
+        #expect(!late.startOver() && late.withdraw() == .made)
+        let error = try await #require(throws: TokenRefreshError.self) {
+            try await session.handler.refresh(session.request(nonces: session.nonces("nonce-0"), late))
+        }
+        #expect(error.status == nil && server.requests.isEmpty)
+    }
+
+    @Test func `G19: the time in a proof is the server's, after its first response`() async throws {
+        for offset in [-7_200.0, 7_200] {
+            let session = try await BoundSession { $0.clockOffset = offset }
+            session.server.change { $0.acceptedNonces = nil }
+            // The call for a nonce is refused, and tells the time.
+            _ = try await session.handler.refresh(session.request())
+            let now = session.server.now
+            #expect(now.faults == ["iat"] && now.refreshes.count == 1, "\(offset)")
+        }
+    }
+}
+#endif

@@ -1,0 +1,164 @@
+#if canImport(CryptoKit) || Crypto
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import ContractTesting
+import Foundation
+import NetworkCore
+import NetworkTesting
+import NetworkURLSession
+import OAuth2Flows
+import Storage
+import Testing
+import TokenRefresh
+
+private struct Value: Decodable, Sendable {
+    let value: Int
+}
+
+/// A bound session with an engine, and a client whose requests it authenticates.
+private struct BoundClient {
+    let session: BoundSession
+    let engine: TokenRefreshCoordinator
+    let store: MemoryTokenStore
+    let network: AuthenticatedNetworkClient
+
+    init(
+        nonces: Int? = 1, isExpired: Bool = false, redirectTarget: String = "/articles",
+        interceptors: [any RequestInterceptor] = []
+    ) async throws {
+        session = try await BoundSession {
+            $0.acceptedNonces = nonces
+            $0.redirectTarget = redirectTarget
+        }
+        store = MemoryTokenStore(
+            holding: TokenBundle(
+                accessToken: "access-0", refreshToken: "refresh-0", expiresAt: Date() + (isExpired ? -60 : 600),
+                receivedAt: Date() - 600, binding: TokenBinding(thumbprint: session.thumbprint)))
+        engine = TokenRefreshCoordinator(store: store, handler: session.handler)
+        network = NetworkClient(
+            baseURL: session.server.url, transport: URLSessionTransport(), interceptors: interceptors
+        ).authenticated(by: engine, policy: AuthenticationPolicy(placement: .dpop(session.prover)))
+    }
+
+    var server: StrictDPoPServer { session.server }
+
+    func get(_ path: String = "articles") async throws -> Int {
+        try await network.send(Endpoint<Value>.get(EndpointPath(stringLiteral: path)).format(.json)).value
+    }
+
+    /// The fields of the requests to a path.
+    func sent(_ name: String) -> [String?] {
+        server.requests.filter { $0.target != "/token" }.map { $0[name] }
+    }
+}
+
+@Suite("G34: requests with tokens that are bound to a key", .timeLimit(.minutes(5)))
+struct DPoPRequestTests {
+    @Test func `each request has a proof of its own, with the nonce of the response before it`() async throws {
+        let client = try await BoundClient()
+        for _ in 0..<5 { #expect(try await client.get() == 1) }
+        let now = client.server.now
+        #expect(now.challenges == 1, "the first one knew no nonce")
+        #expect(now.resources == 5 && now.refreshes == [] && now.faults == [] && now.nonce == 5)
+        #expect(client.sent("Authorization").allSatisfy { $0 == "DPoP access-0" })
+    }
+
+    @Test func `a challenge repeats the request once; it refreshes nothing and ends nothing`() async throws {
+        let client = try await BoundClient(nonces: 0)
+        let error = try await #require(throws: NetworkError.self) { try await client.get() }
+        #expect(error.code == .unacceptableStatus && error.status == 401)
+        let now = client.server.now
+        #expect(now.challenges == 2 && now.refreshes == [] && now.faults == [])
+        #expect(client.engine.state == .signedIn(try #require(await client.store.load()).session))
+    }
+
+    @Test func `a request that the transport or a policy repeats has another proof`() async throws {
+        let client = try await BoundClient(interceptors: [RetryPolicy(attempts: 5, baseDelay: .milliseconds(1))])
+        let failures = Locked(2)
+        client.server.change {
+            $0.fails = {
+                failures.withLock { left in
+                    defer { left -= 1 }; return left > 0
+                }
+            }
+        }
+        #expect(try await client.get() == 1)
+        #expect(client.server.now.faults == [] && client.sent("DPoP").count >= 3)
+        #expect(Set(client.sent("DPoP")).count == client.sent("DPoP").count)
+    }
+
+    @Test func `each hop of a redirect has a proof for its URL, and none leaves the origin`() async throws {
+        let client = try await BoundClient(nonces: 99)
+        #expect(try await client.get("redirect") == 1)
+        #expect(client.server.now.faults == [] && client.server.now.resources == 2)
+
+        let elsewhere = try LoopbackServer { _ in .json(#"{"value":7}"#) }
+        defer { elsewhere.stop() }
+        let leaving = try await BoundClient(nonces: 99, redirectTarget: elsewhere.url.absoluteString + "/x")
+        #expect(try await leaving.get("redirect") == 7)
+        let arrived = try #require(elsewhere.requests.first)
+        #expect(arrived["DPoP"] == nil && arrived["Authorization"] == nil)
+    }
+
+    @Test func `a burst on an expired token causes one refresh, which proves the key too`() async throws {
+        let client = try await BoundClient(nonces: 999, isExpired: true)
+        let values = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<50 { group.addTask { try await client.get() } }
+            return try await group.reduce(0, +)
+        }
+        let now = client.server.now
+        #expect(values == 50 && now.refreshes.count == 1 && now.faults == [])
+        let stored = try #require(await client.store.load())
+        #expect(stored.generation == 1 && stored.binding?.thumbprint == client.session.thumbprint)
+        #expect(stored.binding?.nonces.isEmpty == false, "the last nonce is stored with the session")
+    }
+
+    @Test func `a token that the server refuses is refreshed, and the request continues`() async throws {
+        let client = try await BoundClient()
+        _ = try await client.get()
+        client.server.expireAccessToken()
+        #expect(try await client.get() == 1)
+        #expect(client.server.now.faults == [] && client.server.now.refreshes.count == 1)
+        #expect(client.sent("Authorization").last == "DPoP access-1")
+    }
+
+    @Test func `without a proof a bound token is not sent, and a token of no key is a bearer token`() async throws {
+        let client = try await BoundClient()
+        let plain = client.session.client.authenticated(by: client.engine)
+        let error = try await #require(throws: NetworkError.self) {
+            try await plain.send(Endpoint<Value>.get("articles"))
+        }
+        #expect(error.code == .proofRequired && client.server.requests.isEmpty)
+
+        let server = try LoopbackServer { _ in .json(#"{"value":3}"#) }
+        defer { server.stop() }
+        let free = NetworkClient(baseURL: server.url, transport: URLSessionTransport()).authenticated(
+            by: StubSession(), policy: AuthenticationPolicy(placement: .dpop(client.session.prover)))
+        #expect(try await free.send(Endpoint<Value>.get("articles")).value == 3)
+        let sent = try #require(server.requests.first)
+        #expect(sent["Authorization"]?.hasPrefix("Bearer ") == true && sent["DPoP"] == nil)
+    }
+
+    @Test func `a key that cannot be read now is a store that is unavailable`() async throws {
+        let client = try await BoundClient()
+        client.session.keys.failure.withLock { $0 = TokenStoreError(.unavailable, reason: "locked") }
+        let error = try await #require(throws: NetworkError.self) { try await client.get() }
+        #expect((error.cause as? AuthenticationError)?.code == .storeUnavailable)
+        #expect(client.server.requests.isEmpty)
+        client.session.keys.failure.withLock { $0 = nil }
+        #expect(try await client.get() == 1)
+        #expect(client.server.now.refreshes == [])
+    }
+
+    @Test func `a key that no longer exists ends the session, and makes no call`() async throws {
+        let client = try await BoundClient()
+        try await client.session.keys.deleteKey(withThumbprint: client.session.thumbprint)
+        let error = try await #require(throws: NetworkError.self) { try await client.get() }
+        #expect(error.authentication?.code == .sessionEnded)
+        guard case .signedOut(let reason) = client.engine.state else { return #expect(Bool(false), "still signed in") }
+        #expect(reason.isExpired)
+        #expect(client.server.requests.isEmpty)
+    }
+}
+#endif

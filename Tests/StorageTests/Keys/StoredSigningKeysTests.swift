@@ -1,0 +1,123 @@
+#if canImport(CryptoKit) || Crypto
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import Storage
+
+#if canImport(CryptoKit)
+import CryptoKit
+#else
+import Crypto
+#endif
+
+@Suite("G34: keys of sessions in a store")
+struct StoredSigningKeysTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("keys-\(UUID().uuidString)")
+
+    private var keys: StoredSigningKeys {
+        StoredSigningKeys { [folder] in FileTokenStore(folder: folder, account: $0) }
+    }
+
+    private func file(_ thumbprint: String) -> URL {
+        FileTokenStore(folder: folder, account: thumbprint).file
+    }
+
+    @Test func `a key signs, and another process finds it again`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let made = try await keys.makeKey()
+        let thumbprint = made.publicKey.thumbprint
+        let message = Data("what is signed".utf8)
+        let found = try #require(try await keys.key(withThumbprint: thumbprint))
+        #expect(found.publicKey == made.publicKey && found.algorithm == .es256)
+        let members = Dictionary(uniqueKeysWithValues: made.publicKey.members.map { ($0.name, $0.value) })
+        let x = try #require(members["x"].flatMap { Data(base64URL: $0) })
+        let y = try #require(members["y"].flatMap { Data(base64URL: $0) })
+        let publicKey = try P256.Signing.PublicKey(rawRepresentation: x + y)
+        for key in [made, found] {
+            let signature = try await key.sign(message)
+            #expect(signature.count == 64)
+            let read = try P256.Signing.ECDSASignature(rawRepresentation: signature)
+            #expect(publicKey.isValidSignature(read, for: message))
+            #expect(!publicKey.isValidSignature(read, for: message + [0]))
+        }
+        #expect(try await keys.makeKey().publicKey != made.publicKey, "each session has its own")
+    }
+
+    @Test func `a file of a key is its owner's, and one that others can read is refused`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let thumbprint = try await keys.makeKey().publicKey.thumbprint
+        let path = file(thumbprint).path
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        let error = try await #require(throws: TokenStoreError.self) {
+            try await keys.key(withThumbprint: thumbprint)
+        }
+        #expect(error.code == .insecure)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        #expect(try await keys.key(withThumbprint: thumbprint) != nil)
+    }
+
+    @Test func `G14: a key that does not exist is told from one that cannot be read now`() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (keys, thumbprint) = (keys, try await keys.makeKey().publicKey.thumbprint)
+        #expect(try await keys.key(withThumbprint: "another") == nil)
+        #expect(try await keys.key(withThumbprint: thumbprint) != nil)
+
+        let away = folder.appendingPathExtension("away")
+        try FileManager.default.moveItem(at: folder, to: away)
+        let error = try await #require(throws: TokenStoreError.self) {
+            try await keys.key(withThumbprint: thumbprint)
+        }
+        #expect(error.code == .unavailable, "its disk is not mounted")
+        try FileManager.default.moveItem(at: away, to: folder)
+
+        try await keys.deleteKey(withThumbprint: thumbprint)
+        try await keys.deleteKey(withThumbprint: thumbprint)
+        #expect(try await keys.key(withThumbprint: thumbprint) == nil)
+    }
+
+    @Test func `what is stored for a key and is none, or another one, is corrupt`() async throws {
+        let stores = MemoryTokenStore()
+        let keys = StoredSigningKeys { _ in stores }
+        let thumbprint = try await keys.makeKey().publicKey.thumbprint
+        let text = try #require(await stores.load()).accessToken
+        #expect(text.hasPrefix("p256."))
+        let other = StoredSigningKeys { _ in MemoryTokenStore() }
+        let foreign = "p256." + (try await other.storedText())
+        for (content, code) in [
+            ("p256.AAAA", TokenStoreError.Code.corrupt), ("p256", .corrupt), ("p256.+/", .corrupt), (foreign, .corrupt),
+            ("p999.AAAA", .unsupportedVersion),
+        ] {
+            await stores.update { _ in
+                .active(TokenBundle(accessToken: content, refreshToken: nil, session: SessionID(rawValue: "k")))
+            }
+            let error = try await #require(throws: TokenStoreError.self) {
+                try await keys.key(withThumbprint: thumbprint)
+            }
+            #expect(error.code == code, "\(content)")
+            #expect(!"\(error)".contains(content))
+        }
+        await stores.update { _ in
+            .active(TokenBundle(accessToken: text, refreshToken: nil, session: SessionID(rawValue: "k")))
+        }
+        #expect(try await keys.key(withThumbprint: thumbprint) != nil)
+    }
+
+    @Test func `G17: no description shows a key`() async throws {
+        let key = try await StoredSigningKeys { _ in MemoryTokenStore() }.makeKey()
+        let text = try #require(key as? ES256Key).storedText
+        var dumped = "\(key) \(String(reflecting: key))"
+        dump(key, to: &dumped)
+        #expect(!dumped.contains(text.dropFirst(5)))
+    }
+}
+
+extension StoredSigningKeys {
+    /// The text of a new key, without its kind.
+    fileprivate func storedText() async throws -> String {
+        String(try #require(try await makeKey() as? ES256Key).storedText.dropFirst(5))
+    }
+}
+#endif
