@@ -18,6 +18,11 @@ extension OAuth2TokenRefreshHandler {
         }
         // G28. Until the key is read and a nonce is there, no byte of the call is written.
         request.startPermit?.adopt()
+        guard binding.thumbprint != client.keyThumbprint else {
+            // The session's key is deleted when the session ends, and the client would lose its own.
+            throw TokenRefreshError(
+                .unavailable, reason: "the client's key is the key of the session (DPoP); give the client another key")
+        }
         let call = try await tokenCall(prover, binding)
         if prover.needsNonce(of: tokenEndpoint, binding.thumbprint) { try await fetchNonce(call) }
         var challenge: String?

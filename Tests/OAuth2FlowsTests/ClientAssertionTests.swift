@@ -7,6 +7,7 @@ import Crypto
 import Foundation
 import HandlerTesting
 import NetworkCore
+import NetworkTesting
 import TestSupport
 import Testing
 
@@ -162,15 +163,55 @@ import Testing
     }
 
     @Test func `G28: a call that was withdrawn while the key signed is not made`() async throws {
-        let provider = try LoopbackProvider { _ in .json(Self.tokens) }
+        // Its transport knows no permits.
+        let transport = StubTransport()
         let permit = StartPermit(until: .seconds(1_000_000), on: clock)
         #expect(permit.handOver())
-        let client = client(ClientKey { _ = permit.withdraw() }, provider)
+        let client = OAuth2Client.privateKey(
+            id: "backend", key: ClientKey { _ = permit.withdraw() }, issuer: "https://id.example.com")
+        let handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: .tokenEndpoint, client: client, network: NetworkClient(transport))
         let request = TokenRefreshRequest(refreshToken: "fixture-refresh", startPermit: permit)
-        let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler(provider, client).refresh(request)
+        let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(request) }
+        #expect(error?.code == .unavailable && error?.status == nil && transport.requests.isEmpty)
+    }
+
+    /// Has one key, whatever is asked for.
+    private struct OneKey: SigningKeyStore {
+        let key: ClientKey
+
+        func makeKey() async throws -> any SigningKey { key }
+        func key(withThumbprint thumbprint: String) async throws -> (any SigningKey)? { key }
+        func deleteKey(withThumbprint thumbprint: String) async throws {}
+    }
+
+    @Test(arguments: [true, false])
+    func `the key of a session is never that of the client: a refresh with one for both is not made`(_ isSame: Bool)
+        async throws
+    {
+        let provider = try LoopbackProvider { _ in
+            .json(Self.tokens.replacingOccurrences(of: "Bearer", with: "DPoP"))
         }
-        #expect(error?.code == .unavailable && error?.status == nil && provider.calls.isEmpty)
+        let (key, other) = (ClientKey(), ClientKey())
+        var handler = handler(provider, client(key, provider))
+        let sessionKey = isSame ? key : other
+        handler.prover = DPoPProver(keys: OneKey(key: sessionKey), clock: clock)
+        let permit = StartPermit(until: .seconds(1_000_000), on: clock)
+        #expect(permit.handOver())
+        var request = TokenRefreshRequest(refreshToken: "fixture-refresh", startPermit: permit)
+        request.binding = TokenBinding(thumbprint: sessionKey.publicKey.thumbprint)
+        guard isSame else {
+            _ = try await handler.refresh(request)
+            #expect(provider.calls.contains { $0["refresh_token"] == ["fixture-refresh"] })
+            return
+        }
+        let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(request) }
+        #expect(error?.code == .unavailable && error?.reason?.contains("another key") == true)
+        #expect(provider.calls.isEmpty)
+        guard case .notMade = permit.withdraw() else {
+            Issue.record("the call counts as made")
+            return
+        }
     }
 
     @Test func `a key that cannot be used fails a sign-in as unavailable`() async throws {
@@ -217,6 +258,28 @@ import Testing
         dump(client, to: &text)
         let assertions = shown.withLock { $0 }
         #expect(assertions.count == 1 && assertions.allSatisfy { !$0.isEmpty && !text.contains($0) })
+    }
+
+    @Test func `a key is read from PEM, and shows its public half only`() async throws {
+        let made = P256.Signing.PrivateKey()
+        let key = try OAuth2ClientKey(pem: made.pemRepresentation)
+        let message = Data("fixture".utf8)
+        let signature = try P256.Signing.ECDSASignature(rawRepresentation: await key.sign(message))
+        #expect(made.publicKey.isValidSignature(signature, for: message))
+        let point = made.publicKey.rawRepresentation
+        #expect(key.publicKey == .p256(x: point.prefix(32), y: point.suffix(32)))
+        var text = "\(key)"
+        dump(key, to: &text)
+        #expect(!text.contains(made.rawRepresentation.base64URL) && !text.contains("PRIVATE"))
+    }
+
+    @Test func `another key, and other text, is refused with what to do`() async throws {
+        for text in [
+            P384.Signing.PrivateKey().pemRepresentation, P256.Signing.PrivateKey().publicKey.pemRepresentation, "",
+        ] {
+            let error = await signInError { try OAuth2ClientKey(pem: text) }
+            #expect(error?.code == .unsupported && error?.reason.contains("P-256") == true)
+        }
     }
 
     @Test func `clients with the same key are equal`() throws {

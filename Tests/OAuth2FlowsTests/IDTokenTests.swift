@@ -136,6 +136,15 @@ import Testing
         #expect(server.fetches == 0)
     }
 
+    @Test func `a token of more than 64 KiB is malformed, although all else is right`() async throws {
+        let server = try SigningServer(clock.date, [key])
+        for (length, rule) in [(32 * 1_024, nil), (64 * 1_024, "malformed")] {
+            let more = server.claims.merging(["more": #""\#(String(repeating: "a", count: length))""#]) { $1 }
+            let text = try key.sign(more)
+            #expect(await code { try await validator(server).validate(text) } == rule)
+        }
+    }
+
     @Test(arguments: ["ES256", "RS256"])
     func `a changed token, and one of another key under the same identifier, are refused`(_ algorithm: String)
         async throws

@@ -15,16 +15,20 @@ package struct ProviderProcess: Sendable {
         private enum CodingKeys: String, CodingKey {
             case issuer
             case client = "client_id"
+            case key = "client_key"
         }
 
         let issuer: URL
         let client: String
+        let key: String
     }
 
     package let issuer: URL
 
-    /// The client that authenticates. Beside it there is a public one.
+    /// The client that authenticates by its secret. Beside it there is a public one, and one with a key.
     package let client: String
+    /// The private key of that client, as PEM.
+    package let key: String
     package let secret = UUID().uuidString
 
     private let program: SpawnedProgram
@@ -46,6 +50,7 @@ package struct ProviderProcess: Sendable {
         }
         issuer = start.issuer
         client = start.client
+        key = start.key
     }
 
     /// Ends the provider.

@@ -52,7 +52,7 @@ struct ProviderFlowTests {
         let provider = try await RunningProvider()
         let (coordinator, store) = session(try await provider.handler(authentication))
         let signIn = OAuth2DeviceSignIn(
-            server: try await provider.server(), client: provider.oauthClient(authentication),
+            server: try await provider.server(), client: try provider.oauthClient(authentication),
             network: provider.network, scope: "resource")
         try await signIn.start(coordinator) { code in
             #expect(code.completeVerificationURI?.absoluteString.contains(code.userCode) == true)
@@ -69,7 +69,7 @@ struct ProviderFlowTests {
         let provider = try await RunningProvider()
         let (coordinator, _) = session(try await provider.handler(.none))
         let signIn = OAuth2DeviceSignIn(
-            server: try await provider.server(), client: provider.oauthClient(.none), network: provider.network)
+            server: try await provider.server(), client: try provider.oauthClient(.none), network: provider.network)
         let error = await #expect(throws: OAuth2SignInError.self) {
             try await signIn.start(coordinator) { try await provider.enter($0, decision: decision) }
         }
@@ -154,7 +154,7 @@ struct ProviderFlowTests {
             issuer: provider.issuer.appendingPathComponent("plain"), network: provider.network)
         let (coordinator, _) = session(try await provider.handler(.none))
         let signIn = OAuth2CodeSignIn(
-            server: server, client: provider.oauthClient(.none), network: provider.network)
+            server: server, client: try provider.oauthClient(.none), network: provider.network)
         let userAgent = LoopbackUserAgent { _ in Issue.record("a page was opened") }
         let error = await #expect(throws: OAuth2SignInError.self) {
             try await signIn.start(coordinator, with: userAgent)
@@ -189,6 +189,48 @@ struct ProviderFlowTests {
         let provider = try await RunningProvider()
         let error = try await refusal(provider, ScriptedBrowser(changingRedirect: { $0.set("iss", issuer) }))
         #expect(error?.code == .mismatch)
+    }
+
+    @Test(arguments: Authentication.allCases, ["ES256", "RS256"])
+    func `a sign-in with openid returns the user, by a key of either algorithm`(
+        authentication: Authentication, algorithm: String
+    ) async throws {
+        let provider = try await RunningProvider()
+        try await provider.changeKey(to: algorithm)
+        let (coordinator, _) = session(try await provider.handler(authentication))
+        let signIn = try await provider.signIn(authentication, scope: "openid resource")
+        let user = try await signIn.start(coordinator, with: ScriptedBrowser().userAgent)
+        #expect(user?.subject == "user" && user?.issuer == provider.issuer.absoluteString)
+        #expect(user?.audiences == [try provider.oauthClient(authentication).id])
+        #expect(coordinator.state.isSignedIn)
+    }
+
+    @Test func `a provider that changes its key signs the next user in`() async throws {
+        let provider = try await RunningProvider()
+        let server = try await provider.server()
+        let client = try provider.oauthClient(.none)
+        let idTokens = IDTokenValidator(
+            server: server, client: client, network: provider.network, minimumPause: .zero)
+        for algorithm in ["ES256", "RS256", "ES256"] {
+            try await provider.changeKey(to: algorithm)
+            let (coordinator, _) = session(try await provider.handler(.none))
+            var signIn = try await provider.signIn(.none, scope: "openid resource")
+            signIn.idTokens = idTokens
+            #expect(try await signIn.start(coordinator, with: ScriptedBrowser().userAgent)?.subject == "user")
+        }
+    }
+
+    @Test func `a reference to a pushed request is taken once`() async throws {
+        let provider = try await RunningProvider()
+        let (coordinator, _) = session(try await provider.handler(.key))
+        let userAgent = LoopbackUserAgent(timeout: .seconds(60)) { page in
+            #expect(page.query?.contains("scope") == false)
+            let redirect = try await ScriptedBrowser.get(page).headers["Location"].flatMap { URL(string: $0) }
+            #expect(try await ScriptedBrowser.get(page).status == 400)
+            try await ScriptedBrowser.get(try #require(redirect))
+        }
+        try await provider.signIn(.key).start(coordinator, with: userAgent)
+        #expect(coordinator.state.isSignedIn)
     }
 
     /// The listener ignores it: any page that the browser shows can send such a request.

@@ -12,7 +12,7 @@ final class RunningProvider: Sendable {
     static let program = ProcessInfo.processInfo.environment["PROVIDER"]
 
     /// How a client authenticates at the provider.
-    enum Authentication: String, CaseIterable, Sendable { case none, body, basic }
+    enum Authentication: String, CaseIterable, Sendable { case none, body, basic, key }
 
     let network: NetworkClient
     private let process: ProviderProcess
@@ -27,11 +27,14 @@ final class RunningProvider: Sendable {
 
     deinit { process.stop() }
 
-    func oauthClient(_ authentication: Authentication) -> OAuth2Client {
+    func oauthClient(_ authentication: Authentication) throws -> OAuth2Client {
         switch authentication {
         case .none: .public(id: "\(process.client)-public")
         case .body: .body(id: process.client, secret: process.secret)
         case .basic: .basic(id: process.client, secret: process.secret)
+        case .key:
+            .privateKey(
+                id: "\(process.client)-key", key: try OAuth2ClientKey(pem: process.key), issuer: issuer.absoluteString)
         }
     }
 
@@ -39,16 +42,25 @@ final class RunningProvider: Sendable {
         try await OAuth2Server.discover(issuer: issuer, network: network)
     }
 
-    func signIn(_ authentication: Authentication) async throws -> OAuth2CodeSignIn {
-        OAuth2CodeSignIn(
-            server: try await server(), client: oauthClient(authentication), network: network, scope: "resource")
+    /// A client with a key is registered as one that pushes its requests.
+    func signIn(_ authentication: Authentication, scope: String = "resource") async throws -> OAuth2CodeSignIn {
+        var signIn = OAuth2CodeSignIn(
+            server: try await server(), client: try oauthClient(authentication), network: network, scope: scope)
+        signIn.pushesRequest = authentication == .key
+        return signIn
+    }
+
+    /// The provider signs with another key from now on.
+    func changeKey(to algorithm: String) async throws {
+        let call = Endpoint<Void>.post("keys", body: .form(["algorithm": algorithm])).withoutAuthentication()
+        try await network.send(call)
     }
 
     func handler(_ authentication: Authentication) async throws -> OAuth2TokenRefreshHandler {
         let server = try await server()
         return OAuth2TokenRefreshHandler(
             tokenEndpoint: server.tokenEndpoint, revocationEndpoint: server.revocationEndpoint,
-            client: oauthClient(authentication), network: network)
+            client: try oauthClient(authentication), network: network)
     }
 
     /// The user enters a device's code.

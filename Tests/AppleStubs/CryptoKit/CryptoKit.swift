@@ -22,6 +22,7 @@ public enum P256 {
         }
 
         public struct PublicKey: Sendable {
+            init() {}
             public init(x963Representation: some ContiguousBytes) throws {}
             public var rawRepresentation: Data { Data() }
 
@@ -31,6 +32,7 @@ public enum P256 {
         public struct PrivateKey: Sendable {
             public init() {}
             public init(rawRepresentation: some ContiguousBytes) throws {}
+            public init(pemRepresentation: String) throws {}
             public var rawRepresentation: Data { Data() }
             public var publicKey: PublicKey { PublicKey() }
             public func signature(for data: some DataProtocol) throws -> ECDSASignature {

@@ -62,14 +62,11 @@ private struct SignIns {
         let idTokens = IDTokenValidator(server: server, client: client, network: api, maximumKeyAge: .seconds(600))
         show(idTokens)
     }
-    #endif
 
-    func atStricterServers(
-        _ server: OAuth2Server, key: any SigningKey, notes: URL, userToken: String
-    ) async throws {
+    func atStricterServers(_ server: OAuth2Server, file: URL, notes: URL, userToken: String) async throws {
+        let key = try OAuth2ClientKey(pem: String(contentsOf: file, encoding: .utf8))
         let client = OAuth2Client.privateKey(id: "gateway", key: key, issuer: server.issuer, keyID: "2026-11")
 
-        #if canImport(CryptoKit) || Crypto
         var signIn = OAuth2CodeSignIn(server: server, client: client, network: api, scope: "notes")
         signIn.pushesRequest = true
 
@@ -77,7 +74,6 @@ private struct SignIns {
         var handler = OAuth2TokenRefreshHandler(tokenEndpoint: server.tokenEndpoint, client: client, network: api)
         handler.target = try OAuth2Target(resources: [notes])
         show([signIn, handler])
-        #endif
 
         var exchange = OAuth2TokenExchange(tokenEndpoint: server.tokenEndpoint, client: client, network: api)
         exchange.target = try OAuth2Target(audiences: ["billing"])
@@ -85,4 +81,5 @@ private struct SignIns {
         let token = try await exchange.exchange(OAuth2Token(userToken, .accessToken))
         show(token)
     }
+    #endif
 }

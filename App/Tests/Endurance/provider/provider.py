@@ -18,7 +18,9 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from flask import Flask, jsonify, request
 from waitress import create_server
 
+import open_id
 import sign_in
+from joserfc.jwk import ECKey
 from store import Store
 
 SIGN_IN_GRANT = "test_sign_in"
@@ -26,22 +28,25 @@ SCOPE = "resource"
 
 
 class Client(ClientMixin):
-    """A registered client: confidential, or public without a secret (RFC 6749 section 2.1)."""
+    """A registered client: with a secret or a key, or public without either (RFC 6749 section 2.1)."""
 
-    def __init__(self, identifier, secret):
+    def __init__(self, identifier, secret=None, key=None):
         self.identifier = identifier
         self.secret = secret
+        self.key = key
 
     def get_client_id(self):
         return self.identifier
 
     def get_allowed_scope(self, scope):
-        return scope if scope == SCOPE else ""
+        return scope if set(scope.split()) <= {SCOPE, "openid"} else ""
 
     def check_client_secret(self, client_secret):
         return self.secret is not None and secrets.compare_digest(self.secret, client_secret)
 
     def check_endpoint_auth_method(self, method, endpoint):
+        if self.key:
+            return method == "private_key_jwt"
         return method in ("client_secret_basic", "client_secret_post") if self.secret else method == "none"
 
     def check_grant_type(self, grant_type):
@@ -55,6 +60,21 @@ class Client(ClientMixin):
 
     def get_default_redirect_uri(self):
         return None
+
+
+class Extensions:
+    """What stricter servers add to the sign-in."""
+
+    def __init__(self, clients):
+        self.clients = clients
+        self.codes = {}
+        self.keys = open_id.ServerKeys()
+        self.open_id = open_id.OpenID(self.keys, self.codes)
+        self.pushed = open_id.PushedRequests()
+
+    def must_push(self, client):
+        """RFC 9126 section 6: a client with a key is registered so."""
+        return client in self.clients and self.clients[client].key is not None
 
 
 def refresh_grant(store):
@@ -118,12 +138,13 @@ def make_application(store, clients, access_lifetime):
     application.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
     application.config["OAUTH2_TOKEN_EXPIRES_IN"] = dict.fromkeys([*sign_in.GRANTS, SIGN_IN_GRANT], access_lifetime)
     client = clients[0]
-    server = AuthorizationServer(
-        application, query_client={client.identifier: client for client in clients}.get
-    )
-    server.register_grant(refresh_grant(store))
+    by_identifier = {client.identifier: client for client in clients}
+    server = AuthorizationServer(application, query_client=by_identifier.get)
+    extensions = Extensions(by_identifier)
+    server.register_grant(refresh_grant(store), [extensions.open_id])
     server.register_endpoint(revocation_endpoint(store))
-    sign_in.register(application, server, store)
+    sign_in.register(application, server, store, extensions)
+    open_id.register(application, server, store, extensions.keys, extensions.pushed)
     protector = resource_protector(store)
 
     @application.post("/sign-in")
@@ -195,13 +216,16 @@ def main():
     options = arguments()
     store = Store(options.store, options.refresh_lifetime, options.grace)
     client = Client(options.client_id, options.client_secret)
-    public = Client(f"{options.client_id}-public", None)
-    application = make_application(store, [client, public], options.access_lifetime)
+    public = Client(f"{options.client_id}-public")
+    key = ECKey.generate_key("P-256")
+    with_key = Client(f"{options.client_id}-key", key=ECKey.import_key(key.as_dict(private=False)))
+    application = make_application(store, [client, public, with_key], options.access_lifetime)
     # Waitress keeps connections alive, as providers do, and does not log requests.
     server = create_server(application, host="127.0.0.1", port=options.port, threads=16, ident="provider")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     start = sign_in.description(f"http://127.0.0.1:{server.effective_port}") | {
         "client_id": client.identifier,
+        "client_key": key.as_pem(private=True).decode(),
         "pid": os.getpid(),
     }
     print(json.dumps(start), flush=True)

@@ -11,7 +11,7 @@ from authlib.oauth2.rfc8628 import DeviceAuthorizationEndpoint, DeviceCodeGrant,
 from authlib.oauth2.rfc9207 import IssuerParameter
 from flask import jsonify, request
 
-METHODS = ["client_secret_basic", "client_secret_post", "none"]
+METHODS = ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"]
 GRANTS = ["authorization_code", DeviceCodeGrant.GRANT_TYPE, "refresh_token"]
 CODE_LIFETIME = 60
 DEVICE_LIFETIME = 600
@@ -32,6 +32,7 @@ class Code(AuthorizationCodeMixin):
         self.user = user
         self.scope = request.payload.scope
         self.redirect_uri = request.payload.redirect_uri
+        self.nonce = request.payload.data.get("nonce")
         self.code_challenge = request.payload.data.get("code_challenge")
         self.code_challenge_method = request.payload.data.get("code_challenge_method")
         self.expires_at = time.time() + CODE_LIFETIME
@@ -41,6 +42,18 @@ class Code(AuthorizationCodeMixin):
 
     def get_scope(self):
         return self.scope
+
+    def get_nonce(self):
+        return self.nonce
+
+    def get_auth_time(self):
+        return None
+
+    def get_acr(self):
+        return None
+
+    def get_amr(self):
+        return None
 
 
 class S256Challenge(CodeChallenge):
@@ -82,6 +95,8 @@ def code_grant(store, codes):
 
 def device_grant(store, devices):
     class StoredDeviceCodeGrant(DeviceCodeGrant):
+        TOKEN_ENDPOINT_AUTH_METHODS = METHODS
+
         def query_device_credential(self, device_code):
             return devices.get(device_code)
 
@@ -105,6 +120,7 @@ def device_grant(store, devices):
 
 def device_endpoint(devices):
     class StoredDeviceEndpoint(DeviceAuthorizationEndpoint):
+        CLIENT_AUTH_METHODS = METHODS
         EXPIRES_IN = DEVICE_LIFETIME
         INTERVAL = DEVICE_INTERVAL
 
@@ -129,10 +145,10 @@ def issuer():
     return request.host_url.rstrip("/")
 
 
-def register(application, server, store):
+def register(application, server, store, extensions):
     """Adds the sign-in endpoints to the provider."""
-    codes, devices = {}, {}
-    server.register_grant(code_grant(store, codes), [S256Challenge(required=True)])
+    codes, devices = extensions.codes, {}
+    server.register_grant(code_grant(store, codes), [S256Challenge(required=True), extensions.open_id])
     server.register_grant(device_grant(store, devices))
     server.register_endpoint(device_endpoint(devices))
     server.register_extension(Issuer())
@@ -141,6 +157,10 @@ def register(application, server, store):
     def authorize():
         """The user's decision is in the query: there is no page. `decision=deny` refuses."""
         with store.transaction():
+            try:
+                extensions.pushed.take(extensions.must_push)
+            except OAuth2Error as error:
+                return server.handle_error_response(server.create_oauth2_request(request), error)
             user = None if request.args.get("decision") == "deny" else request.args.get("user", "user")
             try:
                 grant = server.get_consent_grant(end_user=user)
@@ -193,6 +213,11 @@ def description(issuer):
         "authorization_endpoint": f"{issuer}/authorize",
         "token_endpoint": f"{issuer}/token",
         "token_endpoint_auth_methods_supported": METHODS,
+        "token_endpoint_auth_signing_alg_values_supported": ["ES256"],
+        "pushed_authorization_request_endpoint": f"{issuer}/par",
+        "jwks_uri": f"{issuer}/keys",
+        "id_token_signing_alg_values_supported": ["ES256", "RS256"],
+        "scopes_supported": ["openid", "resource"],
         "device_authorization_endpoint": f"{issuer}/device_authorization",
         "revocation_endpoint": f"{issuer}/revoke",
         "revocation_endpoint_auth_methods_supported": METHODS,
