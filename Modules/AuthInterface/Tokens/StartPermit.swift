@@ -49,22 +49,22 @@ public final class StartPermit: Sendable {
     ///   sent a byte. A call that is withdrawn then is cancelled.
     /// - Returns: Whether the part may be written, now. If not, nothing more of the call may be.
     public func start(isUnsent: (@Sendable () -> Bool)? = nil) -> Bool {
-        let isInTime = timeLeft > .zero
-        return state.withLock { state in
-            guard isInTime, !state.isWithdrawn else { return false }
-            (state.isStarted, state.isUnsent) = (true, isUnsent)
-            return true
-        }
+        use { ($0.isStarted, $0.isUnsent) = (true, isUnsent) }
     }
 
     /// Passes the right on to what may not ask for it.
     ///
     /// - Returns: Whether the call may be made. If not, it was not.
     package func handOver() -> Bool {
+        use { $0.isAdopted = false }
+    }
+
+    /// Changes the state unless the right has ended or was withdrawn.
+    private func use(_ change: (inout State) -> Void) -> Bool {
         let isInTime = timeLeft > .zero
         return state.withLock { state in
             guard isInTime, !state.isWithdrawn else { return false }
-            state.isAdopted = false
+            change(&state)
             return true
         }
     }

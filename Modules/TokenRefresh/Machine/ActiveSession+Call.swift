@@ -10,11 +10,9 @@ extension ActiveSession {
     mutating func record(over stored: TokenBundle?, repeating repetition: Repetition? = nil, _ id: AttemptID) {
         let (key, since) = (currentKey(), repetition?.since ?? uptime)
         let intent = intent(key, at: repetition?.date ?? now.date, isAbandoned: repetition != nil)
-        // The intent of an earlier call with the key counts again if this one is not made.
-        let earlier = key.isUsed ? self.intent(key, at: key.firstCall?.date ?? now.date) : nil
         let mustWait = isStored || mayBeStored
         let recording = Recording(
-            intent: intent, replaced: stored?.refreshIntent ?? earlier,
+            intent: intent, replaced: stored?.refreshIntent ?? earlierIntent,
             version: context.write(.bundle(bundle.with(refreshIntent: intent), over: predecessor(stored))),
             since: since, startBefore: lastStart(since: since))
         if mustWait { phase = .refreshing(id, .recording(recording)) } else { recorded(recording, id) }
@@ -78,10 +76,15 @@ extension ActiveSession {
         if persistence == .current {
             context.forgetWrites()
         } else {
-            let earlier = key.flatMap { key in
-                key.isUsed ? intent(key, at: now.date) : nil
-            }
-            _ = context.write(.bundle(bundle.with(refreshIntent: earlier), over: predecessor(nil)))
+            _ = context.write(.bundle(bundle.with(refreshIntent: earlierIntent), over: predecessor(nil)))
+        }
+    }
+
+    /// The intent of an earlier call with the key, which counts again where the next call is not made. Its date is that
+    /// of the first call, from which a tolerance of the server counts. `nil`: there was no call.
+    private var earlierIntent: RefreshIntent? {
+        key.flatMap { key in
+            key.isUsed ? intent(key, at: key.firstCall?.date ?? now.date) : nil
         }
     }
 

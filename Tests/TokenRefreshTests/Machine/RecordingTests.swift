@@ -110,6 +110,21 @@ import Testing
         #expect(script.lastContent?.bundle?.refreshIntent?.idempotencyKey == key)
     }
 
+    @Test func `G28: an intent that gives way to that of an earlier call leaves it with the date of that call`() {
+        var script = MachineScript.unstored("bob")
+        #expect(script.reread(.success(.empty)) == ["intent bob g0", "call g0"])
+        let first = script.date
+        _ = script.respond(.unavailable)
+        _ = script.storeFails()
+        script.uptime += .seconds(2)
+        script.date += 2
+        #expect(script.refresh(3) == ["reread"])
+        #expect(script.reread(.failure(.locked)) == ["intent bob g0"])
+        #expect(script.storeFails().contains("3: storeUnavailable"))
+        let intent = script.lastContent?.bundle?.refreshIntent
+        #expect(intent?.date == first && intent?.firstDate == first, "\(String(describing: intent))")
+    }
+
     @Test func `G13: a sign-in, or an end, that the write of an intent finds is followed at once`() {
         let end = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
         let cases = [(StoredSession.active(.stored("bob", 0)), "signed in bob"), (.tombstone(end), "signedOut byUser")]
