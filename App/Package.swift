@@ -99,7 +99,9 @@ let tests: [Target] = [
     // Starts programs as processes, and opens connections, for tests from outside.
     .target(
         name: "ProgramTesting",
-        dependencies: uses(["Subprocess", "SystemPackage", "NIOCore", "NIOPosix", "NIOConcurrencyHelpers"]),
+        dependencies: uses([
+            "ConcurrencyPrimitives", "Subprocess", "SystemPackage", "NIOCore", "NIOPosix", "NIOConcurrencyHelpers",
+        ]),
         path: "Tests/ProgramTesting"
     ),
     // The program of `make endurance`.
@@ -107,8 +109,8 @@ let tests: [Target] = [
         name: "Endurance",
         dependencies: uses([
             "DevBackend", "ProgramTesting", "AuthInterface", "ConcurrencyPrimitives", "TokenRefresh", "NetworkCore",
-            "NetworkTransfers", "NetworkURLSession", "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage",
-            "ArgumentParser", "NIOConcurrencyHelpers", "UnixSignals",
+            "NetworkCaching", "NetworkTransfers", "NetworkRecording", "NetworkURLSession", "NetworkAsyncHTTPClient",
+            "DataAPI", "OAuth2Flows", "Storage", "ArgumentParser", "NIOConcurrencyHelpers", "UnixSignals",
         ]),
         path: "Tests/Endurance/Driver"
     ),

@@ -79,6 +79,25 @@ package final class SpawnedProgram: Sendable {
         for await printed in lines where line == nil || printed == line { return }
     }
 
+    /// Waits until the program has printed one of several lines.
+    ///
+    /// - Parameter expected: The lines.
+    /// - Returns: The line; `nil` when the program has closed its standard output before.
+    package func waitForLine(among expected: Set<String>) async -> String? {
+        await lines.first { expected.contains($0) }
+    }
+
+    #if os(Linux)
+    /// Waits until the process is stopped, by a signal of its own or of another process.
+    ///
+    /// - Throws: `CancellationError`, or what reading the state of the process throws: it has ended.
+    package func waitUntilStopped() async throws {
+        // The state follows the name, which has parentheses around it (proc(5)).
+        let file = "/proc/\(identifier)/stat"
+        try await poll { try String(contentsOfFile: file, encoding: .utf8).contains(") T ") }
+    }
+    #endif
+
     /// Sends the process a signal: by default the one that ends it at once.
     package func kill(_ signal: Int32 = SIGKILL) {
         Foundation.kill(identifier, signal)

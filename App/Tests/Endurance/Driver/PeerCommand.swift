@@ -35,14 +35,21 @@ struct PeerCommand: AsyncParsableCommand {
     @Option var grace = 0
     /// Requests per second.
     @Option var rate: Double
+    @Option var account = "default"
+    @Option var transport = TrafficCommand.Transport.urlSession
+    /// The file of the clock that the process shares with others.
+    @Option var clock: String?
+    /// The deadline of a refresh in seconds. All other limits are twice as long, or longer.
+    @Option var deadline: Int64?
+    /// Which replays the server tolerates: `none`, `key`, or a number of seconds.
+    @Option var replay = "none"
+    @Option var stopAt: StopPoint?
 
     enum ServerKind: String, ExpressibleByArgument { case provider, backend }
 
     func run() async throws {
         guard let url = URL(string: server) else { throw ValidationError("--server must be a URL") }
-        let session = PeerSession(
-            url: url, folder: URL(fileURLWithPath: folder), kind: kind, client: client, grace: grace,
-            observer: { note("event \(Mirror(reflecting: $0).children.first?.label ?? "\($0)")") })
+        let session = try await makeSession(url)
         let isStopped = NIOLockedValueBox(false)
         let signals = await UnixSignalsSequence(trapping: .sigterm)
         let signalTask = Task {
@@ -61,6 +68,30 @@ struct PeerCommand: AsyncParsableCommand {
         }
         await session.coordinator.settle()
         note("done \(count)")
+    }
+
+    private func makeSession(_ url: URL) async throws -> PeerSession {
+        let observer = { @Sendable (event: SessionEvent) in
+            note("event \(Mirror(reflecting: event).children.first?.label ?? "\(event)")")
+        }
+        let folder = URL(fileURLWithPath: folder)
+        guard let clock else {
+            return PeerSession(
+                url: url, folder: folder, kind: kind, client: client, grace: grace, observer: observer)
+        }
+        var policy = TokenRefreshPolicy()
+        if let deadline {
+            (policy.deadline, policy.storeDeadline) = (.seconds(deadline), .seconds(deadline))
+            (policy.callLimit, policy.abandonAfter) = (.seconds(2 * deadline), .seconds(2 * deadline))
+            policy.wakeGrace = .seconds(deadline)
+        }
+        let (time, stop) = (try SharedClock(at: URL(fileURLWithPath: clock)), await ProcessStop(at: stopAt))
+        let tolerance = replay == "key" ? ReplayTolerance.sameKey : Int64(replay).map { .within(.seconds($0)) }
+        let store = FileTokenStore(folder: folder, account: account, clock: time)
+        return PeerSession(
+            url: url, store: StoppingTokenStore(base: store, stop: stop),
+            transport: StoppingTransport(base: transport.made, stop: stop), replay: tolerance ?? .none, policy: policy,
+            clock: time, activity: stop.expiringActivity, observer: observer)
     }
 }
 
@@ -103,6 +134,22 @@ struct PeerSession: Sendable {
         }
         coordinator = TokenRefreshCoordinator(
             store: FileTokenStore(folder: folder), handler: handler, observer: observer)
+        network = unauthenticated.authenticated(by: coordinator)
+    }
+
+    /// A session of the development server, with parts of a scenario.
+    init(
+        url: URL, store: some SharedTokenStore, transport: any HTTPTransport, replay: ReplayTolerance,
+        policy: TokenRefreshPolicy, clock: any TimeSource, activity: any ExpiringActivity,
+        observer: @escaping @Sendable (SessionEvent) -> Void
+    ) {
+        kind = .backend
+        unauthenticated = NetworkClient(baseURL: url, transport: transport, format: .envelope)
+        let handler = RESTTokenRefreshHandler(
+            network: unauthenticated, replayTolerance: replay,
+            idempotencyKeyField: replay == .sameKey ? "Idempotency-Key" : nil)
+        coordinator = TokenRefreshCoordinator(
+            store: store, handler: handler, policy: policy, clock: clock, activity: activity, observer: observer)
         network = unauthenticated.authenticated(by: coordinator)
     }
 

@@ -56,11 +56,14 @@ struct ProgramSandbox: Sendable {
     }
 
     /// Starts a process that sends two requests a second, and prints the events of its engine.
-    static func startPeer(over folder: URL, _ backend: DevBackend) async throws -> SpawnedProgram {
-        let arguments = [
-            "peer", "--folder", folder.path, "--server", backend.baseURL.absoluteString, "--kind", "backend",
-            "--rate", "2",
-        ]
+    static func startPeer(
+        over folder: URL, _ backend: DevBackend, _ more: [String] = []
+    ) async throws -> SpawnedProgram {
+        let arguments =
+            [
+                "peer", "--folder", folder.path, "--server", backend.baseURL.absoluteString, "--kind", "backend",
+                "--rate", "2",
+            ] + more
         return try await SpawnedProgram(
             SpawnedProgram.executable("Endurance"), arguments, environment: ProcessInfo.processInfo.environment)
     }
@@ -77,13 +80,16 @@ struct ProgramSandbox: Sendable {
         #expect(backend.statistics.refreshes.committed == 1)
     }
 
+    /// The account of the program's session.
+    var account: String {
+        let url = backend.baseURL
+        return "http://\(url.host ?? ""):\(url.port ?? 0)\(url.path)"
+    }
+
     /// The store that the program uses.
     func store() throws -> FileTokenStore {
         let name = try #require(
             FileManager.default.contentsOfDirectory(atPath: folder.path).first { $0.hasSuffix(".json") })
-        // The account whose file has this name.
-        let url = backend.baseURL
-        let account = "http://\(url.host ?? ""):\(url.port ?? 0)\(url.path)"
         let store = FileTokenStore(folder: folder, account: account)
         try #require(store.file.lastPathComponent == name)
         return store
