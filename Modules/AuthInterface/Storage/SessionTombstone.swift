@@ -30,22 +30,23 @@ extension SessionTombstone: Codable {
         case session, reason, text, ending, date, moved
     }
 
-    /// Decodes a tombstone.
+    /// Decodes a tombstone. A reason that a later version has added is read as one of the application: the session has
+    /// ended in any case (G36).
     ///
-    /// - Throws: `DecodingError` when a field is missing or the reason is unknown.
+    /// - Throws: `DecodingError` when a field is missing or invalid.
     public init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         session = SessionID(rawValue: try fields.decode(String.self, forKey: .session))
         date = Date(timeIntervalSinceReferenceDate: try fields.decode(Double.self, forKey: .date))
-        switch try fields.decode(String.self, forKey: .reason) {
+        let name = try fields.decode(String.self, forKey: .reason)
+        switch name {
         case "byUser": reason = .byUser
         case "expired": reason = .expired(try fields.decodeIfPresent(SessionEnding.self, forKey: .ending) ?? .init())
         case "application":
             let isMoved = try fields.decodeIfPresent(Bool.self, forKey: .moved) ?? false
             reason = isMoved ? .moved : .application(try fields.decode(String.self, forKey: .text))
         case "never": reason = .never
-        default:
-            throw DecodingError.dataCorruptedError(forKey: .reason, in: fields, debugDescription: "unknown reason")
+        default: reason = .application(name)
         }
     }
 

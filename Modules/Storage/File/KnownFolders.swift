@@ -17,8 +17,15 @@ struct KnownFolders: Sendable {
     private static let sizeLimit = 16_384
 
     private struct Note: Codable {
+        /// The version of the note. `nil`: the first. A later one is left alone (G36).
+        var version: Int?
         let folder: String
         let id: String
+    }
+
+    /// What every version of a note has.
+    private struct Header: Decodable {
+        let version: Int?
     }
 
     /// The folder for the state of the user's programs.
@@ -41,7 +48,8 @@ struct KnownFolders: Sendable {
     /// - Parameters:
     ///   - path: The path of the folder.
     ///   - marker: The identifier in the folder that is there now; `nil` without one.
-    /// - Throws: ``TokenStoreError`` with code `unavailable` when another folder is expected, or that is not known.
+    /// - Throws: ``TokenStoreError`` with code `unavailable` when another folder is expected, or that is not known;
+    ///   `unsupportedVersion`.
     func check(_ path: String, marker: String?) throws(TokenStoreError) {
         guard let note = try read(path), note.id != marker else { return }
         throw TokenStoreError(
@@ -71,7 +79,10 @@ struct KnownFolders: Sendable {
         defer { flock(folder.descriptor.number, LOCK_UN) }
         guard let id = marker(in: folder) ?? makeMarker(in: folder) else { return true }
         let path = folder.path
-        if let note = try? read(path), note.id == id { return true }
+        // A note that cannot be read is left alone.
+        guard case .success(let note) = Result(catching: { () throws(TokenStoreError) in try read(path) }),
+            note?.id != id
+        else { return true }
         let data = try? JSONEncoder().encode(Note(folder: path, id: id))
         guard let data, let notes = try? PrivateFolder.openOrCreate(noteFolder) else { return true }
         try? notes.replace(noteName(of: path), with: data)
@@ -91,7 +102,8 @@ struct KnownFolders: Sendable {
     }
 
     /// - Returns: The note about a folder; `nil` if it is certain that there is none.
-    /// - Throws: ``TokenStoreError`` with code `unavailable`: without the note, a folder may be that of a missing disk.
+    /// - Throws: ``TokenStoreError`` with code `unavailable`: without the note, a folder may be that of a missing disk;
+    ///   `unsupportedVersion` where a later version wrote it.
     private func read(_ path: String) throws(TokenStoreError) -> Note? {
         let contents: PrivateFolder.Contents
         do throws(TokenStoreError) {
@@ -102,6 +114,14 @@ struct KnownFolders: Sendable {
             throw unreadable(path, error.reason, error)
         }
         if contents == .nothing { return nil }
+        if case .bytes(let data) = contents, let header = try? JSONDecoder().decode(Header.self, from: data),
+            let version = header.version, version > 1
+        {
+            throw TokenStoreError(
+                .unsupportedVersion,
+                reason: "the note \(note(of: path)), which shows whether the disk of \(path) is mounted, has version "
+                    + "\(version), which is not known: update this program")
+        }
         guard case .bytes(let data) = contents, let note = try? JSONDecoder().decode(Note.self, from: data),
             note.folder == path
         else { throw unreadable(path, "it is damaged") }

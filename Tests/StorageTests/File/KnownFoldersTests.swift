@@ -108,6 +108,22 @@ struct KnownFoldersTests {
         }
     }
 
+    @Test func `G36: a note of a later version is not changed, and its folder counts as unknown`() async throws {
+        known.record(try open(device: 1 << 40))
+        let note = URL(fileURLWithPath: known.note(of: folder.path))
+        func store() -> FileTokenStore { FileTokenStore(folder: folder, anchor: nil, known: known) }
+        var content = try JSONSerialization.jsonObject(with: Data(contentsOf: note)) as? [String: Any] ?? [:]
+        content["disk"] = ["label"]
+        try JSONSerialization.data(withJSONObject: content).write(to: note)
+        try await store().expectRoundTrip(of: .numbered(1))
+
+        let later = Data(#"{"version":2,"folders":[]}"#.utf8)
+        try later.write(to: note)
+        await store().expectFailures(of: [.read, .save], .unsupportedVersion, "update this program")
+        known.record(try open(device: 1 << 40))
+        #expect(try Data(contentsOf: note) == later)
+    }
+
     @Test func `tokens are saved even if the state folder is not writable`() async throws {
         let known = KnownFolders(stateFolder: "/proc/self", isDurable: { _ in true })
         known.record(try open(device: 1 << 40))

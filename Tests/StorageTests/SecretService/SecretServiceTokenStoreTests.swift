@@ -32,6 +32,17 @@ struct SecretServiceTokenStoreTests {
         #expect(try await keyring.dialogue().send("load") == "0")
     }
 
+    @Test func `G36: an item of a later version is changed by delete only, and the error says what to do`() async throws
+    {
+        #expect(try await process.send("store-later") == "done")
+        for command in ["load", "save", "overwrite", "end"] {
+            let response = try await process.send(command) ?? "the process has ended"
+            #expect(response.hasPrefix("unsupportedVersion: "), "\(response)")
+            #expect(response.contains("update this program"), "\(response)")
+        }
+        try await process.expect(["has-later": "true", "delete": "done", "load": "none"])
+    }
+
     @Test(arguments: ["save", "load"])
     func `G14: a locked keyring is unavailable for every call and never none`(first: String) async throws {
         _ = try await process.send(first)

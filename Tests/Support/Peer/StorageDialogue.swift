@@ -83,12 +83,19 @@ struct StorageDialogue {
         case "spoil":
             try Self.spoil()
             return "done"
+        case "store-later":
+            try Self.spoil(with: Self.later)
+            return "done"
+        case "has-later": return "\(try Self.contents("default") == Self.later)"
         case "iterate":
             try iterateMainContext()
             return "done"
         default: return "unknown command \(line)"
         }
     }
+
+    /// A session of a later version of the format.
+    private static let later = Data(#"{"format":"latchkey-tokens","version":1000}"#.utf8)
 
     #if os(Linux)
     private func checkContract() async throws {
@@ -152,10 +159,10 @@ struct StorageDialogue {
     }
 
     /// Replaces what the keyring has by something that is not a session.
-    private static func spoil(_ account: String = "default") throws {
+    private static func spoil(_ account: String = "default", with content: Data = Data("garbage".utf8)) throws {
         guard let library = LibSecret.installed else { return }
         let account = KeyringAccount(application: "latchkey-tests", account: account)
-        try KeyringCall(library, limit: .seconds(600)).store(Data("garbage".utf8), as: account)
+        try KeyringCall(library, limit: .seconds(600)).store(content, as: account)
     }
 
     /// What the keyring has for an account, as bytes.
@@ -181,7 +188,8 @@ struct StorageDialogue {
     private func checkContract() async throws {}
     private func loadSixAccounts() async -> String { "" }
     private func useManyAccounts() async throws -> String { "" }
-    private static func spoil(_ account: String = "default") throws {}
+    private static func spoil(with _: Data? = nil) throws {}
+    private static func contents(_ account: String) throws -> Data { Data() }
     private func iterateMainContext() throws {}
     #endif
 }

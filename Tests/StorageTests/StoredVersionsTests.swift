@@ -1,0 +1,199 @@
+import AuthInterface
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// G36: builds with different versions over one store.
+@Suite("Builds of different versions get along")
+struct StoredVersionsTests: TemporaryStoreTests {
+    let place = TemporaryStore()
+
+    /// What each earlier build has written, and its sum. None of these texts is ever changed.
+    private static let earlier: [(text: String, session: StoredSession)] = [
+        (
+            #"{"accessToken":"access-1","clockSkew":0,"generation":0,"session":"session-1"}"#,
+            .active(TokenBundle(accessToken: "access-1", refreshToken: nil, session: .one))
+        ),
+        (
+            #"{"accessToken":"access-1","clockSkew":-1.5,"expiresAt":800000000.25,"generation":3,"#
+                + #""pendingRefresh":{"date":790000000.5,"host":"host-1","idempotencyKey":"key-1","#
+                + #""isAbandoned":true,"process":"7-1"},"receivedAt":799996400,"refreshToken":"refresh-1","#
+                + #""session":"session-1"}"#,
+            .active(bundle(RefreshIntent(idempotencyKey: "key-1", owner: .old, date: .intent, isAbandoned: true)))
+        ),
+        (
+            #"{"accessToken":"access-1","clockSkew":-1.5,"expiresAt":800000000.25,"generation":3,"#
+                + #""pendingRefresh":{"date":790000000.5,"failure":{"date":790000001,"isAmbiguous":false,"#
+                + #""pause":[0,1000000000000000000]},"firstDate":789999999.5,"host":"host-1","idempotencyKey":"key-1","#
+                + #""isAbandoned":false,"lease":"8:42","process":"7-1"},"receivedAt":799996400,"#
+                + #""refreshToken":"refresh-1","session":"session-1","signedInAt":780000000.5}"#,
+            .active(
+                bundle(
+                    RefreshIntent(
+                        idempotencyKey: "key-1", owner: .old, date: .intent, firstDate: .intent - 1, lease: "8:42",
+                        failure: .init(date: .intent + 0.5, pause: .seconds(1))),
+                    signedInAt: Date(timeIntervalSinceReferenceDate: 780_000_000.5)))
+        ),
+    ]
+
+    private static let earlierEnds: [(text: String, reason: SignOutReason)] = [
+        (#"{"date":790000000.5,"reason":"byUser","session":"session-1"}"#, .byUser),
+        (#"{"date":790000000.5,"ending":{"status":400},"reason":"expired","session":"session-1"}"#, .expired()),
+        (
+            #"{"date":790000000.5,"reason":"application","session":"session-1","text":"disabled"}"#,
+            .application("disabled")
+        ),
+        (
+            #"{"date":790000000.5,"moved":true,"reason":"application","session":"session-1","text":"moved"}"#, .moved
+        ),
+    ]
+
+    private static func bundle(_ intent: RefreshIntent, signedInAt date: Date? = nil) -> TokenBundle {
+        TokenBundle(
+            accessToken: "access-1", refreshToken: "refresh-1",
+            expiresAt: Date(timeIntervalSinceReferenceDate: 800_000_000.25), clockSkew: -1.5, session: .one,
+            generation: 3, receivedAt: Date(timeIntervalSinceReferenceDate: 799_996_400), refreshIntent: intent,
+            signedInAt: date)
+    }
+
+    @Test func `G36: what each earlier build has written is read`() async throws {
+        for (text, session) in Self.earlier {
+            try store.file.writePrivately(.envelope(#""bundle":\#(text)"#))
+            #expect(try await store.read() == session, "\(text)")
+        }
+        for (text, reason) in Self.earlierEnds {
+            try store.file.writePrivately(.envelope(#""ended":\#(text)"#))
+            #expect(
+                try await store.read() == .tombstone(.init(session: .one, reason: reason, date: .intent)), "\(text)")
+        }
+        try store.file.writePrivately(.envelope(nil))
+        #expect(try await store.read() == .empty)
+    }
+
+    @Test func `G36: the first build of this version reads what this one writes`() throws {
+        var failure = RefreshIntent.Failure(
+            date: .intent, pause: .seconds(1), isAmbiguous: true, status: 401, serverCode: "AUTH_004")
+        (failure.statusMeansExpired, failure.firstDate, failure.count) = (true, .intent, 2)
+        let intent = RefreshIntent(
+            idempotencyKey: "key-1", owner: .old, date: .intent, firstDate: .intent, lease: "8:42", failure: failure)
+        let session = StoredSession.active(Self.bundle(intent, signedInAt: .intent))
+        let read = try FirstBuild.read(TokenEnvelope.encode(session))
+        #expect(read.bundle == FirstBuild.Bundle.expected)
+
+        for reason in [SignOutReason.byUser, .expired(), .application("disabled"), .moved, .never] {
+            let end = SessionTombstone(session: .one, reason: reason, date: .intent)
+            let ended = try FirstBuild.read(TokenEnvelope.encode(.tombstone(end))).ended
+            #expect(ended?.session == "session-1" && ended?.date == end.date.timeIntervalSinceReferenceDate)
+            #expect(ended.map { FirstBuild.reasons.contains($0.reason) } == true, "\(reason)")
+            #expect(ended.map { $0.reason != "application" || $0.text != nil } == true, "\(reason)")
+        }
+    }
+
+    @Test func `G36: fields of a later build are left alone by a read, and dropped by a save of other tokens`()
+        async throws
+    {
+        let later = Data.envelope(
+            #""bundle":{"accessToken":"access-1","clockSkew":0,"colours":{"red":[1]},"generation":0,"#
+                + #""session":"session-1"},"cloud":true"#)
+        try store.file.writePrivately(later)
+        #expect(try await store.load()?.accessToken == "access-1")
+        try await store.update { _ in nil }
+        #expect(try Data(contentsOf: store.file) == later)
+        try await store.save(TokenBundle(accessToken: "access-2", refreshToken: nil, session: .one, generation: 1))
+        let text = try String(contentsOf: store.file, encoding: .utf8)
+        #expect(!text.contains("colours") && !text.contains("cloud"))
+    }
+
+    @Test func `G36: a reason that a later build has for an end ends the session here, too`() async throws {
+        try store.file.writePrivately(
+            .envelope(#""ended":{"date":790000000.5,"reason":"eclipse","session":"session-1","text":"dark"}"#))
+        let expected = SessionTombstone(session: .one, reason: .application("eclipse"), date: .intent)
+        #expect(try await store.read() == .tombstone(expected))
+        #expect(await storeError { try await store.save(TokenBundle.numbered(9)) }?.code == .superseded)
+    }
+
+    @Test func `G36: the error of content of a later version says what to do`() async throws {
+        let later = Data(#"{"format":"latchkey-tokens","version":1000,"tokens":[]}"#.utf8)
+        try store.file.writePrivately(later)
+        let error = await storeError { _ = try await store.read() }
+        #expect(error?.code == .unsupportedVersion)
+        #expect(error?.reason.contains("version 1000") == true)
+        #expect(error?.reason.hasSuffix("update this program, or sign out to remove it") == true)
+    }
+}
+
+/// The reader of the first build with version 2 of the format, as it was. It is never changed.
+private enum FirstBuild {
+    struct Envelope: Decodable {
+        let format: String
+        let version: Int
+        let bundle: Bundle?
+        let ended: End?
+    }
+
+    struct Bundle: Decodable, Equatable {
+        let accessToken: String
+        let refreshToken: String?
+        let expiresAt: TimeInterval?
+        let clockSkew: TimeInterval
+        let session: String
+        let generation: Int
+        let receivedAt: TimeInterval?
+        let pendingRefresh: Intent?
+
+        static let expected = Bundle(
+            accessToken: "access-1", refreshToken: "refresh-1", expiresAt: 800_000_000.25, clockSkew: -1.5,
+            session: "session-1", generation: 3, receivedAt: 799_996_400,
+            pendingRefresh: Intent(
+                idempotencyKey: "key-1", host: "host-1", process: "7-1", date: 790_000_000.5, isAbandoned: false))
+    }
+
+    struct Intent: Decodable, Equatable {
+        let idempotencyKey: String
+        let host: String
+        let process: String
+        let date: TimeInterval
+        let isAbandoned: Bool
+    }
+
+    struct End: Decodable {
+        let session: String
+        let reason: String
+        let text: String?
+        let date: TimeInterval
+    }
+
+    /// The reasons that it knows. With another one it cannot read the file.
+    static let reasons: Set<String> = ["byUser", "expired", "application", "never"]
+
+    static func read(_ data: Data) throws -> Envelope {
+        let start = Data(#"{"checksum":""#.utf8)
+        let body = data.dropFirst(start.count + 16 + 2)
+        try #require(data.prefix(start.count + 18) == start + Data("\(CRC64.text(of: body))\",".utf8))
+        let envelope = try JSONDecoder().decode(Envelope.self, from: data)
+        #expect(envelope.format == "latchkey-tokens" && envelope.version == 2)
+        return envelope
+    }
+}
+
+extension Data {
+    /// A file of version 2 with a checksum, and the given content.
+    fileprivate static func envelope(_ content: String?) -> Data {
+        let body = Data("\(content.map { $0 + "," } ?? "")\"format\":\"latchkey-tokens\",\"version\":2}".utf8)
+        return Data("{\"checksum\":\"\(CRC64.text(of: body))\",".utf8) + body
+    }
+}
+
+extension SessionID {
+    fileprivate static let one = SessionID(rawValue: "session-1")
+}
+
+extension ProcessIdentity {
+    fileprivate static let old = ProcessIdentity(host: "host-1", process: "7-1")
+}
+
+extension Date {
+    fileprivate static let intent = Date(timeIntervalSinceReferenceDate: 790_000_000.5)
+}
