@@ -27,6 +27,11 @@ extension DevBackend {
         /// The lifetime of a refresh token, from its issue. Each rotation issues a new one.
         public var refreshTokenLifetime = Duration.seconds(30 * 24 * 60 * 60)
 
+        /// How long ago a user may have signed in for the requests at some paths, with the wildcards of a fault's rule.
+        /// Requests of an older session get 401 `STEP_UP_REQUIRED` with the challenge of RFC 9470; a refresh does not
+        /// change that, and another sign-in does.
+        public var recentSignIns: [String: Duration] = [:]
+
         /// The grace window: the time after a rotation in which the previous refresh token still returns its successor.
         ///
         /// Zero, the default, treats any second use as theft and revokes the family (RFC 9700 §4.14.2).

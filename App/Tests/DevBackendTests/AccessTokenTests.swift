@@ -49,6 +49,29 @@ import Testing
         }
     }
 
+    @Test func `a path that needs a recent sign-in gets the challenge of RFC 9470, until another sign-in`() async throws
+    {
+        let clock = ManualClock()
+        var configuration = DevBackend.Configuration()
+        configuration.now = { clock.now }
+        configuration.recentSignIns = ["/articles/*": .seconds(300)]
+        try await TestClient.withServer(configuration) { _, client in
+            let signedIn = try await client.signIn()
+            clock.advance(by: .seconds(300))
+            #expect(try await client.get("/articles/1", token: signedIn.accessToken).status == 200)
+            clock.advance(by: .seconds(1))
+            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
+            let response = try await client.get("/articles/1", token: pair.accessToken)
+            #expect(response.status == 401 && response.code == "STEP_UP_REQUIRED")
+            let challenge = response.header("WWW-Authenticate")
+            #expect(challenge?.contains(#"error="insufficient_user_authentication""#) == true)
+            #expect(challenge?.hasSuffix(#"max_age="300""#) == true)
+            #expect(try await client.get("/articles", token: pair.accessToken).status == 200)
+            let again = try await client.signIn().accessToken
+            #expect(try await client.get("/articles/1", token: again).status == 200)
+        }
+    }
+
     @Test func `expiring all access tokens leaves refresh tokens and later access tokens valid`() async throws {
         try await TestClient.withGuest { backend, client, signedIn in
             try await backend.expireAccessTokens()

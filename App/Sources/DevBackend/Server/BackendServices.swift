@@ -29,6 +29,7 @@ struct BackendServices: Sendable {
             database: database, accessTokens: accessTokens, faults: faults, ledger: ledger,
             expiredTokenStatus: configuration.dialect.expiredTokenStatus,
             accessTokenField: configuration.dialect.accessTokenField.flatMap { HTTPField.Name($0) },
+            recentSignIns: configuration.recentSignIns.map { (PathPattern($0), $1) },
             now: configuration.now)
         feed = ArticleFeed(database: database, limit: configuration.limits.eventStreams)
         uploads = try UploadFolder(

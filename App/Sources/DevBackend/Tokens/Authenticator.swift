@@ -17,12 +17,13 @@ struct Authenticator: Sendable {
     let ledger: RequestLedger
     let expiredTokenStatus: DevBackend.ExpiredTokenStatus
     let accessTokenField: HTTPField.Name?
+    let recentSignIns: [(path: PathPattern, maximumAge: Duration)]
     let now: @Sendable () -> Date
 
     /// The user and the session that a request belongs to.
     ///
-    /// - Throws: `APIError` with a challenge (RFC 6750 §3): `UNAUTHENTICATED`, `TOKEN_INVALID`, `TOKEN_EXPIRED` or
-    ///   `SESSION_REVOKED`.
+    /// - Throws: `APIError` with a challenge (RFC 6750 §3): `UNAUTHENTICATED`, `TOKEN_INVALID`, `TOKEN_EXPIRED`,
+    ///   `SESSION_REVOKED` or `STEP_UP_REQUIRED`.
     func principal(of request: Request, in exchange: Exchange) async throws -> Principal {
         guard let token = accessToken(in: request.headers) else { throw Refusal.absent.error() }
         guard let claims = accessTokens.claims(of: token), let userID = Int64(claims.sub) else {
@@ -38,7 +39,14 @@ struct Authenticator: Sendable {
         guard let family, family.userID == userID else { throw Refusal.invalid.error() }
         guard family.revokedAt == nil else { throw Refusal.revoked.error() }
         guard claims.gen >= family.generation || !faults.plan.strictRotation else { throw expired }
+        try checkSignIn(of: family, for: RouteTable.relativePath(exchange.path))
         return Principal(userID: userID, familyID: family.id)
+    }
+
+    private func checkSignIn(of family: Stored.TokenFamily, for path: String) throws {
+        let age = now().timeIntervalSince(family.createdAt)
+        let limits = recentSignIns.filter { $0.path.matches(path) }.map(\.maximumAge)
+        if let limit = limits.min(), age > limit.seconds { throw APIError.stepUpRequired(maximumAge: limit) }
     }
 
     private var expired: APIError {
@@ -54,6 +62,17 @@ struct Authenticator: Sendable {
         }
         guard let accessTokenField, let token = headers[accessTokenField], !token.isEmpty else { return nil }
         return token
+    }
+}
+
+extension APIError {
+    /// The sign-in is too long ago for the request (RFC 9470 §3).
+    fileprivate static func stepUpRequired(maximumAge: Duration) -> APIError {
+        let message = "The request needs a more recent sign-in."
+        let challenge =
+            #"Bearer realm="latchkey", error="insufficient_user_authentication", "#
+            + #"error_description="\#(message)", max_age="\#(maximumAge.secondsRoundedUp)""#
+        return APIError(.unauthorized, "STEP_UP_REQUIRED", message).with(.wwwAuthenticate, challenge)
     }
 }
 
