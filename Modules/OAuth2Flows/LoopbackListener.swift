@@ -150,12 +150,25 @@ final class LoopbackListener: Sendable {
         return String(words[1])
     }
 
-    private func respond(to connection: Int32, isAccepted: Bool) {
+    /// Removes the query, which has the code, from the address bar and from the history.
+    static let script = #"history.replaceState(null,"",location.pathname)"#
+    /// The script may run, and nothing else is loaded: `script-src` has its SHA-256.
+    private static let policy = "default-src 'none'; script-src 'sha256-8A+3er73YJf04rRHGhbZwZQACPiiipi9EPduIeAAIDk='"
+
+    /// The response says nothing of the request, and is not kept: no cache, history or referrer has the code (G35).
+    private static func page(isAccepted: Bool) -> String {
         let text = isAccepted ? "You can close this window." : "This page is not part of a sign-in."
-        let response =
-            "HTTP/1.1 \(isAccepted ? "200 OK" : "404 Not Found")\r\nContent-Type: text/plain; charset=utf-8\r\n"
-            + "Content-Length: \(text.utf8.count)\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
-            + "Connection: close\r\n\r\n\(text)"
+        let body =
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Sign-in</title><script>\(script)</script>"
+            + "<p>\(text)</p></html>"
+        return "HTTP/1.1 \(isAccepted ? "200 OK" : "404 Not Found")\r\nContent-Type: text/html; charset=utf-8\r\n"
+            + "Content-Length: \(body.utf8.count)\r\nCache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n"
+            + "Content-Security-Policy: \(policy)\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n"
+            + body
+    }
+
+    private func respond(to connection: Int32, isAccepted: Bool) {
+        let response = Self.page(isAccepted: isAccepted)
         #if os(Linux)
         let flags = Int32(MSG_NOSIGNAL)
         #else

@@ -8,6 +8,10 @@ import NetworkURLSession
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 @Suite("URLSessionTransport, against real servers", .timeLimit(.minutes(10)))
 struct URLSessionTransportTests {
     let servers = LoopbackServers()
@@ -50,6 +54,36 @@ struct URLSessionTransportTests {
         #expect(permit.withdraw() == .made)
         released.signal()
         #expect(try await exchange.value.head.status == 200)
+    }
+
+    @Test func `G35: no session has a cache, cookies or credentials, whatever an application configures`() async throws
+    {
+        let server = try servers.start { _ in
+            .respond(200, headers: ["Set-Cookie": "token=fixture-token; Path=/", "Cache-Control": "max-age=600"])
+        }
+        let configurations = Locked<[URLSessionConfiguration]>([])
+        let transport = URLSessionTransport { configuration in
+            configuration.urlCache = .shared
+            configuration.httpCookieStorage = .shared
+            configuration.urlCredentialStorage = .shared
+            (configuration.httpCookieAcceptPolicy, configuration.httpShouldSetCookies) = (.always, true)
+            configurations.withLock { $0.append(configuration) }
+        }
+        // One over a warm connection, and one over a cold one.
+        for method: HTTPMethod in [.get, .post] {
+            let request = HTTPTransportRequest(head: HTTPRequestHead(method: method, url: server.url))
+            for try await _ in try await transport.perform(request).body {}
+        }
+        let made = configurations.withLock { $0 }
+        #expect(made.count == 2)
+        for configuration in made {
+            #expect(configuration.urlCache == nil)
+            #expect(configuration.httpCookieStorage == nil)
+            #expect(configuration.urlCredentialStorage == nil)
+            #expect(configuration.httpCookieAcceptPolicy == .never && !configuration.httpShouldSetCookies)
+        }
+        #expect(URLCache.shared.cachedResponse(for: URLRequest(url: server.url)) == nil)
+        #expect(HTTPCookieStorage.shared.cookies(for: server.url)?.isEmpty ?? true)
     }
 
     @Test func `a response has its header fields and its URL`() async throws {

@@ -27,6 +27,30 @@ import Testing
         #expect(target == "/callback?code=fixture-code")
     }
 
+    @Test func `G35: the page of a callback keeps no code: not in a cache, a referrer, its text or the history`()
+        async throws
+    {
+        let (response, _) = try await response { port in
+            let browser = try ClientConnection(port: port)
+            browser.write("GET /callback?code=fixture-code&state=fixture-state HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            return browser.readToEnd()
+        }
+        #expect(!response.contains("fixture"))
+        let parts = response.components(separatedBy: "\r\n\r\n")
+        let fields = Set(parts[0].components(separatedBy: "\r\n"))
+        // A challenge is a SHA-256 too, in the other alphabet and without its padding.
+        let hash =
+            PKCE(verifier: LoopbackListener.script).challenge
+            .replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/") + "="
+        #expect(
+            fields.isSuperset(of: [
+                "Cache-Control: no-store", "Referrer-Policy: no-referrer", "Content-Length: \(parts[1].utf8.count)",
+                "Content-Security-Policy: default-src 'none'; script-src 'sha256-\(hash)'",
+            ]))
+        #expect(LoopbackListener.script == #"history.replaceState(null,"",location.pathname)"#)
+        #expect(parts[1].contains("<script>\(LoopbackListener.script)</script>"))
+    }
+
     @Test func `a connection that sends its line slowly is served among idle ones`() async throws {
         let (response, target) = try await response { port in
             let idle = try (0..<40).map { _ in try ClientConnection(port: port) }

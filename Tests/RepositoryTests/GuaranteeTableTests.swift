@@ -23,8 +23,10 @@ import Testing
         }
     }
 
-    /// G30 to G36 are being built.
-    @Test(arguments: [("Guarantees", "G", Array(1...29) + [33, 37, 38]), ("Scenarios", "S", Array(1...21) + [26])])
+    /// G30 to G34 are being built.
+    @Test(arguments: [
+        ("Guarantees", "G", Array(1...29) + [33] + Array(35...38)), ("Scenarios", "S", Array(1...22) + [26]),
+    ])
     func `every number has one row, in order, and at least one test`(article: String, letter: String, numbers: [Int])
         throws
     {

@@ -50,6 +50,23 @@ import Testing
         }
     }
 
+    /// Apple platforms keep more than Linux does, and no test runs there: the sessions are made in one place.
+    @Test func `G35: every session of URLSession is made without a cache, cookies and credentials`() throws {
+        let made = /\bURLSession(?:Configuration)?\s*(?:\(|\.(?:shared|default|ephemeral|background)\b)/
+        var files: Set<String> = []
+        for file in try SourceFile.all(in: "Modules") {
+            let code = SourceFile.withoutCommentLines(file.source)
+            guard code.contains(made) else { continue }
+            files.insert(file.path)
+            // After the application's own settings, which it may change.
+            let settings = try #require(code.range(of: "configure(configuration)"), "\(file)")
+            for name in ["urlCache", "httpCookieStorage", "urlCredentialStorage"] {
+                #expect(code[settings.upperBound...].contains("configuration.\(name) = nil"), "\(file): \(name)")
+            }
+        }
+        #expect(files == ["Modules/NetworkURLSession/URLSessionPool.swift"])
+    }
+
     @Test func `nothing that ships prints`() throws {
         for file in try SourceFile.all(in: "Modules") {
             for match in SourceFile.withoutCommentLines(file.source).matches(of: /.*\bprint\(.*/) {

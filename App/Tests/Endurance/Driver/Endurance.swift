@@ -8,7 +8,7 @@ struct Endurance: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Endurance",
         abstract: "Run S13, S14, S15 and S20 at full length, and traffic.",
-        subcommands: [RunCommand.self, PeerCommand.self, TrafficCommand.self],
+        subcommands: [RunCommand.self, PeerCommand.self, TrafficCommand.self, FlowsCommand.self],
         defaultSubcommand: RunCommand.self
     )
 }
