@@ -30,9 +30,19 @@ public struct HTTPHeaders: Sendable, Hashable {
     ///
     /// - Complexity: O(*n*) in the number of fields.
     public init(_ fields: some Sequence<(String, String)>) {
-        self.fields.reserveCapacity(fields.underestimatedCount)
-        for (name, value) in fields {
-            keepProblem { headers throws(HTTPFieldError) in try headers.append(name, value) }
+        self.init(capacity: fields.underestimatedCount)
+        for (name, value) in fields { appendIfValid(name, value) }
+    }
+
+    /// Creates headers without fields, with room for some.
+    package init(capacity: Int) { fields.reserveCapacity(capacity) }
+
+    /// Adds a field after the others. An invalid one is left out.
+    package mutating func appendIfValid(_ name: String, _ value: String) {
+        do {
+            try append(name, value)
+        } catch {
+            problem = problem ?? error
         }
     }
 
@@ -192,17 +202,30 @@ extension String {
     /// Whether two texts are equal but for the case of ASCII letters, as names in HTTP are.
     package func equalsIgnoringASCIICase(_ other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
-        var (mine, theirs) = (utf8.makeIterator(), other.utf8.makeIterator())
-        while let byte = mine.next(), let their = theirs.next() {
-            if byte != their, byte.asciiLowercased != their.asciiLowercased { return false }
+        // Any text but one of Objective-C has its bytes in one place.
+        let isEqual = utf8.withContiguousStorageIfAvailable { mine in
+            other.utf8.withContiguousStorageIfAvailable { Self.areEqual(mine, $0) }
         }
-        return true
+        return (isEqual ?? nil) ?? Self.areEqual(Array(utf8), Array(other.utf8))
+    }
+
+    private static func areEqual(_ mine: some Sequence<UInt8>, _ theirs: some Sequence<UInt8>) -> Bool {
+        zip(mine, theirs).allSatisfy { $0 == $1 || $0.asciiLowercased == $1.asciiLowercased }
     }
 }
 
 extension UInt8 {
     /// Whether the byte may stand in a token (RFC 9110 §5.6.2).
-    var isTokenByte: Bool { isLetter || isDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+    var isTokenByte: Bool {
+        if isLetter || isDigit { return true }
+        return switch self {
+        case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
+            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"),
+            UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
 
     /// A letter of ASCII.
     var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
