@@ -14,8 +14,9 @@ package import NetworkCore
 /// It ends when the response is whole, by an error, at a time limit, when the task of its caller is cancelled, and when
 /// its body is released: nothing would read on.
 package final class Exchange: Sendable {
-    private typealias HeadWaiter = CheckedContinuation<HTTPResponseHead, any Error>
-    private typealias PieceWaiter = CheckedContinuation<Data?, any Error>
+    // The state hands each out once, so they need no check.
+    private typealias HeadWaiter = UnsafeContinuation<HTTPResponseHead, any Error>
+    private typealias PieceWaiter = UnsafeContinuation<Data?, any Error>
     private typealias EndWaiter = Race<Result<HTTPTransportCompletion, any Error>>
 
     private struct State {
@@ -73,12 +74,13 @@ package final class Exchange: Sendable {
         request.startPermit?.adopt()
         state.withLock { ($0.driver, $0.lane) = (driver, lane) }
         let head = try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            try await withUnsafeThrowingContinuation { continuation in
                 guard state.withLock({ $0.exchange.queue(continuation) }) else {
                     return continuation.resume(throwing: CancellationError())
                 }
                 guard !lane.acquire(for: self, granted: { self.begin(in: lane) }) else { return }
-                watch()
+                // Not later than it will be once there is a connection, so that most exchanges need one watch.
+                watch(noLaterThan: now + request.idleTimeout)
                 request.onEvent?(HTTPTransportEvent(.queued))
             }
         } onCancel: {
@@ -104,22 +106,35 @@ package final class Exchange: Sendable {
     /// - Throws: ``HTTPTransportError`` when the body broke off; ``HTTPBodyError`` with code `alreadyRead` when another
     ///   call waits; `CancellationError`.
     fileprivate func next() async throws -> Data? {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+        if !Task.isCancelled, let piece = nextAtOnce() { return try piece.get() }
+        return try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { continuation in
                 let now = now
                 let (reading, driver) = state.withLock { state in
                     (state.exchange.read(continuation, holdingAt: unreadLimit, at: now), state.driver)
                 }
                 guard case .reads(let piece, let demands) = reading else { return }
-                if demands {
-                    watch()
-                    driver?.demand()
-                }
+                if demands { demand(of: driver) }
                 continuation.resume(with: piece)
             }
         } onCancel: {
             cancel(CancellationError())
         }
+    }
+
+    /// The next piece, or the end, without a suspension; `nil` where the reader has to wait.
+    private func nextAtOnce() -> Result<Data?, any Error>? {
+        let now = now
+        let (read, driver) = state.withLock { state in
+            (state.exchange.readAtOnce(holdingAt: unreadLimit, at: now), state.driver)
+        }
+        if read?.demands == true { demand(of: driver) }
+        return read?.piece
+    }
+
+    private func demand(of driver: (any ExchangeDriver)?) {
+        watch()
+        driver?.demand()
     }
 
     private func completion() async throws -> HTTPTransportCompletion {
@@ -140,15 +155,16 @@ package final class Exchange: Sendable {
     // MARK: Time limits
 
     /// Watches the first limit to be reached. An earlier watch stays: when it is called, it watches the next limit.
-    private func watch() {
+    private func watch(noLaterThan latest: Duration? = nil) {
         while let limit = state.withLock({ $0.unwatchedLimit(of: request) }) {
+            let at = min(limit.at, latest ?? limit.at)
             // It is kept until it ends: then the limit is removed. A weak reference would slow every other one down.
-            let added = deadlines.add(at: limit.at) { self.checkLimit() }
+            let added = deadlines.add(at: at) { self.checkLimit() }
             let (replaced, isFirst) = state.withLock { state -> (UInt64?, Bool) in
                 guard !state.exchange.isEnded else { return (added, true) }
-                defer { state.watch = (added, limit.at) }
+                defer { state.watch = (added, at) }
                 // Meanwhile a connection may have brought an earlier one.
-                return (state.watch?.id, state.exchange.limit(of: request).map { $0.at >= limit.at } ?? true)
+                return (state.watch?.id, state.exchange.limit(of: request).map { $0.at >= at } ?? true)
             }
             if let replaced { deadlines.remove(replaced) }
             if isFirst { return }
@@ -284,12 +300,13 @@ extension Exchange {
             return (ending, lane, watch)
         }
         guard let ending else { return }
-        if ending.hasConnection { lane?.release() } else { lane?.cancel(self) }
         if let watch { deadlines.remove(watch.id) }
+        // Before the next exchange starts: it uses what this one has released.
         driver.end(cause)
+        if ending.hasConnection { lane?.release() } else { lane?.cancel(self) }
         request.onEvent?(HTTPTransportEvent(.metrics, metrics: ending.metrics))
         if let (waiter, head) = ending.head { waiter.resume(with: head) }
-        ending.reader?.resume(with: ending.result.map { _ in nil })
+        if let reader = ending.reader { reader.resume(with: ending.result.map { _ in nil }) }
         for waiter in ending.waiters { waiter.end(ending.result) }
     }
 }

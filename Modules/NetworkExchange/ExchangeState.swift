@@ -16,15 +16,24 @@ package struct ExchangeState<HeadWaiter: Sendable, PieceWaiter: Sendable, EndWai
     private enum Phase {
         case new
         /// It waits for a connection.
-        case queued(HeadWaiter)
-        case awaitingHead(HeadWaiter)
+        case queued
+        case awaitingHead
         /// The head is delivered when all that has arrived with it is there.
-        case headArrived(HTTPResponseHead, HeadWaiter)
-        case receiving(PieceWaiter?)
-        case ended(Result<HTTPTransportCompletion, any Error>)
+        case headArrived
+        case receiving
+        case ended
     }
 
+    // What waits and what has arrived are beside the phase: each look at one that held them would copy them.
     private var phase = Phase.new
+    /// From the queue until the head is delivered.
+    private var headWaiter: HeadWaiter?
+    /// While the head is not delivered.
+    private var arrivedHead: HTTPResponseHead?
+    /// While the body is received.
+    private var reader: PieceWaiter?
+    /// How the exchange has ended.
+    private var result: Result<HTTPTransportCompletion, any Error>?
     private var unread = Queue<Data>()
     private var unreadBytes = 0
     /// Whether the server waits until the reader has read.
@@ -51,7 +60,7 @@ package struct ExchangeState<HeadWaiter: Sendable, PieceWaiter: Sendable, EndWai
     package var isSent: Bool { sentAt != nil }
 
     /// Whether the exchange has ended. What has arrived by then may still be read.
-    package var isEnded: Bool { if case .ended = phase { true } else { false } }
+    package var isEnded: Bool { phase == .ended }
 
     /// The bytes of the response's body that have arrived.
     package var bytesReceived: Int64 { metrics.bytesReceived }
@@ -63,8 +72,8 @@ extension ExchangeState {
     ///
     /// - Returns: Whether the exchange goes on. If not, it was cancelled, and the waiter was not taken.
     package mutating func queue(_ waiter: HeadWaiter) -> Bool {
-        guard case .new = phase else { return false }
-        phase = .queued(waiter)
+        guard phase == .new else { return false }
+        (phase, headWaiter) = (.queued, waiter)
         return true
     }
 
@@ -72,8 +81,8 @@ extension ExchangeState {
     ///
     /// - Returns: Whether the exchange goes on.
     package mutating func begin(at now: Duration) -> Bool {
-        guard case .queued(let waiter) = phase else { return false }
-        phase = .awaitingHead(waiter)
+        guard phase == .queued else { return false }
+        phase = .awaitingHead
         (hasConnection, lastActivity, metrics.queued) = (true, now, now - startedAt)
         return true
     }
@@ -114,8 +123,8 @@ extension ExchangeState {
         _ head: HTTPResponseHead, protocolName: String? = nil, isConnectionReused: Bool? = nil, at now: Duration
     ) -> Bool {
         lastActivity = now
-        guard case .awaitingHead(let waiter) = phase else { return false }
-        phase = .headArrived(head, waiter)
+        guard phase == .awaitingHead else { return false }
+        (phase, arrivedHead) = (.headArrived, head)
         hasHead = true
         metrics.toHead = now - startedAt
         (metrics.protocolName, metrics.isConnectionReused) = (protocolName, isConnectionReused)
@@ -124,8 +133,8 @@ extension ExchangeState {
 
     /// Takes the head that is to be delivered.
     package mutating func takeHead() -> (waiter: HeadWaiter, head: HTTPResponseHead)? {
-        guard case .headArrived(let head, let waiter) = phase else { return nil }
-        phase = .receiving(nil)
+        guard phase == .headArrived, let waiter = headWaiter.take(), let head = arrivedHead.take() else { return nil }
+        phase = .receiving
         return (waiter, head)
     }
 
@@ -144,10 +153,7 @@ extension ExchangeState {
         guard !isEnded else { return .dropped }
         lastActivity = now
         metrics.bytesReceived += Int64(piece.count)
-        if case .receiving(let waiter?) = phase {
-            phase = .receiving(nil)
-            return .delivered(to: waiter)
-        }
+        if let waiter = reader.take() { return .delivered(to: waiter) }
         unread.append(piece)
         unreadBytes += piece.count
         guard unreadBytes >= limit else { return .kept }
@@ -163,21 +169,27 @@ extension ExchangeState {
         case reads(Result<Data?, any Error>, demands: Bool)
     }
 
-    /// The reader asks for the next piece. One reader may wait at a time.
-    package mutating func read(_ waiter: PieceWaiter, holdingAt limit: Int, at now: Duration) -> Reading {
+    /// The reader asks for the next piece, or the end. `nil`: it has to wait.
+    package mutating func readAtOnce(
+        holdingAt limit: Int, at now: Duration
+    ) -> (piece: Result<Data?, any Error>, demands: Bool)? {
         if let piece = unread.popFirst() {
             unreadBytes -= piece.count
             let demands = isHeld && unreadBytes < limit
             if demands { (isHeld, lastActivity) = (false, now) }
-            return .reads(.success(piece), demands: demands)
+            return (.success(piece), demands)
         }
-        switch phase {
-        case .ended(let result): return .reads(result.map { _ in nil }, demands: false)
-        case .receiving(nil):
-            phase = .receiving(waiter)
-            return .waits
-        default: return .reads(.failure(HTTPBodyError.alreadyRead), demands: false)
+        return result.map { ($0.map { _ in nil }, false) }
+    }
+
+    /// The reader asks for the next piece. One reader may wait at a time.
+    package mutating func read(_ waiter: PieceWaiter, holdingAt limit: Int, at now: Duration) -> Reading {
+        if let (piece, demands) = readAtOnce(holdingAt: limit, at: now) { return .reads(piece, demands: demands) }
+        guard phase == .receiving, reader == nil else {
+            return .reads(.failure(HTTPBodyError.alreadyRead), demands: false)
         }
+        reader = waiter
+        return .waits
     }
 }
 
@@ -204,28 +216,31 @@ extension ExchangeState {
     package mutating func end(
         _ result: Result<HTTPHeaders, any Error>, keepsUnread: Bool, at now: Duration
     ) -> Ending? {
-        var head: (HeadWaiter, Result<HTTPResponseHead, any Error>)?
-        var reader: PieceWaiter?
-        let failure: any Error =
-            if case .failure(let error) = result { error } else {
-                HTTPTransportError(.transportFailed, reason: "the exchange ended without a response")
-            }
-        switch phase {
-        case .new: break
-        case .queued(let waiter), .awaitingHead(let waiter): head = (waiter, .failure(failure))
-        case .headArrived(let arrived, let waiter): head = (waiter, keepsUnread ? .success(arrived) : .failure(failure))
-        case .receiving(let waiter): reader = waiter
-        case .ended: return nil
-        }
+        guard !isEnded else { return nil }
         metrics.total = now - startedAt
         let completion = result.map { HTTPTransportCompletion(trailers: $0, metrics: metrics) }
-        phase = .ended(completion)
+        (phase, self.result) = (.ended, completion)
         if !keepsUnread { unread = Queue() }
         isHeld = false
         defer { endWaiters = [:] }
         return Ending(
-            metrics: metrics, result: completion, hasConnection: hasConnection, head: head, reader: reader,
-            waiters: Array(endWaiters.values))
+            metrics: metrics, result: completion, hasConnection: hasConnection,
+            head: takeHead(keepsUnread: keepsUnread, at: result), reader: reader.take(),
+            waiters: endWaiters.isEmpty ? [] : Array(endWaiters.values))
+    }
+
+    /// What the one that waits for the head gets at an end.
+    private mutating func takeHead(
+        keepsUnread: Bool, at end: Result<HTTPHeaders, any Error>
+    ) -> (waiter: HeadWaiter, result: Result<HTTPResponseHead, any Error>)? {
+        let arrived = arrivedHead.take()
+        guard let waiter = headWaiter.take() else { return nil }
+        if let arrived, keepsUnread { return (waiter, .success(arrived)) }
+        guard case .failure(let error) = end else {
+            let reason = "the exchange ended without a response"
+            return (waiter, .failure(HTTPTransportError(.transportFailed, reason: reason)))
+        }
+        return (waiter, .failure(error))
     }
 
     /// A caller waits for the end.
@@ -234,7 +249,7 @@ extension ExchangeState {
     package mutating func wait(
         _ waiter: EndWaiter, id: Int
     ) -> Result<HTTPTransportCompletion, any Error>? {
-        if case .ended(let result) = phase { return result }
+        if let result { return result }
         endWaiters[id] = waiter
         return nil
     }

@@ -172,6 +172,22 @@ struct ExchangeTests {
         #expect(error?.code == .timedOut && error?.waitedFor == .responseHead)
     }
 
+    @Test func `the wait for a place is watched, and is no idle time`() async throws {
+        #expect(lane.acquire(for: clock) {})
+        let exchange = try exchange(idle: 5, toHead: 60)
+        let task = response(of: exchange)
+        await queued.pass()
+        // The watch of the wait has the idle time of a later start. Nothing ends there.
+        await clock.advance(by: .seconds(5), whenAsleep: 1)
+        await clock.sleepers(atLeast: 1)
+        #expect(!exchange.progress.isEnded)
+        lane.release()
+        await driver.started.pass()
+        await clock.advance(by: .seconds(5), whenAsleep: 1)
+        let error = await #expect(throws: HTTPTransportError.self) { try await task.value }
+        #expect(error?.code == .timedOut && error?.waitedFor == .responseHead)
+    }
+
     @Test func `activity prolongs the idle time`() async throws {
         let exchange = try exchange(idle: 5)
         let task = response(of: exchange)
