@@ -120,7 +120,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
 
     /// The response is whole.
     func complete() {
-        let fields = state.withLock { $0.entry }?.end.withLock { $0.trailers }
+        let fields = state.withLock { $0.entry }?.end?.trailers
         exchange.end(.success(fields.map { NetworkCore.HTTPHeaders($0.map { ($0.name, $0.value) }) } ?? [:]))
     }
 
@@ -173,13 +173,17 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     /// The head is delivered when all that has arrived with it is there, so that its reader is resumed once for a short
     /// response, and not for each part.
     private func receive(_ head: NIOHTTP1.HTTPResponseHead, on eventLoop: any EventLoop) {
-        var fields = head.headers
-        let entry = client.log?.take(from: &fields)
+        var entry: ResponseLog.Entry?
+        var fields = NetworkCore.HTTPHeaders(capacity: head.headers.count)
+        for (name, value) in head.headers {
+            if let log = client.log, log.isMark(name) {
+                entry = log.take(value)
+            } else {
+                fields.appendIfValid(name, value)
+            }
+        }
         let response = NetworkCore.HTTPResponseHead(
-            status: Int(head.status.code),
-            headers: NetworkCore.HTTPHeaders(fields.map { ($0.name, $0.value) }),
-            url: request.head.url
-        )
+            status: Int(head.status.code), headers: fields, url: request.head.url)
         state.withLock { state in
             if !state.isEnded { state.entry = entry }
         }
@@ -211,7 +215,11 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-        guard exchange.receive(Data(buffer.readableBytesView)) else { return task.eventLoop.makeSucceededVoidFuture() }
+        // `Data` of any collection would ask at run time what it is.
+        let piece = buffer.withUnsafeReadableBytes { bytes in
+            bytes.baseAddress.map { Data(bytes: $0, count: bytes.count) } ?? Data()
+        }
+        guard exchange.receive(piece) else { return task.eventLoop.makeSucceededVoidFuture() }
         let promise = task.eventLoop.makePromise(of: Void.self)
         let isAwaited = state.withLock { state in
             if case .early = state.demand {

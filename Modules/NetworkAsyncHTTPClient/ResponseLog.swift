@@ -6,13 +6,20 @@ import NIOHTTPCompression
 
 /// What the connections of a client see of responses, and AsyncHTTPClient does not show: their trailers.
 ///
-/// A handler on each connection writes a number into a field of the head, by which the exchange finds what was seen.
-/// The field replaces one that the server has sent, and is removed before the head leaves the transport.
+/// A handler on each connection adds a field with a number to the head, by which the exchange finds what was seen. The
+/// field does not leave the transport.
 final class ResponseLog: Sendable {
-    private static let field = "latchkey-response"
+    /// The name is random, so that no field of a server can be taken for it.
+    private let field = "latchkey-\(UInt64.random(in: 0...UInt64.max))"
 
     /// What is seen of one response.
     final class Entry: Sendable {
+        /// The end of the response: how long its body was, where that is known, and its trailers.
+        struct End {
+            let length: Int64?
+            let trailers: NIOHTTP1.HTTPHeaders?
+        }
+
         private enum Early {
             case no
             case awaited(@Sendable () -> Void)
@@ -24,31 +31,35 @@ final class ResponseLog: Sendable {
         let isEncoded: Bool
         /// The connection, or the stream of one.
         let channel: any Channel
-        let end = Locked<(isReached: Bool, length: Int64?, trailers: NIOHTTP1.HTTPHeaders?)>((false, nil, nil))
-        private let early = Locked(Early.no)
+        private let state = Locked<(end: End?, early: Early)>((nil, .no))
 
         init(isConnectionReused: Bool, isEncoded: Bool, channel: any Channel) {
             (self.isConnectionReused, self.isEncoded, self.channel) = (isConnectionReused, isEncoded, channel)
         }
 
+        /// `nil`: it has not arrived.
+        var end: End? { state.withLock { $0.end } }
+
+        func receive(_ end: End) { state.withLock { $0.end = end } }
+
         /// Whether all of the response has been read, by the number of bytes of its body.
-        func isWhole(after bytes: Int64) -> Bool { end.withLock { $0.isReached && $0.length == bytes } }
+        func isWhole(after bytes: Int64) -> Bool { end?.length == bytes }
 
         /// Calls a closure when the whole response has arrived before the request was sent, and the rest of the request
         /// is not wanted: at once, if that has happened.
         func whenEndedEarly(_ action: @escaping @Sendable () -> Void) {
-            let isEnded = early.withLock { early in
-                if case .ended = early { return true }
-                early = .awaited(action)
+            let isEnded = state.withLock { state in
+                if case .ended = state.early { return true }
+                state.early = .awaited(action)
                 return false
             }
             if isEnded { action() }
         }
 
         func endEarly() {
-            let before = early.withLock { early in
-                defer { early = .ended }
-                return early
+            let before = state.withLock { state in
+                defer { state.early = .ended }
+                return state.early
             }
             if case .awaited(let action) = before { action() }
         }
@@ -79,15 +90,11 @@ final class ResponseLog: Sendable {
     /// Whether there has been a connection.
     var hadConnection: Bool { state.withLock { $0.hadConnection } }
 
-    /// Takes the number out of a head, and the entry out of the log.
-    func take(from headers: inout NIOHTTP1.HTTPHeaders) -> Entry? {
-        guard let number = headers.first(name: Self.field).flatMap({ Int($0) }) else { return nil }
-        headers.remove(name: Self.field)
-        return remove(number)
-    }
+    /// Whether a field of a head names an entry, and does not leave the transport.
+    func isMark(_ name: String) -> Bool { name == field }
 
-    /// Removes a field that only this log may set.
-    func strip(_ headers: inout NIOHTTP1.HTTPHeaders) { headers.remove(name: Self.field) }
+    /// Takes the entry that a field names.
+    func take(_ value: String) -> Entry? { Int(value).flatMap { remove($0) } }
 
     func begin(_ headers: inout NIOHTTP1.HTTPHeaders, of entry: Entry) -> Int {
         let number = state.withLock { state in
@@ -95,7 +102,7 @@ final class ResponseLog: Sendable {
             state.entries[state.last] = entry
             return state.last
         }
-        headers.replaceOrAdd(name: Self.field, value: "\(number)")
+        headers.add(name: field, value: "\(number)")
         return number
     }
 

@@ -132,9 +132,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         hasReceived = true
         let part = unwrapInboundIn(data)
         switch part {
-        case .head(var head) where phase == .head && head.isInformational:
-            log.strip(&head.headers)
-            context.fireChannelRead(wrapInboundOut(.head(head)))
+        case .head(let head) where phase == .head && head.isInformational: context.fireChannelRead(data)
         case .head(var head) where phase == .head && (100...999).contains(head.status.code):
             let length = head.headers.first(name: "Content-Length")
             // NIO's decoder accepts one that is too large for an `Int`.
@@ -175,7 +173,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             endRead()
             if let entry = current?.entry {
                 let length = entry.isEncoded ? nil : bodyLength
-                entry.end.withLock { $0 = (true, length, trailers) }
+                entry.receive(.init(length: length, trailers: trailers))
             }
             (phase, bytesToCome) = (.ended, nil)
             // AsyncHTTPClient waits for the rest of the request. It must not have seen the end by then: it ends the
