@@ -73,6 +73,7 @@ import Testing
             Broken(fault: .leaseIsNotExclusive, laws: [.leased, .secondCall, .singleFlight, .reuse, .rotation]),
             Broken(fault: .writesAreBlind, laws: [.revival, .newest, .rotation, .backwards, .otherSignIn]),
             Broken(fault: .keysAreForgotten, laws: [.keys]),
+            Broken(fault: .followersGetUnsavedTokens, laws: [.follower]),
         ]
     }
 }

@@ -9,7 +9,9 @@ extension World {
     /// - Returns: Whether the chosen step was possible. If not, nothing has happened.
     mutating func step(_ draw: UInt64) -> Bool {
         var draws = RandomDraws(draw)
-        return take(step(&draws), &draws)
+        let isTaken = take(step(&draws), &draws)
+        if isTaken { letFollow() }
+        return isTaken
     }
 
     /// Takes a step, if there is one.

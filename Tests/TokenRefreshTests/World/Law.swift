@@ -49,6 +49,7 @@ enum Law: String, Sendable {
     case noToken = "G22: no call without a refresh token"
     case withoutRefreshToken = "G22: without a refresh token, the server's clock or a refusal ends a session"
     case intent = "G27: no call with a stored refresh token without an intent in the store"
+    case follower = "G29: a follower is never ahead of its owner, and ends with the owner's endings only"
     case fence = "G23: a request gets tokens of its own session only"
     case calls = "G5, G6, G9, G12: a call returns what it may, and what it promises holds"
     case status = "G24: what the status says is so"

@@ -27,6 +27,8 @@ extension World {
         case callsStartLate
         /// A call that was not written stays when its process loses the lease, or is about to be suspended.
         case callsAreNotWithdrawn
+        /// A follower is handed tokens that are not stored yet.
+        case followersGetUnsavedTokens
     }
 
     // MARK: Clocks

@@ -39,6 +39,10 @@ struct World {
     var isServerDown = false
     var isDraining = false
     var waiters = 0
+    /// One that reads the store, and one that is handed what the store has held.
+    var followers: [WorldFollower]
+    /// The access tokens that the store has held.
+    var heldTokens: Set<String> = []
     var madeCalls = 0
     /// The number of events so far.
     var events = 0
@@ -54,6 +58,7 @@ struct World {
     init(plan: WorldPlan, fault: World.Fault? = nil, scope: Run.Scope = Run.Scope(), isTraced: Bool = false) {
         self.plan = plan
         self.scope = scope
+        followers = [true, false].map { WorldFollower(hasSource: $0, seed: plan.seed) }
         store.showsEmptyTokens = plan.showsEmptyTokens && !plan.server.givesRefreshTokens
         store.fault = fault
         server = AuthorizationServer(plan: plan.server)

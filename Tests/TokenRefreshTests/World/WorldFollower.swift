@@ -1,0 +1,156 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+@testable import TokenRefresh
+
+/// A follower beside the processes of a device: it reads their store, or gets what the store held, late and in any
+/// order (G29).
+///
+/// It has draws of its own, so that the steps of the processes are the same with it and without it.
+struct WorldFollower {
+    /// How many contents of the store are on their way to a follower at most.
+    private static let mailLimit = 8
+
+    private var machine: FollowerMachine
+    private let hasSource: Bool
+    private let policy = FollowerPolicy()
+    private var draws: SplitMix64
+    /// The content that a read has found, before the follower gets it.
+    private var found: Result<StoredSession, TokenStoreError>?
+    private var isReading = false
+    private var mail: [StoredSession] = []
+    private var timers: [FollowerTimer: Int] = [:]
+    private var waiters: [WaiterID: Int] = [:]
+    private var number = 0
+
+    /// The endings that the follower was shown, but for sessions that were moved.
+    private var endings: Set<SessionID> = []
+    /// Whether it was shown any ending, a moved session included.
+    private var wasShownEnding = false
+    private var last: (session: SessionID, generation: Int)?
+    private var hasFollowed = false
+
+    init(hasSource: Bool, seed: UInt64) {
+        self.hasSource = hasSource
+        draws = SplitMix64(seed: seed)
+        machine = FollowerMachine(policy: policy, hasSource: hasSource)
+    }
+
+    private mutating func pick(_ count: Int) -> Int { Int(draws.next() % UInt64(count)) }
+
+    /// Lets the follower do what is due, and something by chance.
+    ///
+    /// - Returns: What it does that it must not.
+    mutating func go(_ world: World, held: Set<String>) -> String? {
+        deliver(world.store.content)
+        for (timer, end) in timers where end <= world.now {
+            timers[timer] = nil
+            if let broken = send(.timerFired(timer), world, held) { return broken }
+        }
+        if let id = waiters.first(where: { world.now >= $0.value + policy.bundleWait.milliseconds })?.key {
+            return "request \(id.number) of a follower has waited for longer than its limit"
+        }
+        switch pick(6) {
+        case 0: return hasSource ? send(.changed, world, held) : nil
+        case 1 where isReading && found == nil: found = read(world)
+        case 1, 2:
+            guard let result = found, isReading else { return handOver(world, held) }
+            (found, isReading) = (nil, false)
+            if case .success(let content) = result { show(content) }
+            return send(.read(result.map(\.withoutRefreshToken)), world, held)
+        case 3: return ask(world, held)
+        default: break
+        }
+        return nil
+    }
+
+    /// A change of the store is sent to the follower, without a promise of when.
+    private mutating func deliver(_ content: StoredSession) {
+        guard !hasSource, mail.last != content else { return }
+        mail.append(content)
+        if mail.count > Self.mailLimit { mail.remove(at: pick(mail.count)) }
+    }
+
+    private func read(_ world: World) -> Result<StoredSession, TokenStoreError> {
+        world.store.read(in: world.store.condition)
+    }
+
+    /// The follower gets one of the contents that are on their way, and may get it again.
+    private mutating func handOver(_ world: World, _ held: Set<String>) -> String? {
+        guard !hasSource, !mail.isEmpty else { return nil }
+        var content = mail[pick(mail.count)]
+        let isAhead = world.store.fault == .followersGetUnsavedTokens
+        if isAhead, let newest = world.processes.lazy.compactMap(\.newest).first { content = .active(newest) }
+        show(content)
+        return send(.given(content.withoutRefreshToken), world, held)
+    }
+
+    private mutating func show(_ content: StoredSession) {
+        guard case .tombstone(let tombstone) = content else { return }
+        wasShownEnding = true
+        if tombstone.reason != .moved { endings.insert(tombstone.session) }
+    }
+
+    private mutating func ask(_ world: World, _ held: Set<String>) -> String? {
+        guard waiters.count < 3 else { return nil }
+        number += 1
+        let id = WaiterID(number: number)
+        waiters[id] = world.now
+        let refused = machine.current.flatMap { pick(2) == 0 ? $0.token : nil }
+        return send(.requested(refused.map { .replacement($0) } ?? .token, id), world, held)
+    }
+
+    private mutating func send(_ event: FollowerEvent, _ world: World, _ held: Set<String>) -> String? {
+        for action in machine.handle(event, at: world.instant) {
+            switch action {
+            case .read:
+                if isReading { return "a follower reads twice at once" }
+                isReading = true
+            case .respond(let id, let response):
+                if waiters.removeValue(forKey: id) == nil { return "a request of a follower gets two responses" }
+                if case .token(let token) = response, !held.contains(token.value) {
+                    return "a follower gives a token that the store never held"
+                }
+            case .startTimer(let timer, let at): timers[timer] = at.milliseconds
+            case .stopTimer(let timer): timers[timer] = nil
+            case .bundleNeeded, .publish: break
+            }
+        }
+        return check(held)
+    }
+
+    private mutating func check(_ held: Set<String>) -> String? {
+        switch machine.published {
+        case .unknown: return nil
+        case .signedOut(.never): return hasFollowed ? "a follower forgets that there was a session" : nil
+        case .signedOut: return wasShownEnding ? nil : "a follower ends a session that its owner has not ended"
+        case .signedIn(let session):
+            hasFollowed = true
+            guard let tokens = machine.current else { return "a follower is signed in without tokens" }
+            if endings.contains(session) { return "a follower shows \(session.rawValue), whose end it has seen" }
+            if !held.contains(tokens.bundle.accessToken) { return "a follower is ahead of the store" }
+            if tokens.bundle.refreshToken != nil || tokens.bundle.refreshIntent != nil {
+                return "a follower keeps what spends a refresh token"
+            }
+            if let last, last.session == session, tokens.bundle.generation < last.generation {
+                return "a follower goes back from g\(last.generation) to g\(tokens.bundle.generation)"
+            }
+            last = (session, tokens.bundle.generation)
+            return nil
+        }
+    }
+}
+
+extension World {
+    /// Lets the followers of the device go on, after a step.
+    mutating func letFollow() {
+        guard isShared, !plan.hasMirroredNames else { return }
+        if let bundle = store.content.bundle { heldTokens.insert(bundle.accessToken) }
+        for index in followers.indices {
+            var follower = followers[index]
+            if let broken = follower.go(self, held: heldTokens) { fail(.follower, broken) }
+            followers[index] = follower
+        }
+    }
+}
