@@ -30,9 +30,11 @@ package enum Phrase: String, CaseIterable, Sendable {
         case "tlsFailed", "cleartextRefused", "redirectRefused": self = .errorInsecure
         case "decodingFailed", "invalidResponse", "responseTooLarge", "readTooSlowly", "tooManyRedirects":
             self = .errorResponse
-        case "invalidRequest", "encodingFailed", "interceptorFailed", "bodyNotReplayable", "insideRefresh":
+        case "invalidRequest", "encodingFailed", "interceptorFailed", "bodyNotReplayable", "insideRefresh",
+            "followerHasNoRefreshToken", "proofRequired":
             self = .errorRequest
-        case "notSignedIn", "sessionEnded", "unauthorized", "noRefreshToken", "invalidTokens": self = .errorSignIn
+        case "notSignedIn", "sessionEnded", "unauthorized", "noRefreshToken", "invalidTokens", "stepUpRequired":
+            self = .errorSignIn
         case "authenticationFailed": self = .errorRefresh
         case "providerUnavailable": self = .errorProvider
         case "refreshUnavailable", "notStarted": self = .errorRefresh
