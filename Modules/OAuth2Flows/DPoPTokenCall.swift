@@ -67,6 +67,41 @@ struct DPoPTokenCall: Sendable {
     }
 }
 
+// The calls of a sign-in, with a proof where the session gets a key.
+extension DPoPTokenCall {
+    /// Makes the key of a sign-in, and deletes it again if no tokens are issued for it.
+    ///
+    /// - Throws: What `body` throws; ``OAuth2SignInError`` with code `unavailable` when the key cannot be kept.
+    static func withNewKey<Value: Sendable>(
+        of prover: DPoPProver?, _ body: (DPoPTokenCall?) async throws -> Value
+    ) async throws -> Value {
+        guard let prover else { return try await body(nil) }
+        let call: DPoPTokenCall
+        do {
+            call = DPoPTokenCall(prover, try await prover.makeKey())
+        } catch let error as TokenStoreError {
+            throw OAuth2SignInError(.unavailable, reason: "no key can be kept for the session: \(error)", cause: error)
+        }
+        do {
+            return try await body(call)
+        } catch {
+            try? await prover.deleteKey(call.thumbprint)
+            throw error
+        }
+    }
+
+    /// Sends a call of a sign-in. The call is made anew for a repetition.
+    static func send<Value: Sendable>(
+        _ call: DPoPTokenCall?, to endpoint: URL, over network: any UnauthenticatedNetworkService,
+        _ make: () async throws -> Endpoint<Value>
+    ) async throws -> Value {
+        guard let call else { return try await network.send(try await make()) }
+        return try await call.perform(at: endpoint) { proof in
+            try await network.send(try await make().header("DPoP", proof).map { ($0, $1) })
+        }
+    }
+}
+
 extension NetworkError {
     /// Whether a token endpoint wants a nonce in the proof (RFC 9449 §8), and has named it.
     var isNonceChallenge: Bool {

@@ -20,6 +20,10 @@ public struct OAuth2CodeSignIn: Sendable {
     /// it. It always is where the server requires it.
     public var pushesRequest = false
 
+    /// Makes a key for the session and proves it, so that the tokens are bound to it (DPoP, RFC 9449). `nil`: they are
+    /// bearer tokens. Set the one of the refresh handler.
+    public var prover: DPoPProver?
+
     /// The clock for the lifetime of what the server returns.
     public var clock: any TimeSource = SystemTimeSource()
 
@@ -62,19 +66,23 @@ public struct OAuth2CodeSignIn: Sendable {
     ///   stays.
     @discardableResult
     public func start(_ session: any AuthSession, with userAgent: any OAuth2UserAgent) async throws -> IDToken? {
-        let pkce = PKCE()
-        let nonce = scope.asksForIDToken ? PKCE.randomText() : nil
-        let page = try page(pkce.challenge, nonce)
-        let (response, redirectURI) = try await userAgent.response(to: page)
-        let code = try page.code(in: response, redirectURI: redirectURI, of: server)
-        let issued = try await tokens(for: code, redirectURI: redirectURI, pkce.verifier)
-        let tokens = try issued.tokensOfSignIn()
-        let idToken = try await idTokens.idToken(of: issued, scope: scope, nonce: nonce)
+        let (tokens, idToken) = try await DPoPTokenCall.withNewKey(of: prover) { key in
+            let pkce = PKCE()
+            let nonce = scope.asksForIDToken ? PKCE.randomText() : nil
+            let page = try page(pkce.challenge, nonce, key)
+            let (response, redirectURI) = try await userAgent.response(to: page)
+            let code = try page.code(in: response, redirectURI: redirectURI, of: server)
+            let issued = try await self.tokens(for: code, redirectURI: redirectURI, pkce.verifier, key)
+            let tokens = try issued.tokensOfSignIn(boundBy: key)
+            return (tokens, try await idTokens.idToken(of: issued, scope: scope, nonce: nonce))
+        }
         try await session.signIn(tokens)
         return idToken
     }
 
-    private func page(_ challenge: String, _ nonce: String?) throws(OAuth2SignInError) -> OAuth2SignInPage {
+    private func page(
+        _ challenge: String, _ nonce: String?, _ key: DPoPTokenCall?
+    ) throws(OAuth2SignInError) -> OAuth2SignInPage {
         guard let endpoint = server.authorizationEndpoint else {
             throw OAuth2SignInError(.unsupported, reason: "the server has no authorization endpoint")
         }
@@ -89,23 +97,26 @@ public struct OAuth2CodeSignIn: Sendable {
         var request: QueryItems = ["scope": scope]
         request.append(target)
         request.append("nonce", nonce)
+        // RFC 9449 §10: a code that is stolen is of no use without the key.
+        request.append("dpop_jkt", key?.thumbprint)
         request.append("code_challenge", challenge)
         request.append("code_challenge_method", "S256")
         return OAuth2SignInPage(
             endpoint: endpoint, clientID: client.id, state: PKCE.randomText(), request: request,
             push: pushEndpoint.map { endpoint in
-                { @Sendable request in try await reference(to: request, at: endpoint) }
+                { @Sendable request in try await reference(to: request, at: endpoint, key) }
             })
     }
 
     /// Sends an authorization request to the server (RFC 9126 §2), and returns its reference.
-    private func reference(to request: QueryItems, at endpoint: URL) async throws -> String {
-        let call: Endpoint<PushedRequest> = try await client.call(request, namesClient: true) {
-            .post(.url(endpoint), body: $0)
-        }
+    private func reference(
+        to request: QueryItems, at endpoint: URL, _ key: DPoPTokenCall?
+    ) async throws -> String {
         let start = clock.uptime
         do {
-            let pushed = try await network.send(call)
+            let pushed: PushedRequest = try await DPoPTokenCall.send(key, to: endpoint, over: network) {
+                try await client.call(request, namesClient: true) { .post(.url(endpoint), body: $0) }
+            }
             // Counted from the sending of the call, so that a slow response is not taken for a fresh one.
             if let lifetime = pushed.lifetime, clock.uptime - start >= lifetime {
                 throw OAuth2SignInError(.expired, reason: "the reference to the request had expired when it arrived")
@@ -117,18 +128,21 @@ public struct OAuth2CodeSignIn: Sendable {
     }
 
     /// Exchanges the code. The call is made once: a code is valid once.
-    private func tokens(for code: String, redirectURI: URL, _ verifier: String) async throws -> OAuth2TokenResponse {
+    private func tokens(
+        for code: String, redirectURI: URL, _ verifier: String, _ key: DPoPTokenCall?
+    ) async throws -> OAuth2TokenResponse {
         var parameters: QueryItems = [
             "grant_type": "authorization_code", "code": code, "redirect_uri": redirectURI.absoluteString,
             "code_verifier": verifier,
         ]
         parameters.append(target)
-        let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {
-            .post(.url(server.tokenEndpoint), body: $0)
-        }
-        let call = plain.map { response, head in response.issued(at: head.serverDate) }
         do {
-            return try await network.send(call)
+            return try await DPoPTokenCall.send(key, to: server.tokenEndpoint, over: network) { [parameters] in
+                let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {
+                    .post(.url(server.tokenEndpoint), body: $0)
+                }
+                return plain.map { response, head in response.issued(at: head.serverDate) }
+            }
         } catch let error as NetworkError {
             throw OAuth2SignInError(client.noting(error), without: [code, verifier] + client.secrets)
         }

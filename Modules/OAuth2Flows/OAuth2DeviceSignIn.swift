@@ -22,6 +22,10 @@ public struct OAuth2DeviceSignIn: Sendable {
     /// Where the access token is to be used.
     public var target = OAuth2Target.unspecified
 
+    /// Makes a key for the session and proves it, so that the tokens are bound to it (DPoP, RFC 9449). `nil`: they are
+    /// bearer tokens. Set the one of the refresh handler.
+    public var prover: DPoPProver?
+
     #if canImport(CryptoKit) || Crypto
     /// Checks the id token, where `openid` is in the scope. On Linux it needs the package trait `Crypto`, without which
     /// an id token is not looked at.
@@ -86,19 +90,25 @@ public struct OAuth2DeviceSignIn: Sendable {
             throw OAuth2SignInError(client.noting(error), without: client.secrets)
         }
         try await show(code)
-        let issued = try await tokens(for: code, until: started + min(code.lifetime, Self.maximumDuration))
-        let tokens = try issued.tokensOfSignIn()
-        #if canImport(CryptoKit) || Crypto
-        let idToken = try await idTokens.idToken(of: issued, scope: scope, nonce: nil)
-        #else
-        let idToken: IDToken? = nil
-        #endif
+        let deadline = started + min(code.lifetime, Self.maximumDuration)
+        let (tokens, idToken) = try await DPoPTokenCall.withNewKey(of: prover) {
+            key -> (TokenRefreshResult, IDToken?) in
+            let issued = try await self.tokens(for: code, key, until: deadline)
+            let tokens = try issued.tokensOfSignIn(boundBy: key)
+            #if canImport(CryptoKit) || Crypto
+            return (tokens, try await idTokens.idToken(of: issued, scope: scope, nonce: nil))
+            #else
+            return (tokens, nil)
+            #endif
+        }
         try await session.signIn(tokens)
         return idToken
     }
 
     /// Polls the token endpoint as RFC 8628 §3.4 and §3.5 define it.
-    private func tokens(for code: OAuth2DeviceCode, until deadline: Duration) async throws -> OAuth2TokenResponse {
+    private func tokens(
+        for code: OAuth2DeviceCode, _ key: DPoPTokenCall?, until deadline: Duration
+    ) async throws -> OAuth2TokenResponse {
         var interval = min(max(code.interval, Self.intervals.lowerBound), Self.intervals.upperBound)
         var pause = interval
         var failure: OAuth2SignInError?
@@ -111,7 +121,7 @@ public struct OAuth2DeviceSignIn: Sendable {
             }
             try await clock.sleep(until: clock.uptime + pause)
             do {
-                return try await poll(code)
+                return try await poll(code, key)
             } catch let error as OAuth2SignInError {
                 // The client's key cannot be used now.
                 (failure, pause) = (error, min(pause * 2, Self.intervals.upperBound))
@@ -139,16 +149,17 @@ public struct OAuth2DeviceSignIn: Sendable {
         }
     }
 
-    private func poll(_ code: OAuth2DeviceCode) async throws -> OAuth2TokenResponse {
+    private func poll(_ code: OAuth2DeviceCode, _ key: DPoPTokenCall?) async throws -> OAuth2TokenResponse {
         var parameters: QueryItems = [
             "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.deviceCode,
         ]
         parameters.append(target)
-        let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {
-            .post(.url(server.tokenEndpoint), body: $0)
+        return try await DPoPTokenCall.send(key, to: server.tokenEndpoint, over: network) { [parameters] in
+            let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {
+                .post(.url(server.tokenEndpoint), body: $0)
+            }
+            return plain.map { response, head in response.issued(at: head.serverDate) }.format(.json)
         }
-        let call = plain.map { response, head in response.issued(at: head.serverDate) }
-        return try await network.send(call.format(.json))
     }
 }
 

@@ -1,5 +1,13 @@
-import AuthInterface
+public import AuthInterface
 import NetworkCore
+
+extension OAuth2TokenRefreshHandler: TokenBindingHandler {
+    /// Deletes the key of a session that has ended.
+    ///
+    /// - Parameter binding: What its tokens were bound to.
+    /// - Throws: What the place of the keys throws.
+    public func release(_ binding: TokenBinding) async throws { try await prover?.deleteKey(binding.thumbprint) }
+}
 
 /// The refresh of tokens that are bound to a key (DPoP, RFC 9449, G34).
 extension OAuth2TokenRefreshHandler {

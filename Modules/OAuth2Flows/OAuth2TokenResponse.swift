@@ -48,8 +48,8 @@ struct OAuth2TokenResponse: Decodable, Sendable {
         type.isEmpty || type.equalsIgnoringASCIICase(expected.rawValue)
     }
 
-    /// The tokens. An access token of a type other than the expected one must not be used (RFC 6749 §7.1, RFC 9449 §5):
-    /// it is left out, and the new refresh token beside it is kept.
+    /// The tokens. An access token of a type other than the expected one must not be used (RFC 6749 §7.1, RFC 9449
+    /// §5): it is left out, and the new refresh token beside it is kept.
     ///
     /// - Throws: `TokenRefreshError` with code `unavailable` when there is neither a usable access token nor a new
     ///   refresh token.
@@ -67,14 +67,17 @@ struct OAuth2TokenResponse: Decodable, Sendable {
 }
 
 extension OAuth2TokenResponse {
-    /// The tokens of a sign-in.
+    /// The tokens of a sign-in, bound to its key if it has one.
     ///
     /// - Throws: ``OAuth2SignInError`` with code `invalidResponse` without a token of the type.
-    func tokensOfSignIn(_ expected: OAuth2TokenUse = .bearer) throws(OAuth2SignInError) -> TokenRefreshResult {
+    func tokensOfSignIn(boundBy key: DPoPTokenCall? = nil) throws(OAuth2SignInError) -> TokenRefreshResult {
+        let expected: OAuth2TokenUse = key == nil ? .bearer : .dpop
         guard isToken(of: expected), !result.accessToken.isEmpty else {
             throw OAuth2SignInError(.invalidResponse, reason: "the server issued no \(expected.rawValue) token")
         }
-        return result
+        var tokens = result
+        tokens.binding = key?.binding
+        return tokens
     }
 }
 

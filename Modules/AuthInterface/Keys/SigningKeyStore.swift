@@ -22,3 +22,15 @@ public protocol SigningKeyStore: Sendable {
     /// - Throws: ``TokenStoreError`` in most cases; the key is then kept.
     func deleteKey(withThumbprint thumbprint: String) async throws
 }
+
+/// Deletes the key to which the tokens of an ended session were bound.
+///
+/// The engine calls it where its refresh handler conforms, after a sign-out, an ending, and a sign-in that replaces the
+/// session; not for a session that was moved. What fails leaves a key that no token needs.
+public protocol TokenBindingHandler: Sendable {
+    /// Deletes a key. It may be deleted already, which is no error.
+    ///
+    /// - Parameter binding: What the tokens of the session were bound to.
+    /// - Throws: Any error when the key could not be deleted.
+    func release(_ binding: TokenBinding) async throws
+}

@@ -125,6 +125,7 @@ extension TokenRefreshCoordinator {
         case .withdrawCall(let id):
             if let call = core.calls[id], call.permit.withdraw() != .made { return call.task }
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, in: &core)
+        case .releaseKey(let binding): releaseKey(binding, in: &core)
         case .startTimer(let timer, let deadline):
             return start(timer, at: deadline, in: &core)
         case .stopTimer(let timer): return core.timers.removeValue(forKey: timer)?.task
@@ -340,6 +341,19 @@ extension TokenRefreshCoordinator {
             }
             self.core.withLock { _ = $0.revocations.removeValue(forKey: id) }
             if isDone != true { observer?(.revocationFailed(session: bundle.session)) }
+        }
+    }
+
+    /// G34. `settle` waits for it as for a revocation.
+    private func releaseKey(_ binding: TokenBinding, in core: inout CoordinatorCore) {
+        guard let handler = handler as? any TokenBindingHandler else { return }
+        let id = core.nextNumber()
+        let deadline = clock.uptime + policy.storeLimit
+        core.revocations[id] = Task.detached(priority: Self.priority) { [self] in
+            _ = try? await clock.withDeadline(deadline) {
+                try await HandlerCall.run(of: self) { try await handler.release(binding) }
+            }
+            self.core.withLock { _ = $0.revocations.removeValue(forKey: id) }
         }
     }
 

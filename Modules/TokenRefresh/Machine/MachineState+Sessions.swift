@@ -34,7 +34,19 @@ extension MachineState {
         context.letWait(waiter, isSignIn: true)
         // The sign-in replaces what an earlier sign-out was to end.
         context.letEarlySignOutsWait()
-        if let old { revokeOnceWritten(old) }
+        if let old {
+            revokeOnceWritten(old)
+            releaseKey(of: old)
+        }
+    }
+
+    /// G34: a key belongs to one session. One that was moved goes on elsewhere.
+    private mutating func releaseKey(of ended: TokenBundle) {
+        guard let binding = ended.binding else { return }
+        if case .signedIn(let session) = state, session.value.newestBundle.binding?.thumbprint == binding.thumbprint {
+            return
+        }
+        context.emit(.releaseKey(binding))
     }
 
     /// The sessions whose tokens are still to be removed: a sign-in takes them over.
@@ -78,8 +90,10 @@ extension MachineState {
                     session: session.value.bundle.session, generation: call.generation)
             }
         }
+        let ended = session.value.newestBundle
         failWaiters()
         finish(reason)
+        if reason != .moved { releaseKey(of: ended) }
         if let revoked {
             lastRevoked = revoked
             revokeOnceWritten(revoked)
@@ -99,9 +113,12 @@ extension MachineState {
         context.storeMayHaveChanged = true
         context.forgetWrites()
         respondToStoreWaiters(nil)
-        var earlier: StoreSighting?
-        if case .signedIn(let session) = state { earlier = session.value.sighting }
+        var (earlier, ended) = (StoreSighting?.none, TokenBundle?.none)
+        if case .signedIn(let session) = state {
+            (earlier, ended) = (session.value.sighting, session.value.newestBundle)
+        }
         use(stored: found, after: earlier)
+        if let ended { releaseKey(of: ended) }
         revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
     }

@@ -18,6 +18,9 @@ enum RefreshAction: Sendable {
     /// `besideAnother`: another session is signed in, so the handler must affect this one only (G9).
     indirect case revoke(TokenBundle, besideAnother: Bool)
 
+    /// The session has ended: the key to which its tokens were bound is deleted (G34).
+    case releaseKey(TokenBinding)
+
     // Clock.
     case startTimer(RefreshTimer, at: Duration)
     case stopTimer(RefreshTimer)

@@ -24,6 +24,7 @@ extension RefreshAction {
         case .release: "release"
         case .call(_, let base, _, _): "call g\(base.generation)"
         case .cancelCall: "cancel call"
+        case .releaseKey(let binding): "release the key \(binding.thumbprint)"
         case .revoke(let bundle, false): "revoke \(bundle.session.rawValue) g\(bundle.generation)"
         case .revoke(let bundle, true): "revoke only \(bundle.session.rawValue) g\(bundle.generation)"
         case .respond(let waiter, let response): "\(waiter.number): \(response.text)"

@@ -116,7 +116,7 @@ extension RefreshAction {
             "revoke \(bundle.traceText)\(besideAnother ? " beside another" : "")"
         case .respond(let waiter, let response): "#\(waiter.number) \(response.traceText)"
         case .publish(let state): "state \(state)"
-        case .startTimer, .stopTimer, .withdrawCall: nil
+        case .startTimer, .stopTimer, .withdrawCall, .releaseKey: nil
         case .report(let event): "report \(event)"
         }
     }

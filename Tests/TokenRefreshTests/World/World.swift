@@ -211,6 +211,7 @@ struct World {
                 if calls[index].phase == .made { calls[index].isCancelled = true }
             }
         case .revoke(let bundle, let besideAnother): revoke(bundle, besideAnother: besideAnother, process, before)
+        case .releaseKey: break
         case .startTimer(let timer, let deadline):
             processes[process].stop(timer)
             processes[process].timers.append(.init(timer: timer, at: deadline.milliseconds))

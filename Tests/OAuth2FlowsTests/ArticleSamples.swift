@@ -1,0 +1,36 @@
+#if canImport(CryptoKit) || Crypto
+import AuthInterface
+import Foundation
+import NetworkCore
+import OAuth2Flows
+import Storage
+import TokenRefresh
+
+// The samples of the article *Bind tokens to a key*.
+
+private struct BoundTokens {
+    let api: NetworkClient
+    let server: OAuth2Server
+    let store: FileTokenStore
+    let userAgent: LoopbackUserAgent
+
+    nonisolated func show(_ shown: Any?) {}
+
+    func signIn() async throws {
+        let keys = StoredSigningKeys { FileTokenStore(application: "notes.keys", account: $0) }
+        let prover = DPoPProver(keys: keys)
+
+        var handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: server.tokenEndpoint, client: .public(id: "notes"), network: api)
+        handler.prover = prover
+        let session = TokenRefreshCoordinator(store: store, handler: handler)
+
+        var signIn = OAuth2CodeSignIn(server: server, client: .public(id: "notes"), network: api, scope: "notes")
+        signIn.prover = prover
+        try await signIn.start(session, with: userAgent)
+
+        let network = api.authenticated(by: session, policy: AuthenticationPolicy(placement: .dpop(prover)))
+        show(network)
+    }
+}
+#endif
