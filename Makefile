@@ -182,6 +182,9 @@ endurance: setup-run $(PINS) ## Run S13, S14, S15, S20 and traffic for long: mak
 test-provider: setup-run $(PINS) ## Run the OAuth 2 flows against a real provider, and Schemathesis against our server: both from PyPI
 	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" swift test $(BUILD_FLAGS) $(WORKSPACE) \
 		--filter '^(ProviderTests|DevBackendTests\.ConformanceTests)(\.|/)'
+	@provider=App/Tests/Endurance/provider && "$$(App/Tests/environment "$$provider")" -B "$$provider/check_proofs.py"
+	LATCHKEY_MODULE=OAuth2Flows STRICT_PROFILE="$(CURDIR)/App/Tests/Endurance/provider/start-strict" swift test $(BUILD_FLAGS) \
+		--scratch-path .build-module $(if $(TRAITS_OAuth2Flows),--traits $(TRAITS_OAuth2Flows)) --filter StrictProfileTests
 
 # On Linux without debug information: callgrind reads none of this compiler's.
 BENCH := --package-path Benchmarks --scratch-path .build-bench -c release

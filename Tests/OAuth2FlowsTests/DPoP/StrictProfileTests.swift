@@ -1,0 +1,120 @@
+#if canImport(CryptoKit) || Crypto
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+import NetworkURLSession
+import Storage
+import TestSupport
+import Testing
+import TokenRefresh
+
+@testable import OAuth2Flows
+
+/// The server of a strict profile: pushed requests, PKCE, DPoP with nonces that change, `private_key_jwt`, rotation. It
+/// is a process of `App/Tests/Endurance/provider`, and its checks are those of a library in another language.
+@Suite("A strict profile", .enabled(if: StrictProfile.program != nil), .timeLimit(.minutes(5)))
+struct StrictProfileTests {
+    @Test func `a session signs in, is refreshed and sends requests, and no proof is refused`() async throws {
+        let profile = try await StrictProfile(nonceUses: 3)
+        defer { profile.process.kill() }
+        let (engine, network) = try await profile.signedIn()
+        for round in 1...12 {
+            #expect(try await network.send(Endpoint<Value>.get("resource").format(.json)).value == 1)
+            if round.isMultiple(of: 4) { try await engine.refresh() }
+        }
+        let counters = try await profile.counters()
+        #expect(counters["sign_ins"] == 1 && counters["rotations"] == 3 && counters["resource_ok"] == 12)
+        #expect(counters["proofs_refused"] == nil && counters["reuses"] == nil && counters["refused"] == nil)
+        // The request that was pushed, the code, three refreshes and twelve requests, each third with a new nonce.
+        #expect((counters["challenges"] ?? 0) >= 17 / 3)
+    }
+
+    @Test func `a burst on expired tokens causes one rotation`() async throws {
+        let profile = try await StrictProfile(nonceUses: 1_000)
+        defer { profile.process.kill() }
+        let (engine, network) = try await profile.signedIn()
+        try await profile.expireAccessTokens()
+        let values = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<20 {
+                group.addTask { try await network.send(Endpoint<Value>.get("resource").format(.json)).value }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(values == 20)
+        #expect(engine.status.lastEnding == nil)
+        let counters = try await profile.counters()
+        #expect(
+            counters["rotations"] == 1 && counters["reuses"] == nil && counters["refused"] == nil
+                && counters["proofs_refused"] == nil)
+    }
+}
+
+private struct Value: Decodable, Sendable {
+    let value: Int
+}
+
+/// Opens the page itself, and takes the redirect that is its response.
+private struct RedirectingUserAgent: OAuth2UserAgent {
+    let network: NetworkClient
+
+    func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
+        let redirectURI = try #require(URL(string: "http://127.0.0.1:9/callback"))
+        let call = Endpoint<Void>.get(.url(try await page.url(redirectingTo: redirectURI))).withoutAuthentication()
+            .redirects(.refuse)
+        let error = try await #require(throws: NetworkError.self) { try await network.send(call) }
+        let location = try #require(error.response?.headers["Location"])
+        return (try #require(URL(string: location)), redirectURI)
+    }
+}
+
+private final class StrictProfile: Sendable {
+    /// The program that starts it: `make test-provider` sets the variable, and without it the tests are skipped.
+    static let program = ProcessInfo.processInfo.environment["STRICT_PROFILE"]
+
+    private struct Description: Decodable {
+        let issuer: URL
+    }
+
+    let process: SpawnedProcess
+    private let network: NetworkClient
+    private let issuer: URL
+    private let clientKey: any SigningKey
+
+    /// Starts a server whose nonce changes after a number of accepted proofs.
+    init(nonceUses: Int) async throws {
+        clientKey = try await StoredSigningKeys { _ in MemoryTokenStore() }.makeKey()
+        let key = String(decoding: try JSONEncoder().encode(clientKey.publicKey), as: UTF8.self)
+        process = try SpawnedProcess(
+            Self.program ?? "",
+            ["--client-key", key, "--nonce-uses", "\(nonceUses)"], environment: ProcessInfo.processInfo.environment)
+        var lines = process.lines.makeAsyncIterator()
+        let line = try #require(await lines.next(), "the server has not started")
+        issuer = try JSONDecoder().decode(Description.self, from: Data(line.utf8)).issuer
+        network = NetworkClient(baseURL: issuer, transport: URLSessionTransport(), interceptors: [])
+    }
+
+    /// A session, and a client whose requests it authenticates.
+    func signedIn() async throws -> (TokenRefreshCoordinator, AuthenticatedNetworkClient) {
+        let server = try await OAuth2Server.discover(issuer: issuer, network: network)
+        let client = OAuth2Client.privateKey(id: "strict-client", key: clientKey, issuer: server.issuer)
+        let prover = DPoPProver(keys: StoredSigningKeys { _ in MemoryTokenStore() })
+        var signIn = OAuth2CodeSignIn(server: server, client: client, network: network, scope: "resource")
+        signIn.prover = prover
+        var handler = OAuth2TokenRefreshHandler(tokenEndpoint: server.tokenEndpoint, client: client, network: network)
+        handler.prover = prover
+        let engine = TokenRefreshCoordinator(store: MemoryTokenStore(), handler: handler)
+        try await signIn.start(engine, with: RedirectingUserAgent(network: network))
+        let policy = AuthenticationPolicy(placement: .dpop(prover))
+        return (engine, network.authenticated(by: engine, policy: policy))
+    }
+
+    func expireAccessTokens() async throws {
+        try await network.send(Endpoint<Void>.post("expire", body: .none).withoutAuthentication())
+    }
+
+    func counters() async throws -> [String: Int] {
+        try await network.send(Endpoint<[String: Int]>.get("counters").withoutAuthentication().format(.json))
+    }
+}
+#endif
