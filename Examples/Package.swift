@@ -73,6 +73,13 @@ var targets: [Target] = [
         ["NotesServer", hummingbird, asyncHTTPClient, nioCore, nioHTTP1]
             + latchkey("AuthInterface", "DataAPI", "NetworkAsyncHTTPClient", "NetworkCore", "Storage", "TokenRefresh")),
     .target(
+        name: "FollowerGateway",
+        dependencies: [hummingbird] + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
+    tests(
+        of: "FollowerGateway",
+        ["NotesServer", asyncHTTPClient, nioCore, nioHTTP1]
+            + latchkey("AuthInterface", "NetworkAsyncHTTPClient", "NetworkCore", "Storage", "TokenRefresh")),
+    .target(
         name: "ObservabilityBridge",
         dependencies: [
             logging, metrics,

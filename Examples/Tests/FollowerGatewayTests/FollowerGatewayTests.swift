@@ -1,0 +1,71 @@
+import AsyncHTTPClient
+import AuthInterface
+import FollowerGateway
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NetworkAsyncHTTPClient
+import NetworkCore
+import NotesServer
+import Storage
+import Testing
+import TokenRefresh
+
+@Suite struct FollowerGatewayTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("latchkey-\(UUID().uuidString)")
+
+    private func notes(at url: URL) async throws -> (status: Int, text: String) {
+        let response = try await HTTPClient.shared.execute(
+            HTTPClientRequest(url: "\(url)/notes"), timeout: .seconds(3_600))
+        return (Int(response.status.code), String(buffer: try await response.body.collect(upTo: 65_536)))
+    }
+
+    /// Runs an owner of a session, and a gateway that follows it through a file.
+    private func running(
+        _ test: (NotesServer, _ owner: TokenRefreshCoordinator, _ gateway: URL) async throws -> Void
+    ) async throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let published = folder.appendingPathComponent("followers")
+        try await NotesServer.run { server in
+            let store = FollowedTokenStore(
+                FileTokenStore(folder: folder.appendingPathComponent("owner")),
+                publishing: FileTokenStore(folder: published, access: .readableByGroup))
+            let owner = TokenRefreshCoordinator(store: store, handler: server.handler)
+            let api = NetworkClient(baseURL: server.url, transport: AsyncHTTPClientTransport())
+            try await owner.signIn(server.signIn())
+            await store.settle(within: .seconds(3_600))
+            var policy = FollowerPolicy()
+            policy.bundleWait = .seconds(3_600)
+            let file = FileTokenStore(folder: published, access: .readableByGroup)
+            let gateway = FollowerGateway(api: api, session: SessionFollower(file, policy: policy))
+            try await serving(gateway.router()) { try await test(server, owner, $0) }
+            let names = try FileManager.default.contentsOfDirectory(atPath: published.path)
+            for name in names {
+                let text = try String(contentsOf: published.appendingPathComponent(name), encoding: .utf8)
+                #expect(!text.contains("refresh-"), "the gateway's folder has no refresh token")
+            }
+        }
+    }
+
+    @Test func `a gateway uses the owner's token, waits for its refresh, and makes none`() async throws {
+        try await running { server, owner, gateway in
+            #expect(try await notes(at: gateway).text.contains("Milk for ada1"))
+            server.expireTokens()
+            async let waiting = notes(at: gateway)
+            _ = try await owner.refresh()
+            let response = try await waiting
+            #expect(response.status == 200 && response.text.contains("Milk for ada1"))
+            #expect(server.refreshes == 1 && !server.sawReuse)
+        }
+    }
+
+    @Test func `the owner's sign-out ends the session of the gateway`() async throws {
+        try await running { server, owner, gateway in
+            #expect(try await notes(at: gateway).status == 200)
+            try await owner.signOut()
+            while try await notes(at: gateway).status != 403 { await Task.yield() }
+            #expect(server.refreshes == 0)
+        }
+    }
+}
