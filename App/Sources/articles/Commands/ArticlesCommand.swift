@@ -10,8 +10,8 @@ struct ArticlesCommand: AsyncParsableCommand {
             $XDG_CONFIG_HOME/articles/config.json. Profiles in that file have servers and sessions of their own: see \
             'articles profile --help'.
 
-            An access token in \(EnvironmentToken.variable) is used in place of the stored session. It is not stored \
-            and not refreshed.
+            An access token in \(EnvironmentToken.variable), or in the file that \(EnvironmentToken.fileVariable) names, \
+            is used in place of the stored session. It is not stored and not refreshed.
 
             Completions for bash, zsh or fish: articles --generate-completion-script SHELL. The manual page: \
             articles man.

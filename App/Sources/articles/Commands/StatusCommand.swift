@@ -105,7 +105,7 @@ struct StatusObject: Encodable, PrintedObject {
     init(_ configuration: AppConfiguration) {
         baseURL = configuration.baseURL.absoluteString
         let location = configuration.storeLocation
-        store = EnvironmentToken.isSet ? EnvironmentToken.variable : location
+        store = EnvironmentToken.source ?? location
     }
 
     /// Adds the outcome of an automatic login.

@@ -51,7 +51,7 @@ extension Examination {
             checks.append(
                 .failure(
                     "token", "the server refuses the access token, and there is no refresh token",
-                    EnvironmentToken.isSet ? "set another one in \(EnvironmentToken.variable)" : Self.signIn))
+                    EnvironmentToken.isSet ? "set another one in \(EnvironmentToken.source ?? "")" : Self.signIn))
         }
     }
 

@@ -43,8 +43,8 @@ struct Examination {
     private mutating func checkStore() async {
         let location = graph.configuration.storeLocation
         guard let store = graph.sharedStore else {
-            if EnvironmentToken.isSet {
-                checks.append(.ok("store", "not used: the access token is that of \(EnvironmentToken.variable)"))
+            if let source = EnvironmentToken.source {
+                checks.append(.ok("store", "not used: the access token is that of \(source)"))
                 stored = (try? await graph.store.load()).map { $0.map { .active($0) } ?? .empty }
             } else {
                 checks.append(.warning("store", "in memory: the session ends with the program", "use --store file"))

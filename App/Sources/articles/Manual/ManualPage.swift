@@ -103,6 +103,7 @@ struct ManualPage {
             settings + [
                 ("LATCHKEY_CONFIG", "The path of the configuration file."),
                 (EnvironmentToken.variable, "An access token in place of the stored session."),
+                (EnvironmentToken.fileVariable, "A file with one, as 'articles session follow' keeps it."),
                 ("NO_COLOR", "When set, nothing is colored."),
             ]
         return [".SH ENVIRONMENT"]

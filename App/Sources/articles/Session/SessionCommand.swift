@@ -6,8 +6,11 @@ import Foundation
 struct SessionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "session",
-        abstract: "Show the session, or move it to another machine or store.",
-        subcommands: [SessionShowCommand.self, SessionExportCommand.self, SessionImportCommand.self]
+        abstract: "Show the session, move it to another machine or store, or give its token to other tools.",
+        subcommands: [
+            SessionShowCommand.self, SessionExportCommand.self, SessionImportCommand.self,
+            SessionFollowCommand.self,
+        ]
     )
 }
 
@@ -56,8 +59,7 @@ struct SessionObject: Encodable, PrintedObject {
         func shown(_ token: String) -> String { isRevealed ? token : "redacted (\(token.utf8.count) characters)" }
         baseURL = configuration.baseURL.absoluteString
         store =
-            EnvironmentToken.isSet
-            ? EnvironmentToken.variable : configuration.storeLocation
+            EnvironmentToken.source ?? configuration.storeLocation
         session = bundle.session.rawValue
         generation = bundle.generation
         accessToken = shown(bundle.accessToken)
