@@ -43,6 +43,10 @@ extension ErrorCode<AuthenticationError> {
     /// The store cannot be read or written now (locked, absent, unreadable). The session is kept.
     public static var storeUnavailable: Self { Self(rawValue: "storeUnavailable") }
 
+    /// A sign-out could be stored neither in the store nor in the journal. The session has ended in this process, and
+    /// does not stay ended: the next start finds its tokens in the store (G30).
+    public static var signOutNotStored: Self { Self(rawValue: "signOutNotStored") }
+
     /// The refresh handler asked the session that it refreshes for a token: it would wait for itself (G20).
     public static var insideRefresh: Self { Self(rawValue: "insideRefresh") }
 
@@ -86,6 +90,8 @@ extension AuthenticationError: RedactedDescription {
         case .refreshUnavailable: "the token could not be refreshed, and the session is kept; try again later"
         case .storeUnavailable:
             "the token store is unavailable and unchanged (after a sign-out, the tokens are still in it); try again later"
+        case .signOutNotStored:
+            "neither the token store nor the journal can be written: the sign-out ends with this process; try again"
         case .insideRefresh:
             "the refresh handler must not use the session it refreshes; give it a service without tokens"
         case .proofRequired:
@@ -107,6 +113,7 @@ extension AuthenticationError: LocalizedError {
         case .unauthorized, .noRefreshToken: "The server does not accept the sign-in any more."
         case .refreshUnavailable: "The sign-in could not be renewed."
         case .storeUnavailable: "The stored sign-in cannot be read."
+        case .signOutNotStored: "You may be signed in again when the app starts again."
         default: "The sign-in failed."
         }
     }
@@ -114,6 +121,7 @@ extension AuthenticationError: LocalizedError {
     /// What the user can do.
     public var recoverySuggestion: String? {
         if let retryAfter, retryAfter > .zero { return "Try again in \(retryAfter.inWords)." }
-        return code == .refreshUnavailable || code == .storeUnavailable ? "Try again later." : "Sign in again."
+        let isTemporary = [.refreshUnavailable, .storeUnavailable, .signOutNotStored].contains(code)
+        return isTemporary ? "Try again later." : "Sign in again."
     }
 }

@@ -1,7 +1,8 @@
 /// Why no user is signed in.
 ///
 /// Two reasons are equal when they are of one kind. Equality ignores the details of an expired session (its
-/// ``SessionEnding``), so that a test or a screen can compare with `.expired()`.
+/// ``SessionEnding``) and of a lost one (its ``SessionSighting``), so that a test or a screen can compare with
+/// `.expired()` or `.lost()`.
 public enum SignOutReason: Sendable {
     /// Nothing was stored: there has been no sign-in yet.
     case never
@@ -19,8 +20,16 @@ public enum SignOutReason: Sendable {
     /// The session was moved out of this store and continues elsewhere. Its tokens are not revoked.
     case moved
 
+    /// A session was there, and nothing that the store keeps says that it ended: its tokens have vanished (G30). Nothing
+    /// was deleted or revoked: where the same tokens are there again, the user is signed in again. The sighting says
+    /// where and when they were last seen; `nil`: not known.
+    case lost(SessionSighting?)
+
     /// The session expired, with no details known.
     public static func expired() -> SignOutReason { .expired(SessionEnding()) }
+
+    /// The session is lost, with no details known.
+    public static func lost() -> SignOutReason { .lost(nil) }
 
     /// Whether the session expired. The details do not matter.
     public var isExpired: Bool {
@@ -32,7 +41,9 @@ extension SignOutReason: Hashable {
     /// Compares the kinds, and an application's reasons by their text.
     public static func == (first: SignOutReason, second: SignOutReason) -> Bool {
         switch (first, second) {
-        case (.never, .never), (.byUser, .byUser), (.expired, .expired), (.moved, .moved): true
+        case (.never, .never), (.byUser, .byUser), (.expired, .expired), (.moved, .moved),
+            (.lost, .lost):
+            true
         case (.application(let first), .application(let second)): first == second
         default: false
         }
@@ -46,6 +57,7 @@ extension SignOutReason: Hashable {
         case .expired: hasher.combine(2)
         case .application(let text): hasher.combine(text)
         case .moved: hasher.combine(3)
+        case .lost: hasher.combine(4)
         }
     }
 }

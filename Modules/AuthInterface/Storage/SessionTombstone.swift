@@ -27,7 +27,7 @@ public struct SessionTombstone: Sendable, Hashable {
 
 extension SessionTombstone: Codable {
     private enum CodingKeys: String, CodingKey {
-        case session, reason, text, ending, date, moved
+        case session, reason, text, ending, date, moved, lost
     }
 
     /// Decodes a tombstone. A reason that a later version has added is read as one of the application: the session has
@@ -44,7 +44,9 @@ extension SessionTombstone: Codable {
         case "expired": reason = .expired(try fields.decodeIfPresent(SessionEnding.self, forKey: .ending) ?? .init())
         case "application":
             let isMoved = try fields.decodeIfPresent(Bool.self, forKey: .moved) ?? false
-            reason = isMoved ? .moved : .application(try fields.decode(String.self, forKey: .text))
+            let text = try fields.decode(String.self, forKey: .text)
+            let lost = try fields.decodeIfPresent(SessionSighting.self, forKey: .lost)
+            reason = isMoved ? .moved : lost.map { .lost($0) } ?? .application(text)
         case "never": reason = .never
         default: reason = .application(name)
         }
@@ -71,6 +73,11 @@ extension SessionTombstone: Codable {
             try fields.encode("application", forKey: .reason)
             try fields.encode("moved", forKey: .text)
             try fields.encode(true, forKey: .moved)
+        case .lost(let sighting):
+            // The engine stores no such end. An application may, and a version that does not know it reads its own.
+            try fields.encode("application", forKey: .reason)
+            try fields.encode("lost", forKey: .text)
+            try fields.encode(sighting ?? SessionSighting(session: session), forKey: .lost)
         }
     }
 }

@@ -18,6 +18,7 @@ struct ChecksumTests {
             .active(.complete), .empty,
             .tombstone(SessionTombstone(session: SessionID(), reason: .expired(ending), date: Date())),
             .tombstone(SessionTombstone(session: SessionID(), reason: .moved, date: Date())),
+            .tombstone(SessionTombstone(session: SessionID(), reason: .lost(nil), date: Date())),
         ]
         for session in sessions {
             var data = try TokenEnvelope.encode(session)

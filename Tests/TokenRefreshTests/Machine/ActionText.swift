@@ -56,6 +56,7 @@ extension SessionState {
         case .signedOut(.expired): "signedOut expired"
         case .signedOut(.application(let text)): "signedOut \(text)"
         case .signedOut(.moved): "signedOut moved"
+        case .signedOut(.lost): "signedOut lost"
         }
     }
 }

@@ -6,7 +6,7 @@ package enum Phrase: String, CaseIterable, Sendable {
     case launching, launchFailed
     case signIn, signInAsGuest, signInWithApple, signInWithKakao, signInWith, signingIn
     case name, photo, pickPhoto, preparingPhoto, photoReady, uploading, register
-    case endedByServer, endedByApplication, endDetails, sessionEnded, signInAgain, signedOutByUser
+    case endedByServer, endedByApplication, endDetails, sessionEnded, sessionLost, signInAgain, signedOutByUser
     case endedReused, endedUnused, endedRevoked
     case signOut, signOutIncomplete
     case articles, noArticles, loading, loadingMore, endOfList, showsStored, newArticle, byAuthor
@@ -17,7 +17,8 @@ package enum Phrase: String, CaseIterable, Sendable {
 
     case errorUnknown, errorDetails
     case errorNoConnection, errorTimedOut, errorInsecure, errorServer, errorNotFound, errorForbidden, errorRefused
-    case errorTooMany, errorResponse, errorRequest, errorSignIn, errorProvider, errorRefresh, errorStore, errorCancelled
+    case errorTooMany, errorResponse, errorRequest, errorSignIn, errorProvider, errorRefresh, errorStore, errorSignOut
+    case errorCancelled
     case errorNotAnImage, errorUnsupportedImage, errorImageTooLarge, errorImageDamaged, errorImageProcessing
     case errorIncompleteGuest, errorIncompleteDraft
 
@@ -39,6 +40,7 @@ package enum Phrase: String, CaseIterable, Sendable {
         case "providerUnavailable": self = .errorProvider
         case "refreshUnavailable", "notStarted": self = .errorRefresh
         case "storeUnavailable": self = .errorStore
+        case "signOutNotStored": self = .errorSignOut
         case "cancelled": self = .errorCancelled
         case "incompleteGuest": self = .errorIncompleteGuest
         case "incompleteDraft": self = .errorIncompleteDraft

@@ -64,6 +64,7 @@ struct StatusObject: Encodable, PrintedObject {
         var requestId: String?
         var date: Date?
         var process: String?
+        var store: String?
     }
 
     /// Why the last refresh failed (G24).
@@ -125,6 +126,10 @@ struct StatusObject: Encodable, PrintedObject {
         case .signedOut(.expired(let ending)):
             state = "expired"
             return "the session has ended\(ending.cause); sign in again with 'articles login guest'"
+        case .signedOut(.lost(let sighting)):
+            state = "signedOut"
+            return "the session is lost: \(sighting.map { "\($0)" } ?? "its tokens are no longer in the store"); "
+                + "sign in again with 'articles login guest'"
         case .signedOut:
             state = "signedOut"
             return "not signed in; sign in with 'articles login guest'"
@@ -188,6 +193,7 @@ extension StatusObject.Ending {
         case .byUser: self.init(reason: "byUser", date: date)
         case .application(let text): self.init(reason: text, date: date)
         case .moved: self.init(reason: "moved", date: date)
+        case .lost(let sighting): self.init(reason: "lost", date: sighting?.date, store: sighting?.store)
         case .expired(let ending):
             self.init(
                 reason: "expired", httpStatus: ending.status, code: ending.code, requestId: ending.requestID,
@@ -201,7 +207,10 @@ extension StatusObject.Ending {
             httpStatus.map { "HTTP \($0)" }, code, requestId.map { "request \($0)" }, process.map { "process \($0)" },
             date?.formatted(.iso8601),
         ]
-        let names = ["byUser": "by the user", "moved": "moved by 'articles session export'"]
+        let names = [
+            "byUser": "by the user", "moved": "moved by 'articles session export'",
+            "lost": "lost: its tokens are no longer in \(store ?? "the store"); last seen",
+        ]
         let name = names[reason] ?? reason
         return ([name] + known.compactMap(\.self)).joined(separator: ", ")
     }

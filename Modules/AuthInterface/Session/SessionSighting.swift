@@ -1,0 +1,30 @@
+public import struct Foundation.Date
+
+/// Where and when a session was last seen, for one that is lost (G30). It holds no secret.
+public struct SessionSighting: Sendable, Hashable, Codable {
+    /// The session.
+    public var session: SessionID
+
+    /// When its tokens were last stored or read, on the clock of the device, to the hour. `nil`: not known.
+    public var date: Date?
+
+    /// What kept its tokens, such as "the Keychain". Never an account name. `nil`: not known.
+    public var store: String?
+
+    /// Creates a sighting.
+    public init(session: SessionID, date: Date? = nil, store: String? = nil) {
+        self.session = session
+        self.date = date
+        self.store = store
+    }
+}
+
+extension SessionSighting: CustomStringConvertible {
+    /// The known fields in one line.
+    public var description: String {
+        var text = "session \(session)"
+        if let store { text += ", kept in \(store)" }
+        if let date { text += ", last seen \(date.formatted(.iso8601))" }
+        return text
+    }
+}

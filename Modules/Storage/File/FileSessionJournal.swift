@@ -1,0 +1,96 @@
+public import AuthInterface
+import ConcurrencyPrimitives
+public import Foundation
+
+/// Keeps the journal of one account in a file that only its owner can read, shared by all processes of that user (G30).
+///
+/// **Where.** In another place than the store: beside a Keychain, a keyring or a database in the state folder of the
+/// application; beside a ``FileTokenStore`` in another folder, on another file system where there is one. A disk that
+/// fails, is full or is read-only then takes one of the two.
+///
+/// **The file.** `FOLDER/DIGEST.json`, mode 0600, in a folder of mode 0700. The digest of the account and of the name
+/// of its store has a random key, which is in the folder too: no account can be read from a name, nor from a file. What
+/// ``FileTokenStore`` says of other users' rights, of links, of missing folders and of atomic, durable writes holds
+/// here as well, by the same code. An empty journal has no file.
+///
+/// **A file that cannot be read** stays as it is, and throws: the error names the command that removes it.
+public struct FileSessionJournal: SessionJournal {
+    /// What keeps the tokens, as a lost session shows it.
+    public let storeName: String
+
+    private let file: JournalFile
+    private let queue = BlockingQueue(label: "session-journal")
+
+    /// Creates a journal in a folder of your choice. The folder is not accessed before the first call.
+    ///
+    /// - Parameters:
+    ///   - folder: A folder for journals only. The first session creates it; its parent must exist.
+    ///   - account: The name of the account in its store: any text. It is written nowhere.
+    ///   - storeName: What keeps the tokens, as a lost session shows it, such as "the Keychain". Together with the
+    ///     account it names the journal, so keep it when an update moves the items.
+    public init(folder: URL, account: String = "default", storeName: String) {
+        let folder = folder.standardizedFileURL
+        self.init(storeName: storeName, account: account) {
+            [JournalLocation(folder: folder, anchor: folder.deletingLastPathComponent())]
+        }
+    }
+
+    /// Creates a journal in a default folder of an application. No folder is accessed before the first call.
+    ///
+    /// - Parameters:
+    ///   - application: The name of the application's folder, as in ``FileTokenStore``.
+    ///   - account: The name of the account in its store: any text. It is written nowhere.
+    ///   - storeName: What keeps the tokens, as in ``init(folder:account:storeName:)``.
+    ///   - tokens: The folder of the tokens, if they are in files. The journal is on another disk then, if the state,
+    ///     the configuration or the data folder of the user is on one, and otherwise in `TOKENS.journal`; where the
+    ///     tokens are in the default folder, in the `journal` folder beside it. Where it is once, it stays.
+    public init(
+        application: String, account: String = "default", storeName: String, apartFrom tokens: URL? = nil
+    ) {
+        self.init(storeName: storeName, account: account) {
+            let standard = JournalLocation.standard(application)
+            return tokens.map { JournalLocation.apart(from: $0, standard) } ?? [standard[0]]
+        }
+    }
+
+    init(
+        storeName: String, account: String, known: KnownFolders? = nil, writeLimit: Duration = TokenFile.writeLimit,
+        locations: @escaping @Sendable () -> [JournalLocation]
+    ) {
+        self.storeName = storeName
+        file = JournalFile(
+            identity: "\(storeName)\0\(account)", locations: locations,
+            known: known ?? KnownFolders(stateFolder: TokenFolderLocation.state().folder.path), writeLimit: writeLimit)
+    }
+
+    /// Reads what is written.
+    ///
+    /// - Returns: What is written; an empty entry only when that is certain.
+    /// - Throws: `TokenStoreError` with code `insecure`, `corrupt`, `unsupportedVersion` or `unavailable`.
+    public func read() async throws -> SessionJournalEntry {
+        try await queue.run { [file] () throws(TokenStoreError) in try file.read() }
+    }
+
+    /// Reads, changes and writes, as one step that no other process can interrupt.
+    ///
+    /// - Parameter change: Returns the new entry. It is called on a thread of the journal.
+    /// - Returns: The new entry.
+    /// - Throws: `TokenStoreError` as ``read()``, and with code `busy` when another process has held the lock for 5
+    ///   seconds. What is written is then unchanged.
+    @discardableResult
+    public func update(
+        _ change: @escaping @Sendable (SessionJournalEntry) -> SessionJournalEntry
+    ) async throws -> SessionJournalEntry {
+        try await queue.run { [file] () throws(TokenStoreError) in try file.update(change) }
+    }
+}
+
+extension FileSessionJournal: CustomStringConvertible {
+    /// What it is about. The account is not shown.
+    public var description: String { "FileSessionJournal(\(storeName))" }
+}
+
+extension FileSessionJournal: CustomReflectable {
+    /// Shows what the description does.
+    public var customMirror: Mirror { Mirror(self, children: ["storeName": storeName]) }
+}

@@ -1,0 +1,205 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// G30: a journal in files of this user alone.
+@Suite("The journal in files", .timeLimit(.minutes(10)))
+struct FileSessionJournalTests {
+    let temporary = TemporaryFolder()
+
+    private func journal(_ folder: URL, account: String = "ada", store: String = "store") -> FileSessionJournal {
+        FileSessionJournal(folder: folder, account: account, storeName: store)
+    }
+
+    private func entry(_ session: String = "session-1") -> SessionJournalEntry {
+        SessionJournalEntry(seen: SessionSighting(session: SessionID(rawValue: session)))
+    }
+
+    private func files(_ folder: URL) throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        let pairs = try names.map { ($0, try Data(contentsOf: folder.appendingPathComponent($0))) }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    @Test func `the file journal keeps the contract`() async throws {
+        let (temporary, broken) = (temporary, Locations())
+        try await SessionJournalContract.check(
+            reopen: { journal in FileSessionJournal(folder: broken[journal.storeName], storeName: journal.storeName) },
+            unavailable: { journal in
+                let folder = broken[journal.storeName]
+                try FileManager.default.removeItem(at: folder)
+                try Data("no folder".utf8).write(to: folder)
+                return journal
+            },
+            makeEmptyJournal: {
+                let folder = temporary.fresh()
+                return FileSessionJournal(folder: folder, storeName: broken.note(folder))
+            }
+        )
+    }
+
+    @Test func `the journal in memory keeps the contract`() async throws {
+        try await SessionJournalContract.check(
+            reopen: { $0 },
+            unavailable: { journal in
+                journal.fail()
+                return journal
+            },
+            makeEmptyJournal: { MemorySessionJournal() }
+        )
+    }
+
+    @Test func `a read creates nothing, nor does an update that says nothing`() async throws {
+        let folder = temporary.fresh()
+        #expect(try await journal(folder).read().isEmpty)
+        _ = try await journal(folder).update { $0 }
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
+    }
+
+    @Test func `files are 0600 in a folder of 0700, and show no account`() async throws {
+        let folder = temporary.fresh()
+        let journal = journal(folder, account: "ada-of-example")
+        _ = try await journal.update { _ in self.entry() }
+        #expect(mode(folder) == 0o700)
+        for (name, data) in try files(folder) {
+            #expect(mode(folder.appendingPathComponent(name)) == 0o600)
+            #expect(!name.contains("ada") && data.range(of: Data("ada-of".utf8)) == nil)
+        }
+        var dumped = ""
+        dump(journal, to: &dumped)
+        #expect(!"\(journal)\(dumped)".contains("ada-of"))
+    }
+
+    @Test func `two accounts, and two stores, have a journal each, and another folder other names`() async throws {
+        let (folder, other) = (temporary.fresh(), temporary.fresh())
+        _ = try await journal(folder).update { _ in self.entry("1") }
+        #expect(try await journal(folder, account: "bob").read().isEmpty)
+        #expect(try await journal(folder, store: "another").read().isEmpty)
+        _ = try await journal(other).update { _ in self.entry("1") }
+        let names = try [folder, other].map { try files($0).keys.filter { $0.hasSuffix(".json") } }
+        #expect(names[0].count == 1 && names[0] != names[1], "the key of each folder is its own")
+    }
+
+    @Test func `an empty journal leaves no file`() async throws {
+        let folder = temporary.fresh()
+        _ = try await journal(folder).update { _ in self.entry() }
+        _ = try await journal(folder).update { _ in SessionJournalEntry() }
+        #expect(try files(folder).keys.filter { $0.hasSuffix(".json") }.isEmpty)
+    }
+
+    @Test func `S19: a file with any flipped bit is not read, and not replaced`() async throws {
+        let folder = temporary.fresh()
+        let journal = journal(folder)
+        _ = try await journal.update { _ in self.entry() }
+        let name = try #require(try files(folder).keys.first { $0.hasSuffix(".json") })
+        let file = folder.appendingPathComponent(name)
+        let data = try Data(contentsOf: file)
+        for bit in stride(from: 0, to: data.count * 8, by: 5) {
+            var damaged = data
+            damaged[bit / 8] ^= 1 << (bit % 8)
+            try overwrite(file, with: damaged)
+            await #expect(throws: TokenStoreError.self) { try await journal.read() }
+        }
+        await #expect(throws: TokenStoreError.self) { try await journal.update { _ in self.entry("2") } }
+        try overwrite(file, with: data)
+        #expect(try await journal.read() == entry())
+    }
+
+    @Test func `G36: a file of a later version is left alone`() async throws {
+        let folder = temporary.fresh()
+        let journal = journal(folder)
+        _ = try await journal.update { _ in self.entry() }
+        let name = try #require(try files(folder).keys.first { $0.hasSuffix(".json") })
+        let body = Data(#"{"entry":{"seen":7},"format":"latchkey-journal","version":2}"#.utf8)
+        try overwrite(folder.appendingPathComponent(name), with: Data((CRC64.text(of: body) + "\n").utf8) + body)
+        let error = await #expect(throws: TokenStoreError.self) { try await journal.update { _ in self.entry("2") } }
+        #expect(error?.code == .unsupportedVersion)
+    }
+
+    @Test func `without its key a journal is not taken for an empty one`() async throws {
+        let folder = temporary.fresh()
+        _ = try await journal(folder).update { _ in self.entry() }
+        try FileManager.default.removeItem(at: folder.appendingPathComponent("key"))
+        let error = await #expect(throws: TokenStoreError.self) { try await journal(folder).read() }
+        #expect(error?.code == .corrupt && error?.reason.contains("rm -r ") == true)
+    }
+
+    @Test func `a file that others can read, or a link, is refused`() async throws {
+        let folder = temporary.fresh()
+        _ = try await journal(folder).update { _ in self.entry() }
+        let name = try #require(try files(folder).keys.first { $0.hasSuffix(".json") })
+        let file = folder.appendingPathComponent(name)
+        chmod(file.path, 0o644)
+        await #expect(throws: TokenStoreError.self) { try await journal(folder).read() }
+        chmod(file.path, 0o600)
+        let target = temporary.fresh()
+        try FileManager.default.moveItem(at: file, to: target)
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
+        let error = await #expect(throws: TokenStoreError.self) { try await journal(folder).read() }
+        #expect(error?.code == .insecure)
+    }
+
+    @Test func `G14: a folder that was there, and is gone, is no empty journal`() async throws {
+        let folder = temporary.fresh()
+        let journal = journal(folder)
+        _ = try await journal.update { _ in self.entry() }
+        try FileManager.default.moveItem(at: folder, to: temporary.fresh())
+        let error = await #expect(throws: TokenStoreError.self) { try await journal.read() }
+        #expect(error?.code == .unavailable)
+    }
+
+    // MARK: Where it is
+
+    @Test func `by default it is in the state folder, and beside tokens in files on another disk`() throws {
+        let environment = ["HOME": "/home/ada", "XDG_STATE_HOME": "/state", "XDG_CONFIG_HOME": "/config"]
+        #if !canImport(Darwin)
+        let paths = JournalLocation.standard("app", environment: environment).map(\.folder.path)
+        #expect(paths == ["/state/app/journal", "/config/app/journal", "/home/ada/.local/share/app/journal"])
+        let tokens = temporary.fresh()
+        let state = temporary.fresh()
+        let here = [JournalLocation(folder: state.appendingPathComponent("journal"), anchor: state)]
+        let sibling = tokens.appendingPathExtension("journal")
+        #expect(JournalLocation.apart(from: tokens, here).map(\.folder.path) == [sibling.path], "there is one disk")
+        let virtual = [JournalLocation(folder: URL(fileURLWithPath: "/proc/journal"), anchor: temporary.url)]
+        #expect(JournalLocation.apart(from: tokens, virtual).count == 1, "no file can be stored in /proc")
+        let beside = here[0].folder.deletingLastPathComponent().appendingPathComponent("tokens")
+        #expect(JournalLocation.apart(from: beside, here).map(\.folder) == [here[0].folder])
+        #endif
+    }
+
+    @Test func `where a journal is once, it stays`() async throws {
+        let (first, second) = (temporary.fresh(), temporary.fresh())
+        let locations = [first, second].map { JournalLocation(folder: $0, anchor: temporary.url) }
+        _ = try await FileSessionJournal(storeName: "s", account: "a") { [locations[1]] }.update { _ in self.entry() }
+        let journal = FileSessionJournal(storeName: "s", account: "a") { locations }
+        #expect(try await journal.read() == entry())
+    }
+
+    private func mode(_ file: URL) -> Int? {
+        (try? FileManager.default.attributesOfItem(atPath: file.path))?[.posixPermissions] as? Int
+    }
+
+    private func overwrite(_ file: URL, with data: Data) throws {
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: 0)
+        try handle.write(contentsOf: data)
+        try handle.close()
+    }
+}
+
+/// The folders of the journals of a contract, by the names of their stores.
+private final class Locations: @unchecked Sendable {  // The lock guards the only field.
+    private let lock = NSLock()
+    private var folders: [String: URL] = [:]
+
+    func note(_ folder: URL) -> String {
+        lock.withLock { folders[folder.lastPathComponent] = folder }
+        return folder.lastPathComponent
+    }
+
+    subscript(name: String) -> URL { lock.withLock { folders[name] } ?? URL(fileURLWithPath: "/") }
+}
