@@ -30,6 +30,10 @@ public enum SessionEvent: Sendable {
     /// application has released the engine.
     case storeFailed(TokenStoreError)
 
+    /// The journal could not be read or written (G30). Nothing else is affected by it: the session stays, a lost one is
+    /// not recognized, and a sign-out that the store does not take either does not last.
+    case journalFailed(TokenStoreError)
+
     /// The store cannot report the changes of other processes now, as where the system's limit of watches is reached.
     /// It is checked after each `pause`, or sooner.
     case storeNotWatched(pause: Duration)

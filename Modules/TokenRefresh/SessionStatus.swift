@@ -35,6 +35,12 @@ public struct SessionStatus: Sendable, Hashable {
     /// The last failure of the store. `nil`: its last operation succeeded.
     public internal(set) var storeFailure: TokenStoreError?
 
+    /// Whether a session has ended, and the store may still hold its tokens: the store has not taken the sign-out yet.
+    public internal(set) var isSignOutPending = false
+
+    /// The last failure of the journal (G30). `nil`: its last operation succeeded, or there is none.
+    public internal(set) var journalFailure: TokenStoreError?
+
     /// Whether the store reports the changes of other processes at once. `false`: it cannot now, as where the system's
     /// limit of watches is reached, and is checked every few seconds.
     public internal(set) var isWatched = true

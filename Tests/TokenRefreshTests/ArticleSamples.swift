@@ -34,6 +34,14 @@ private struct ArticleSamples {
         show(session)
     }
 
+    func remember(user: String, log: (String) -> Void) async throws {
+        let journal = FileSessionJournal(application: "notes", account: user, storeName: "the Keychain")
+        let session = TokenRefreshCoordinator(store: store, handler: handler, journal: journal)
+        if case .signedOut(.lost(let sighting)) = try await session.restore() {
+            log("the tokens have vanished: \(sighting?.description ?? "")")
+        }
+    }
+
     func accounts(_ store: @escaping @Sendable (String) -> any TokenStore) async throws {
         let sessions = SessionRegistry<String> { account in
             TokenRefreshCoordinator(store: store(account), handler: handler)

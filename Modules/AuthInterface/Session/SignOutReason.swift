@@ -20,9 +20,9 @@ public enum SignOutReason: Sendable {
     /// The session was moved out of this store and continues elsewhere. Its tokens are not revoked.
     case moved
 
-    /// A session was there, and nothing that the store keeps says that it ended: its tokens have vanished (G30). Nothing
-    /// was deleted or revoked: where the same tokens are there again, the user is signed in again. The sighting says
-    /// where and when they were last seen; `nil`: not known.
+    /// A session was there, and nothing that the store keeps says that it ended: its tokens have vanished (G30).
+    /// Nothing was deleted or revoked: where the same tokens are there again, the user is signed in again. The sighting
+    /// says where and when they were last seen; `nil`: not known.
     case lost(SessionSighting?)
 
     /// The session expired, with no details known.

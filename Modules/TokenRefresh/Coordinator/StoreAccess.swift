@@ -4,6 +4,7 @@ import ConcurrencyPrimitives
 /// Runs the reads and writes of the machine.
 struct StoreAccess: Sendable {
     let store: any TokenStore
+    var journal: (any SessionJournal)?
     let clock: any TimeSource
 
     private var shared: (any SharedTokenStore)? { store as? any SharedTokenStore }
@@ -14,6 +15,25 @@ struct StoreAccess: Sendable {
             return .success(try await store.load().map { .active($0) } ?? .empty)
         } catch {
             return .failure(.wrapping(error))
+        }
+    }
+
+    func readJournal() async -> Result<SessionJournalEntry, TokenStoreError> {
+        do {
+            return .success(try await journal?.read() ?? SessionJournalEntry())
+        } catch {
+            return .failure(.wrapping(error, of: "journal"))
+        }
+    }
+
+    /// Changes the journal in one step, so that nothing that another process has written is lost.
+    func writeJournal(_ edit: JournalEdit) async -> Result<SessionJournalEntry, TokenStoreError> {
+        do {
+            guard let journal else { return .success(SessionJournalEntry()) }
+            let store = journal.storeName
+            return .success(try await journal.update { edit.applied(to: $0, store: store) })
+        } catch {
+            return .failure(.wrapping(error, of: "journal"))
         }
     }
 
@@ -88,9 +108,9 @@ struct StoreAccess: Sendable {
 }
 
 extension TokenStoreError {
-    /// Wraps any other error of a store as `unavailable`.
-    static func wrapping(_ error: any Error) -> TokenStoreError {
+    /// Wraps any other error of a store or a journal as `unavailable`.
+    static func wrapping(_ error: any Error, of what: String = "store") -> TokenStoreError {
         error as? TokenStoreError
-            ?? TokenStoreError(.unavailable, reason: "the store failed with \(type(of: error))", cause: error)
+            ?? TokenStoreError(.unavailable, reason: "the \(what) failed with \(type(of: error))", cause: error)
     }
 }

@@ -35,6 +35,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Parameters:
     ///   - store: Holds the session. A `SharedTokenStore` is shared with other processes (G13).
     ///   - handler: The call that exchanges a refresh token for new tokens.
+    ///   - journal: Remembers in another place that a session was here, or is to end (G30). Without one, a sign-out
+    ///     that cannot be stored ends with the process, and vanished tokens look as if there had been none.
     ///   - revocation: Revokes tokens that are not used any more. `nil`: the handler, if it is a
     ///     `TokenRevocationHandler` too; otherwise tokens are not revoked.
     ///   - policy: The times and limits.
@@ -44,6 +46,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     public convenience init(
         store: any TokenStore,
         handler: any TokenRefreshHandler,
+        journal: (any SessionJournal)? = nil,
         revocation: (any TokenRevocationHandler)? = nil,
         policy: TokenRefreshPolicy = TokenRefreshPolicy(),
         clock: any TimeSource = SystemTimeSource(),
@@ -51,13 +54,14 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         self.init(
-            store: store, handler: handler, revocation: revocation, policy: policy, clock: clock, activity: activity,
-            random: .system, observer: observer)
+            store: store, handler: handler, journal: journal, revocation: revocation, policy: policy, clock: clock,
+            activity: activity, random: .system, observer: observer)
     }
 
     init(
         store: any TokenStore,
         handler: any TokenRefreshHandler,
+        journal: (any SessionJournal)? = nil,
         revocation: (any TokenRevocationHandler)?,
         policy: TokenRefreshPolicy,
         clock: any TimeSource,
@@ -71,12 +75,13 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         self.clock = clock
         self.activity = activity
         self.observer = observer
-        access = StoreAccess(store: store, clock: clock)
+        access = StoreAccess(store: store, journal: journal, clock: clock)
         let settings = MachineSettings(
             policy: policy,
             isShared: store is any SharedTokenStore,
             owner: .newEngine(),
-            tolerance: handler.replayTolerance
+            tolerance: handler.replayTolerance,
+            hasJournal: journal != nil
         )
         core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: random)))
     }
@@ -165,11 +170,16 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// While the store cannot be read, the session to end is not known. The call then throws, and the sign-out is
     /// completed as soon as the store can be read; a later sign-in replaces it.
     ///
+    /// With a journal, the sign-out is written there first (G30). Where the store does not take it then, the call
+    /// returns nevertheless: the next start completes it, before it restores anything.
+    /// ``SessionStatus/isSignOutPending`` says so.
+    ///
     /// The call also waits for the revocation, at most for the policy's `deadline`. A revocation that fails is reported
     /// as ``SessionEvent/revocationFailed(session:)`` and not thrown.
     ///
     /// - Parameter reason: `byUser`, or a reason of the application.
-    /// - Throws: `AuthenticationError` with code `storeUnavailable`, or `CancellationError`.
+    /// - Throws: `AuthenticationError` with code `storeUnavailable`; with a journal, with code `signOutNotStored` where
+    ///   neither the store nor the journal takes it: it then ends with the process. `CancellationError`.
     public func signOut(reason: SignOutReason) async throws {
         let response = await response { .signOut(reason, $0) }
         // A revocation handler that signs out does not wait for itself.

@@ -9,6 +9,8 @@ struct MachineContext: Sendable {
     var store = PendingWrite()
     var room = WaitingRoom()
     var lease = Lease()
+    /// What is known of the journal, where there is one. In a box: most events do not look at it.
+    private var journalSlot: JournalSlot
     /// The attempt whose read of the store has not ended. One is under way at most, however long the store hangs (G26).
     private var attemptRead: AttemptID?
     /// The limits of calls whose timers are set.
@@ -25,11 +27,19 @@ struct MachineContext: Sendable {
     init(settings: MachineSettings, random: RandomSource) {
         moment = Moment(settings: settings)
         self.random = random
+        journalSlot = settings.hasJournal ? .log(JournalLog()) : .absent
     }
 
     var now: Instant { moment.now }
     var policy: TokenRefreshPolicy { moment.policy }
     var settings: MachineSettings { moment.settings }
+
+    var hasJournal: Bool { if case .log = journalSlot { true } else { false } }
+
+    var journal: JournalLog {
+        get { if case .log(let log) = journalSlot { log } else { JournalLog() } }
+        set { journalSlot = .log(newValue) }
+    }
 
     mutating func emit(_ action: RefreshAction) { actions.append(action) }
 
@@ -85,6 +95,9 @@ struct MachineContext: Sendable {
     /// Sets the content for the store, and writes it as soon as no other write is under way.
     mutating func write(_ content: StoreContent) -> Int {
         let version = store.want(content)
+        if hasJournal, case .tombstone(let reason, let date, let scope) = content {
+            noteEnding(reason, at: date, of: scope)
+        }
         beginWriting()
         return version
     }
@@ -93,6 +106,8 @@ struct MachineContext: Sendable {
         if store.mustTime() {
             emit(.startTimer(.writeDeadline(version: store.version), at: now.uptime + policy.storeLimit))
         }
+        // The end of a session is noted before it is stored (G30).
+        if store.isEnding, hasJournal, journal.holdsEndings { return }
         guard let write = store.next() else { return }
         emit(.stopTimer(.storeRetry))
         emit(.write(version: write.version, dated(write.content)))
@@ -181,7 +196,7 @@ extension MachineContext: Hashable {
         first.moment == second.moment && first.store == second.store && first.room == second.room
             && first.lease == second.lease && first.attempts == second.attempts
             && first.attemptRead == second.attemptRead && first.callLimits == second.callLimits
-            && first.random == second.random
+            && first.journalSlot == second.journalSlot && first.random == second.random
     }
 
     func hash(into hasher: inout Hasher) {
@@ -192,5 +207,6 @@ extension MachineContext: Hashable {
         hasher.combine(attemptRead)
         hasher.combine(callLimits)
         hasher.combine(attempts)
+        hasher.combine(journalSlot)
     }
 }

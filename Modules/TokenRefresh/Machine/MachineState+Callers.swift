@@ -60,7 +60,7 @@ extension MachineState {
         if !restoring.isReading {
             restoring.isReading = true
             context.emit(.stopTimer(.reload))
-            context.emit(.read(.load))
+            readFirst()
         }
         state = .unknown(restoring)
     }
@@ -91,31 +91,42 @@ extension MachineState {
         switch found {
         case .success(.some(let content)):
             storeFailure = nil
-            restored(content, restoring.wish)
+            restored(content, restoring.wish, isEmpty: (try? result.get()) == .empty)
             startOwedCheck()
         case .success(nil): unreadable(.unusableBundle, restoring.wish)
         case .failure(let error): unreadable(error, restoring.wish)
         }
     }
 
-    private mutating func restored(_ content: StoredSession, _ wish: SignOut?) {
+    /// `isEmpty`: the store holds nothing, not even a tombstone that is too old.
+    private mutating func restored(_ content: StoredSession, _ wish: SignOut?, isEmpty: Bool) {
+        if wish != nil { context.noteLater(.readOrReplaced) }
         switch content {
-        case .active(let bundle):
-            // A session that another process began after the sign-out was asked for is not the one that it meant.
-            guard let wish, !isSignIn(bundle, after: wish) else {
-                begin(stored: bundle)
-                return respondToEarlySignOuts()
-            }
-            use(stored: bundle)
-            end(wish.reason, revoking: bundle, inStore: false)
-            context.letEarlySignOutsWait()
+        case .active(let bundle): found(bundle, wish)
         case .tombstone(let tombstone):
             endRestoring(tombstone.reason)
             respondToEarlySignOuts()
         case .empty:
-            endRestoring(wish?.reason ?? .never)
+            endRestoring(wish?.reason ?? (isEmpty ? reasonOfEmptyStore : .never))
             respondToEarlySignOuts()
         }
+        settleJournal(content)
+        context.writeJournal()
+    }
+
+    private mutating func found(_ bundle: TokenBundle, _ wish: SignOut?) {
+        // A session that another process began after the sign-out was asked for is not the one that it meant.
+        if let wish, !isSignIn(bundle, after: wish) {
+            endFound(bundle, wish.reason)
+            return context.letEarlySignOutsWait()
+        }
+        if let pending = pendingEnd(of: bundle) {
+            // It is completed before anything is restored (G30).
+            endFound(bundle, pending.reason, by: pending)
+            return context.letEarlySignOutsWait()
+        }
+        begin(stored: bundle)
+        respondToEarlySignOuts()
     }
 
     /// A sign-out removes content that no read can show. A store that cannot be read now is read again.
@@ -184,6 +195,20 @@ extension MachineState {
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
         let failure = AuthenticationError(.storeUnavailable, retryAfter: pause, cause: error)
-        for waiter in context.room.take(.load, .earlySignOut) { context.emit(.respond(waiter.id, .failed(failure))) }
+        for waiter in context.room.take(.load) { context.emit(.respond(waiter.id, .failed(failure))) }
+        failEarlySignOuts(error, retryAfter: pause)
+    }
+
+    /// The store cannot show which session a sign-out ends. The sign-out lasts if the journal has it (G30).
+    mutating func failEarlySignOuts(_ error: TokenStoreError, retryAfter pause: Duration? = nil) {
+        guard case .unknown(var restoring) = state, !context.room.isEmpty(.earlySignOut) else { return }
+        if context.hasJournal, context.journal.holdsEndings {
+            restoring.unanswered = error
+            state = .unknown(restoring)
+            return
+        }
+        for waiter in context.room.take(.earlySignOut) {
+            context.emit(context.response(waiter, toSignOut: error, retryAfter: pause))
+        }
     }
 }

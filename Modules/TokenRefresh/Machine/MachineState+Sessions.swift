@@ -24,6 +24,7 @@ extension MachineState {
             scope = session.value.endScope.followed(by: id)
         }
         failWaiters()
+        context.noteLater(.readOrReplaced)
         let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
         let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.moment.serverClock, context.now)
         let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
@@ -56,6 +57,13 @@ extension MachineState {
 
     mutating func signOut(_ reason: SignOutReason, _ waiter: Waiter) {
         switch state {
+        case .signedOut(.lost(let sighting?)) where context.hasJournal:
+            // The tokens may come back: then the session ends (G30).
+            let date = context.now.date
+            context.room.add(waiter, to: .earlySignOut)
+            context.noteFirst(.ending(PendingSignOut(sessions: [sighting.session], reason: reason, date: date)))
+            finish(reason)
+            respondToNotedSignOuts()
         case .signedOut, .modifying:
             context.letWait(waiter)
             // A deletion that has failed is tried again at once.
@@ -64,6 +72,7 @@ extension MachineState {
             restoring.wish = restoring.wish ?? SignOut(reason: reason, askedAt: context.now.uptime)
             state = .unknown(restoring)
             context.room.add(waiter, to: .earlySignOut)
+            context.noteEnding(reason, at: context.now.date, of: .unread)
             load()
         case .signedIn(let session):
             end(reason, revoking: session.value.newestBundle, inStore: false)
@@ -83,6 +92,7 @@ extension MachineState {
             context.storeMayHaveChanged = true
             context.forgetWrites()
             respondToStoreWaiters(nil)
+            context.note(.ended([session.value.bundle.session]))
         } else {
             _ = context.write(.tombstone(reason, at: context.now.date, of: session.value.endScope))
             if let call = session.value.call {
@@ -136,9 +146,11 @@ extension MachineState {
     }
 
     mutating func announce(_ state: SessionState) {
+        let isNew = state != published
         published = state
-        context.emit(.publish(state))
+        if isNew { context.emit(.publish(state)) }
         for waiter in context.room.take(.publication) { context.emit(.respond(waiter.id, .state(state))) }
+        guard isNew else { return }
         switch state {
         case .signedIn(let session): context.emit(.report(.signedIn(session: session)))
         case .signedOut(let reason): context.emit(.report(.signedOut(reason)))

@@ -9,6 +9,7 @@ extension MachineState {
         var failure: TokenStoreError?
         if case .failed(let error) = outcome { failure = error }
         let content = context.store.finish(version, outcome)
+        context.noteWritten(content, outcome)
         context.storeMayHaveChanged = true
         modifySession { $0.invalidateRead() }
         storeFailure = failure
@@ -68,7 +69,7 @@ extension MachineState {
         if case .signedOut = state { isSignedOut = true }
         for waiter in context.room.takeWriters(upTo: version ?? context.store.version) {
             if let error, isSignedOut, !waiter.isSignIn {
-                context.emit(.respond(waiter.id, .failed(AuthenticationError(.storeUnavailable, cause: error))))
+                context.emit(.respond(waiter.id, context.response(toSignOut: error)))
             } else {
                 context.emit(.respond(waiter.id, .done))
             }
@@ -153,6 +154,7 @@ extension MachineState {
         case (.signedIn, _):
             modifySession { $0.checked(found) }
         case (.signedOut, .active(let bundle)):
+            if let pending = pendingEnd(of: bundle) { return endFound(bundle, pending.reason, by: pending) }
             use(stored: bundle)
             announce(.signedIn(bundle.session))
         case (.signedOut, _), (.unknown, _), (.modifying, _): break

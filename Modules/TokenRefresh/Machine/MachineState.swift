@@ -18,6 +18,8 @@ struct MachineState: Hashable, Sendable {
         var isTimed = false
         var failures = 0
         var wish: SignOut?
+        /// The failure of the store for which the callers of sign-outs wait until the journal has responded.
+        var unanswered: TokenStoreError?
     }
 
     /// A sign-out before the store was read (G9): it ends the session that the first read to succeed shows. It is kept
@@ -102,6 +104,10 @@ struct MachineState: Hashable, Sendable {
         status.isStored = !context.store.isBehind
         status.storeFailure = storeFailure
         status.lastEnding = lastEnding
+        if context.hasJournal {
+            status.journalFailure = context.journal.failure
+            status.isSignOutPending = context.store.isEnding || context.journal.entry?.pending.isEmpty == false
+        }
         if case .signedIn(let session) = state { session.value.fill(&status) }
         return status
     }
@@ -137,6 +143,8 @@ struct MachineState: Hashable, Sendable {
         case .leaseHeld(let holder): modifySession { $0.leaseHeld(by: holder) }
         case .leaseLost(let id): leaseLost(id)
         case .wrote(let version, let outcome): wrote(version, outcome)
+        case .journalRead(let result): journalRead(result)
+        case .journalWrote(let result): journalWrote(result)
         case .callNotMade(let id, let error): callNotMade(id, error)
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
         case .timerFired(let timer): timerFired(timer)
@@ -144,6 +152,10 @@ struct MachineState: Hashable, Sendable {
         if context.storeMayHaveChanged {
             context.storeMayHaveChanged = false
             if check.isUnderWay { check.isStale = true }
+        }
+        switch event {
+        case .read, .wrote, .journalRead, .journalWrote: noteSession()
+        default: break
         }
         checkForWaiters()
         releaseLeases()
@@ -172,6 +184,7 @@ struct MachineState: Hashable, Sendable {
         case .reload: storeChanged()
         case .loadDeadline: loadTookTooLong()
         case .checkDeadline: checkTookTooLong()
+        case .journalDeadline: journalTookTooLong()
         }
     }
 
@@ -225,6 +238,7 @@ struct MachineState: Hashable, Sendable {
 
     var isIdle: Bool {
         guard !context.store.isBehind, !check.isUnderWay, !context.isCalling else { return false }
+        if context.hasJournal, context.journal.isWriting { return false }
         switch state {
         case .unknown(let restoring): return !restoring.isReading && restoring.wish == nil
         case .signedOut, .modifying: return true

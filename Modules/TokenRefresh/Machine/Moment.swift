@@ -9,9 +9,14 @@ final class MachineSettings: Sendable {
     /// This process, as an intent names it.
     let owner: ProcessIdentity
     let tolerance: ReplayTolerance
+    let hasJournal: Bool
 
-    init(policy: TokenRefreshPolicy, isShared: Bool, owner: ProcessIdentity, tolerance: ReplayTolerance) {
+    init(
+        policy: TokenRefreshPolicy, isShared: Bool, owner: ProcessIdentity, tolerance: ReplayTolerance,
+        hasJournal: Bool = false
+    ) {
         (self.policy, self.isShared, self.owner, self.tolerance) = (policy, isShared, owner, tolerance)
+        self.hasJournal = hasJournal
     }
 }
 
@@ -19,7 +24,7 @@ extension MachineSettings: Equatable {
     static func == (first: MachineSettings, second: MachineSettings) -> Bool {
         first === second
             || (first.policy == second.policy && first.isShared == second.isShared && first.owner == second.owner
-                && first.tolerance == second.tolerance)
+                && first.tolerance == second.tolerance && first.hasJournal == second.hasJournal)
     }
 }
 

@@ -26,6 +26,9 @@ struct PendingWrite: Hashable, Sendable {
     /// The content that is not stored yet.
     var missing: StoreContent? { isBehind ? content : nil }
 
+    /// Whether the end of a session is not stored yet.
+    var isEnding: Bool { if case .tombstone? = missing { true } else { false } }
+
     /// Whether a write is under way.
     var isWriting: Bool { underWay != nil }
 

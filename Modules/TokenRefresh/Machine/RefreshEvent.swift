@@ -24,6 +24,9 @@ enum RefreshEvent: Sendable {
     /// Another process may have the lease.
     case leaseLost(AttemptID)
     indirect case wrote(version: Int, WriteOutcome)
+    /// The journal was read, or written, and holds this (G30).
+    indirect case journalRead(Result<SessionJournalEntry, TokenStoreError>)
+    indirect case journalWrote(Result<SessionJournalEntry, TokenStoreError>)
     /// No byte of a call was written, and none will be (G28).
     indirect case callNotMade(AttemptID, TokenRefreshError)
     indirect case responded(AttemptID, base: TokenBundle, Result<TokenRefreshResult, TokenRefreshError>)
@@ -83,4 +86,6 @@ enum RefreshTimer: Hashable, Sendable {
     case reload
     case loadDeadline
     case checkDeadline
+    /// The store waits no longer for the journal.
+    case journalDeadline
 }

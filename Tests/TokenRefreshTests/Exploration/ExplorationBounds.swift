@@ -34,6 +34,10 @@ struct ExplorationBounds: Hashable, Sendable {
         case removal
         /// A process is stopped, without a sign of it before, between the decision to call and the first byte.
         case freeze
+        /// The journal fails a read or a write.
+        case journal
+        /// The tokens are deleted behind the back of the programs.
+        case vanish
 
         /// Whether it counts as a fault.
         var isFault: Bool { rawValue >= Resource.crash.rawValue }
@@ -90,5 +94,7 @@ struct ExplorationModel: Hashable, Sendable {
     /// The lease is a claim in a row: it can lapse, and has a number that is noted when it is released. Otherwise it is
     /// the lock of a file, which the kernel releases.
     var hasClaims = false
+    /// The two processes have a journal (G30).
+    var hasJournal = false
     var flaw: World.Fault?
 }

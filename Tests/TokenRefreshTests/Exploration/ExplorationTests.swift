@@ -84,6 +84,17 @@ import Testing
     }
 
     /// Only a claim can be cut. Both kinds of leases can lose what shows who holds them, and have owners that stop.
+    /// What is walked with a journal (G30).
+    private static let journaled = [
+        ExplorationBounds(faults: 2, [.signOut: 1, .failure: 1, .crash: 1, .pause: 1, .journal: 1]),
+        ExplorationBounds(faults: 2, [.signOut: 1, .vanish: 1, .crash: 1, .check: 1]),
+        ExplorationBounds(faults: 1, [.signOut: 1, .signIn: 1, .crash: 1]),
+    ]
+
+    @Test func `G30: every law holds with a journal, whatever fails and whenever a process is killed`() {
+        for bounds in Self.journaled { walk(bounds, ExplorationModel(hasJournal: true)) }
+    }
+
     private static func leases(of bounds: ExplorationBounds) -> [Bool] {
         if bounds.includes(.cut) { return [true] }
         return bounds.includes(.removal) || bounds.includes(.freeze) ? [false, true] : [false]

@@ -39,6 +39,9 @@ extension ExploredWorld {
             choices += timerChoices(slot, process)
         }
         let hasIntent = world.store.content.bundle?.refreshIntent != nil && world.plan.lease.claimTime == nil
+        if world.plan.hasJournal, world.store.content != .empty {
+            choices.append(Choice(0, .emptyStore, costs: .vanish))
+        }
         if world.store.lease != nil || hasIntent {
             choices.append(Choice(world.store.lease?.process ?? 0, .removeLease, costs: .removal))
         }
@@ -83,7 +86,10 @@ extension ExploredWorld {
             switch job.kind {
             case .write: choices.append(Choice(slot, failure.0, failure.1, costs: isDone ? .misreport : .failure))
             case .read where !isDone: choices.append(Choice(slot, failure.0, failure.1, costs: .failure))
-            case .read, .lease, .release: break
+            case .writeJournal:
+                choices.append(Choice(slot, failure.0, failure.1, costs: isDone ? .misreport : .journal))
+            case .readJournal where !isDone: choices.append(Choice(slot, failure.0, failure.1, costs: .journal))
+            case .read, .lease, .release, .readJournal: break
             }
         }
         if world.holdsLease(slot), world.canCutLease { choices.append(Choice(slot, .cutLease, costs: .cut)) }
@@ -111,7 +117,7 @@ extension ExploredWorld {
     private func lifeChoices(_ slot: Int, _ process: DeviceProcess) -> [Choice] {
         // A process that does nothing starts again as it was.
         let isWorking = process.jobs.contains { if case .lease = $0.kind { false } else { true } }
-        let isBusy = hasCall(slot) || world.holdsLease(slot) || isWorking
+        let isBusy = hasCall(slot) || world.holdsLease(slot) || isWorking || world.plan.hasJournal
         var choices = isBusy ? [Choice(slot, .crash, costs: .crash)] : []
         if process.isSuspending {
             if !world.holdsLease(slot) { choices.append(Choice(slot, .suspend)) }
@@ -142,7 +148,7 @@ extension ExploredWorld {
         // One that waits for the other process's refresh fails with it: the slow one has been counted.
         case .deadline: hasCall(slot) ? .slow : .pause
         case .callLimit: .limit
-        case .writeDeadline, .loadDeadline, .checkDeadline: .slow
+        case .writeDeadline, .loadDeadline, .checkDeadline, .journalDeadline: .slow
         case .waiterDeadline, .cooldown, .storeRetry, .reload: .pause
         case .abandonment: nil
         }
@@ -163,6 +169,7 @@ extension RefreshTimer {
         case .loadDeadline: (7, 0)
         case .checkDeadline: (8, 0)
         case .waiterDeadline: (9, 0)
+        case .journalDeadline: (10, 0)
         }
     }
 }

@@ -23,6 +23,10 @@ extension ExploredWorld {
         world.server.feed(swapped: swapped, into: &hasher)
         hasher.combine(world.calls.unordered { $1.feed(swapped: swapped, into: &$0) })
         hasher.combine(world.pauses)
+        hasher.combine(world.journal.entry)
+        hasher.combine(world.signedOut)
+        hasher.combine(world.vanished)
+        hasher.combine(world.notedEndings)
         return hasher.finalize()
     }
 }
@@ -73,6 +77,9 @@ extension DeviceProcess {
             })
         hasher.combine(notes.left)
         hasher.combine(notes.signedOut)
+        hasher.combine(notes.signedOutBefore)
+        hasher.combine(notes.awaitsJournal)
+        hasher.combine(notes.journal)
         hasher.combine(mustRevoke)
     }
 }
@@ -85,6 +92,7 @@ extension DeviceProcess.Job {
             hasher.combine(result)
             hasher.combine(ownerMayCall)
         case .wrote(_, let outcome)?: hasher.combine(outcome)
+        case .journalRead(let result)?, .journalWrote(let result)?: hasher.combine(result)
         default: break
         }
     }

@@ -21,6 +21,8 @@ extension RefreshAction {
             case nil: "save \(bundle.session.rawValue) g\(bundle.generation)"
             }
         case .write(_, .tombstone): "delete"
+        case .readJournal: "journal"
+        case .writeJournal(let edit): "note " + edit.notes.map(\.text).joined(separator: ", ")
         case .release: "release"
         case .call(_, let base, _, _): "call g\(base.generation)"
         case .cancelCall: "cancel call"
@@ -57,6 +59,19 @@ extension SessionState {
         case .signedOut(.application(let text)): "signedOut \(text)"
         case .signedOut(.moved): "signedOut moved"
         case .signedOut(.lost): "signedOut lost"
+        }
+    }
+}
+
+extension JournalEdit.Note {
+    var text: String {
+        func names(_ sessions: Set<SessionID>) -> String { sessions.map(\.rawValue).sorted().joined(separator: "+") }
+        return switch self {
+        case .seen(let session, _): "seen \(session.rawValue)"
+        case .ending(let end): "ending \(end.includesUnread ? "unread" : "")\(names(end.sessions))"
+        case .ended(let sessions): "ended \(names(sessions))"
+        case .over: "over"
+        case .readOrReplaced: "readOrReplaced"
         }
     }
 }

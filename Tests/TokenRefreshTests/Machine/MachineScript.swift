@@ -33,14 +33,19 @@ struct MachineScript {
     private(set) var lastWrite = 0
     /// The content of the last write.
     private(set) var lastContent: StoreContent?
+    /// What the journal holds.
+    var journal = SessionJournalEntry()
+    private var lastEdit: JournalEdit?
 
     init(
         policy: TokenRefreshPolicy = .init(),
         isShared: Bool = false,
         tolerance: ReplayTolerance = .none,
-        owner: ProcessIdentity = .init(host: "host", process: "p1")
+        owner: ProcessIdentity = .init(host: "host", process: "p1"),
+        hasJournal: Bool = false
     ) {
-        let settings = MachineSettings(policy: policy, isShared: isShared, owner: owner, tolerance: tolerance)
+        let settings = MachineSettings(
+            policy: policy, isShared: isShared, owner: owner, tolerance: tolerance, hasJournal: hasJournal)
         machine = RefreshStateMachine(settings: settings, random: .seeded(SplitMix64(seed: 7)))
     }
 
@@ -252,6 +257,16 @@ struct MachineScript {
         send(.wrote(version: lastWrite, outcome))
     }
 
+    mutating func journalRead() -> [String] { send(.journalRead(.success(journal))) }
+
+    /// The journal takes the last edit.
+    mutating func journalWrote() -> [String] {
+        journal = lastEdit?.applied(to: journal, store: "the store") ?? journal
+        return send(.journalWrote(.success(journal)))
+    }
+
+    mutating func journalFails() -> [String] { send(.journalWrote(.failure(.locked))) }
+
     /// The handler responds with the next generation, and that is stored.
     mutating func finish(lifetime: Duration? = .seconds(3_600)) -> [String] {
         _ = respond(lifetime: lifetime)
@@ -304,6 +319,7 @@ struct MachineScript {
         case .write(let version, let content):
             lastWrite = version
             lastContent = content
+        case .writeJournal(let edit): lastEdit = edit
         case .startTimer(let timer, let deadline): timers[timer] = deadline
         case .stopTimer(let timer): timers[timer] = nil
         case .report(let event): events.append(event)

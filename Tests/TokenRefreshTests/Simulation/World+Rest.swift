@@ -9,6 +9,7 @@ extension World {
         if isTraced { note("the world comes to rest") }
         isDraining = true
         store.condition = .works
+        journal.condition = .works
         isServerDown = false
         refusesEverything = false
         for process in 0..<processes.count {

@@ -74,6 +74,12 @@ extension World {
     }
 
     private func storeCondition(_ process: Int, _ draws: inout RandomDraws) -> Step? {
+        if plan.hasJournal, draws.chance(30) {
+            if draws.chance(plan.rates.backups) { return store.content == .empty ? nil : Step(process, .emptyStore) }
+            let works = journal.condition == .works
+            guard !works || draws.chance(plan.rates.storeFaults) else { return nil }
+            return Step(process, .setJournal(works ? draws.of([.fails, .hangs]) : .works))
+        }
         if draws.chance(plan.rates.backups) { return Step(process, .backUp) }
         // One process reaches the store, and another one does not.
         let isOwn = draws.chance(40)
@@ -208,6 +214,8 @@ extension World {
         let condition = condition(for: process)
         switch processes[process].jobs[index].kind {
         case .release: return Step(process, .work(index))
+        case .readJournal, .writeJournal:
+            return journal.condition == .hangs ? nil : Step(process, .work(index))
         case _ where condition == .hangs: return nil
         case .lease where condition == .fails: return Step(process, .failWork(index, .simulated))
         case .lease where isLeaseFree: return Step(process, .giveLease(job: index))

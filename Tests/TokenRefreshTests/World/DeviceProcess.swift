@@ -127,6 +127,8 @@ final class DeviceProcess {
             case lease(AttemptID)
             case release(AttemptID)
             case write(version: Int, StoreContent)
+            case readJournal
+            case writeJournal(JournalEdit)
         }
 
         let kind: Kind
@@ -265,6 +267,12 @@ struct ProcessNotes {
     var intentAt = 0
     /// When the process last continued after a sleep of the device.
     var wokeAt: Int?
+    /// The sessions whose sign-out was completed before the process started.
+    var signedOutBefore: Set<SessionID> = []
+    /// The first read of the store waits for the journal.
+    var awaitsJournal = false
+    /// What the journal has said before the first read of the store. `nil`: nothing, or too late.
+    var journal: SessionJournalEntry?
     /// When the store last failed, or took too long.
     var storeFailedAt = Int.min
     /// The last write of the end of a session whose refresh token was rejected.

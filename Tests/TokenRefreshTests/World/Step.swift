@@ -51,6 +51,9 @@ struct Step {
 
         // The condition of store and servers, for all processes or for this one.
         case setStore(DeviceStore.Condition, isOwn: Bool)
+        case setJournal(DeviceJournal.Condition)
+        /// The tokens are deleted behind the back of the programs.
+        case emptyStore
         /// The store is copied, or replaced by the copy.
         case backUp
         /// The session leaves the store, and goes on elsewhere.
@@ -120,6 +123,8 @@ extension World {
 
         case .setStore(let condition, isOwn: false): store.condition = condition
         case .setStore(let condition, isOwn: true): processes[process].storeCondition = condition
+        case .setJournal(let condition): journal.condition = condition
+        case .emptyStore: emptyStore()
         case .backUp: backUp()
         case .moveSession(let session): move(session, &draws)
         case .stopServer: isServerDown = true

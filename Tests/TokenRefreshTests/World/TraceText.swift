@@ -83,6 +83,8 @@ extension RefreshEvent {
         case .responded(let id, let base, .success(let tokens)):
             "response \(id.number) from \(base.traceText): \(tokens.accessToken), \(tokens.refreshToken ?? "no refresh token")"
         case .responded(let id, let base, .failure(let error)): "response \(id.number) from \(base.traceText): \(error)"
+        case .journalRead(let result): "journal read: \(result)"
+        case .journalWrote(let result): "journal written: \(result)"
         case .wrote(let version, let outcome): "write \(version): \(outcome.traceText)"
         case .timerFired(let timer): "timer \(timer)"
         }
@@ -108,6 +110,8 @@ extension RefreshAction {
         case .read(let purpose): "read for \(purpose)"
         case .lease(let id): "lease \(id.number)"
         case .write(let version, let content): "write \(version): \(content.traceText)"
+        case .readJournal: "read the journal"
+        case .writeJournal(let edit): "write the journal: \(edit.notes)"
         case .release(let id): "release \(id.number)"
         case .call(let id, let base, let request, _):
             "call \(id.number) from \(base.traceText) with \(request.refreshToken), key \(request.idempotencyKey.prefix(4))"

@@ -32,7 +32,8 @@ extension World {
         case .token: ofRefresh + [.notSignedIn, .sessionEnded]
         case .replacement: ofRefresh + [.sessionEnded, .unauthorized]
         case .refresh: ofRefresh
-        case .restore, .signOut: [.storeUnavailable]
+        case .restore: [.storeUnavailable]
+        case .signOut: [.storeUnavailable, .signOutNotStored]
         case .signIn, .settle: []
         }
     }
@@ -46,6 +47,8 @@ extension World {
             guard let session = request.session, processes[process].current == nil,
                 !server[session].isDamaged
             else { return }
+            noteSignedOut(session)
+            if journal.entry.pending.contains(where: { $0.sessions.contains(session) }) { return }
             if store.content.bundle?.session == session { fail(.calls, text, "and the tokens are stored") }
         case (.signOut, .failed), (.restore, .failed):
             if processes[process].notes.storeFailedAt < request.since { fail(.calls, text, "and the store works") }
@@ -95,7 +98,9 @@ extension World {
         let family = server.families[number]
         let isOver = family.isRevoked || family.isLoggedOut || family.isRetired || family.isDamaged
         let notes = processes[process].notes
-        let wasLeft = bundle.session == before.session || notes.left.contains(bundle.session)
+        let wasLeft =
+            bundle.session == before.session || notes.left.contains(bundle.session)
+            || notedEndings.contains(bundle.session)
         if !isOver, !wasLeft, !processes[process].mustRevoke.contains(number) {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue), which no user has left")
         }

@@ -29,6 +29,8 @@ extension World {
         case callsAreNotWithdrawn
         /// A follower is handed tokens that are not stored yet.
         case followersGetUnsavedTokens
+        /// The journal drops the note of a sign-out, and says that it has it.
+        case endingsAreNotNoted
     }
 
     // MARK: Clocks
@@ -51,10 +53,32 @@ extension World {
     mutating func backUp() {
         guard let backup = store.backup else { return store.backup = store.content }
         if isTraced { note("the store holds \(backup.traceText) again, as earlier") }
+        noteVanished()
         noteLoss(of: store.content)
         noteDamage(backup)
         (store.content, store.backup) = (backup, nil)
         for process in 0..<processes.count where isShared { processes[process].hasReport = true }
+    }
+
+    /// The tokens are deleted behind the back of the programs.
+    mutating func emptyStore() {
+        noteVanished()
+        noteLoss(of: store.content)
+        store.content = .empty
+        for process in 0..<processes.count where isShared { processes[process].hasReport = true }
+    }
+
+    /// What the store held is there no more, and may come back. A sign-out that was completed may be undone then,
+    /// unless the journal has it still.
+    private mutating func noteVanished() {
+        switch store.content {
+        case .active(let bundle): vanished.insert(bundle.session)
+        // A process that starts at this moment may have read the journal before the end was noted.
+        case .tombstone(let end): vanished.insert(end.session)
+        case .empty: break
+        }
+        let pending = journal.entry.pending.reduce(into: Set()) { $0.formUnion($1.sessions) }
+        signedOut = signedOut.filter { pending.contains($0) && !server[$0].isRetired }
     }
 
     /// What the store held is lost. Each process may write the session that it is in, was in, or is about to read,

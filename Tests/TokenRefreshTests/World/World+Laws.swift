@@ -183,6 +183,7 @@ extension World {
     // MARK: Endings
 
     mutating func published(_ process: Int, _ state: SessionState, _ before: MachineSnapshot) {
+        checkJournal(process, state, before)
         let wish = processes[process].notes.wish
         processes[process].notes.wish = nil
         if let wish, case .signedIn(let session) = state, Int(named: session.rawValue) < wish,
@@ -230,6 +231,8 @@ extension World {
             }
             return
         }
+        if case .journalRead(.success(let entry)) = before.event, entry.ends(session, as: reason) { return }
+        if case .journalWrote(.success(let entry)) = before.event, entry.ends(session, as: reason) { return }
         guard reason.isExpired else {
             return fail(.ending, "p\(process + 1) ends \(session.rawValue) as \(reason)")
         }

@@ -14,6 +14,10 @@ extension World {
         case .read(let purpose): processes[process].jobs[index].event = read(purpose, process, &draws)
         case .write(let version, let content):
             processes[process].jobs[index].event = .wrote(version: version, write(process, content, &draws))
+        case .readJournal: processes[process].jobs[index].event = .journalRead(journal.read())
+        case .writeJournal(let edit):
+            processes[process].jobs[index].event = .journalWrote(journal.write(edit))
+            for pending in journal.entry.pending { notedEndings.formUnion(pending.sessions) }
         case .lease: break
         }
     }
@@ -22,6 +26,8 @@ extension World {
     mutating func failWork(_ index: Int, of process: Int, _ error: TokenStoreError) {
         switch processes[process].jobs[index].kind {
         case .release: break
+        case .readJournal: processes[process].jobs[index].event = .journalRead(.failure(error))
+        case .writeJournal: processes[process].jobs[index].event = .journalWrote(.failure(error))
         case .read(let purpose):
             processes[process].jobs[index].event = .read(purpose, .failure(error), ownerMayCall: false)
         case .lease(let id): processes[process].jobs[index].event = .leaseFailed(id, error)
@@ -33,6 +39,7 @@ extension World {
     mutating func report(_ index: Int, to process: Int) {
         guard let event = processes[process].jobs.remove(at: index).event else { return }
         noteCheck(process, event)
+        noteJournal(process, event)
         if case .wrote(_, .failed) = event { excuse(process) }
         send(process, event)
     }
@@ -183,6 +190,7 @@ extension World {
 
     /// A bundle has been written.
     private mutating func landed(_ bundle: TokenBundle, _ process: Int) {
+        vanished.remove(bundle.session)
         let family = server[bundle.session]
         if family.isRetired, !family.isDamaged {
             fail(.revival, "p\(process + 1) stores \(bundle.traceText)")

@@ -116,6 +116,7 @@ extension World {
             excuse(process)
         case .writeDeadline: excuse(process)
         case .loadDeadline: processes[process].notes.storeFailedAt = now
+        case .journalDeadline: (processes[process].notes.awaitsJournal, processes[process].notes.journal) = (false, nil)
         default: break
         }
         send(process, .timerFired(timer))

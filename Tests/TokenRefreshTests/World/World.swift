@@ -23,6 +23,13 @@ struct World {
     var clockSetAt: Int?
     var server: AuthorizationServer
     var store = DeviceStore()
+    var journal = DeviceJournal()
+    /// The sessions whose sign-out was completed for its caller: no process that starts later is in them (G30).
+    var signedOut: Set<SessionID> = []
+    /// The sessions that the journal was to end.
+    var notedEndings: Set<SessionID> = []
+    /// The sessions whose tokens the store has lost, without their end.
+    var vanished: Set<SessionID> = []
     var processes: [DeviceProcess] = []
     var calls: [Call] = []
     /// The idempotency keys of the grants whose calls have returned nothing yet.
@@ -61,6 +68,7 @@ struct World {
         followers = [true, false].map { WorldFollower(hasSource: $0, seed: plan.seed) }
         store.showsEmptyTokens = plan.showsEmptyTokens && !plan.server.givesRefreshTokens
         store.fault = fault
+        journal.fault = fault
         server = AuthorizationServer(plan: plan.server)
         server.fault = fault
         instant = Instant(uptime: .milliseconds(1_000), date: Self.epoch)
@@ -84,11 +92,14 @@ struct World {
         let owner = ProcessIdentity(host: "device", process: name)
         let settings = MachineSettings(
             policy: plan.policy, isShared: isShared,
-            owner: perspective(of: number)?.view(owner: owner) ?? owner, tolerance: plan.tolerance
+            owner: perspective(of: number)?.view(owner: owner) ?? owner, tolerance: plan.tolerance,
+            hasJournal: plan.hasJournal
         )
         let random = RandomSource.seeded(SplitMix64(seed: plan.seed &+ UInt64(incarnation)))
         let machine = RefreshStateMachine(settings: settings, random: random)
-        return DeviceProcess(machine: SharedMachine(machine), owner: owner, incarnation: incarnation)
+        let process = DeviceProcess(machine: SharedMachine(machine), owner: owner, incarnation: incarnation)
+        process.notes.signedOutBefore = signedOut
+        return process
     }
 
     /// The names that a process has for itself and the other one. `nil`: those of the world.
@@ -175,6 +186,7 @@ struct World {
         let before = MachineSnapshot(processes[process], event: event, at: instant)
         let actions = processes[process].handle(event, at: instant)
         for action in actions { perform(action, process, before) }
+        checkLoss(process, actions)
         checkLaws(process, before)
     }
 
@@ -199,6 +211,10 @@ struct World {
                 processes[process].notes.rejectedEnd = (version, bundle.session)
             }
             add(.write(version: version, content), process)
+        case .readJournal:
+            processes[process].notes.awaitsJournal = true
+            add(.readJournal, process)
+        case .writeJournal(let edit): add(.writeJournal(edit), process)
         case .call(let id, let base, let request, let startBefore):
             call(process, id, base, request, startBefore: startBefore)
         case .cancelCall(let id):

@@ -88,6 +88,8 @@ final class WorldPlan: Sendable {
     let length: Int
     /// Whether a process knows at once that its claim to the lease has expired.
     let noticesLosses: Bool
+    /// Whether the processes share a journal (G30).
+    let hasJournal: Bool
     /// Whether a lease has a name, which an intent under it carries.
     let leasesHaveNames: Bool
     let seed: UInt64
@@ -130,6 +132,7 @@ final class WorldPlan: Sendable {
         noticesLosses = draws.chance(60)
         leasesHaveNames = draws.chance(50)
         showsSleep = draws.chance(50)
+        hasJournal = draws.chance(50)
     }
 
     /// A world of two processes, without what is not part of the protocol: expiry, jitter, dates, cool-downs.
@@ -139,6 +142,7 @@ final class WorldPlan: Sendable {
         hasMirroredNames = true
         leasesHaveNames = true
         showsSleep = false
+        hasJournal = model.hasJournal
         isShared = true
         processes = 2
         lease = model.hasClaims ? .claim(0) : .lock

@@ -1,0 +1,233 @@
+import AuthInterface
+import Foundation
+
+/// A change of the journal that this process wants. It is applied to what the journal holds when it is written, as
+/// other processes write it too.
+struct JournalEdit: Hashable, Sendable {
+    enum Note: Hashable, Sendable {
+        /// A session is in the store.
+        case seen(SessionID, at: Date)
+        /// A sign-out that the store is about to take.
+        case ending(PendingSignOut)
+        /// Sessions that are known not to be in the store any more.
+        case ended(Set<SessionID>)
+        /// What an entry says is over: the store holds other content since.
+        case over(SessionJournalEntry)
+        /// No sign-out waits for the first read any more: it is fulfilled, or a sign-in has replaced it.
+        case readOrReplaced
+    }
+
+    var notes: [Note] = []
+
+    /// More sign-outs than these, or more notes than these, are not kept: the oldest go first.
+    static let (pendingLimit, noteLimit) = (8, 32)
+
+    /// What the journal is to hold.
+    func applied(to entry: SessionJournalEntry, store: String) -> SessionJournalEntry {
+        notes.reduce(into: entry) { $1.apply(to: &$0, store) }
+    }
+}
+
+extension JournalEdit.Note {
+    fileprivate func apply(to entry: inout SessionJournalEntry, _ store: String) {
+        switch self {
+        case .seen(let session, let date):
+            entry.seen = SessionSighting(session: session, date: date, store: store)
+        case .ending(var new):
+            if let seen = entry.seen, new.includesUnread || new.sessions.contains(seen.session) {
+                new.sessions.insert(seen.session)
+                entry.seen = nil
+            }
+            entry.pending.removeAll { $0.isIncluded(in: new) }
+            entry.pending = (entry.pending + [new]).suffix(JournalEdit.pendingLimit)
+        case .ended(let sessions):
+            if let seen = entry.seen, sessions.contains(seen.session) { entry.seen = nil }
+            entry.pending = entry.pending.compactMap { $0.without(sessions) }
+        case .over(let found):
+            if entry.seen?.session == found.seen?.session { entry.seen = nil }
+            entry.pending.removeAll(where: found.pending.contains)
+        case .readOrReplaced:
+            for index in entry.pending.indices { entry.pending[index].includesUnread = false }
+            entry.pending.removeAll { $0.sessions.isEmpty }
+        }
+    }
+}
+
+extension PendingSignOut {
+    /// Whether another sign-out ends all that this one ends.
+    fileprivate func isIncluded(in other: PendingSignOut) -> Bool {
+        sessions.isSubset(of: other.sessions) && (!includesUnread || other.includesUnread)
+    }
+
+    /// What is left of it once some sessions have ended.
+    fileprivate func without(_ ended: Set<SessionID>) -> PendingSignOut? {
+        var rest = self
+        rest.sessions.subtract(ended)
+        return rest.sessions.isEmpty && !includesUnread ? nil : rest
+    }
+
+    /// Whether a session that the store holds is to end. One of which it is known that it began later is not the one
+    /// that was meant.
+    func ends(_ bundle: TokenBundle, foundAt now: Date) -> Bool {
+        sessions.contains(bundle.session) || (includesUnread && !bundle.hasBegun(after: date, foundAt: now))
+    }
+}
+
+/// What is known of the journal, and what is still to be written in it (G30).
+///
+/// It is a register: what is wanted is written with the next write, and at most one is under way. A write that fails is
+/// repeated with the next occasion and not on its own: nothing that a user does waits for it, but for the end of a
+/// session, which waits for one attempt.
+struct JournalLog: Hashable, Sendable {
+    /// How long a sighting counts as current.
+    static let sightingAge: TimeInterval = 3_600
+
+    /// What was last read or written. `nil`: not known.
+    private(set) var entry: SessionJournalEntry?
+    /// The first read of the store waits for a read of the journal.
+    var isAwaited = false
+    /// The journal was read before the read of the store under way.
+    var isReadInTime = false
+    /// The last failure; `nil`: the last operation has succeeded.
+    private(set) var failure: TokenStoreError?
+    /// What the session is noted as.
+    private(set) var noted: SessionSighting?
+    /// The store waits until an ending is noted, or cannot be.
+    var holdsEndings = false
+    private var isReading = false
+    private var wanted = JournalEdit()
+    private var underWay: JournalEdit?
+
+    var isWriting: Bool { underWay != nil }
+
+    /// Whether the journal holds all endings that this process wants in it.
+    var hasNotedEndings: Bool {
+        !(wanted.notes + (underWay?.notes ?? [])).contains { if case .ending = $0 { true } else { false } }
+    }
+
+    // MARK: Reading
+
+    /// - Returns: Whether no other read is under way: one that hangs is not joined by more.
+    mutating func startReading() -> Bool {
+        defer { isReading = true }
+        return !isReading
+    }
+
+    mutating func read(_ result: Result<SessionJournalEntry, TokenStoreError>) {
+        isReading = false
+        switch result {
+        case .success(let found): learn(found)
+        case .failure(let error): failure = error
+        }
+    }
+
+    private mutating func learn(_ found: SessionJournalEntry) {
+        (entry, failure) = (found, nil)
+        // What another process has removed is noted again.
+        if noted == nil || !isWanted(noted) { noted = found.seen }
+    }
+
+    private func isWanted(_ sighting: SessionSighting?) -> Bool {
+        guard let sighting else { return false }
+        return (wanted.notes + (underWay?.notes ?? [])).contains {
+            if case .seen(sighting.session, _) = $0 { true } else { false }
+        }
+    }
+
+    /// The sign-out that ends a session of the store.
+    func pendingEnd(of bundle: TokenBundle, foundAt now: Date) -> PendingSignOut? {
+        entry?.pending.first { $0.ends(bundle, foundAt: now) }
+    }
+
+    // MARK: Writing
+
+    /// Whether a session in the store is to be noted: it is not, or that was long ago.
+    func lacksSighting(of session: SessionID, at now: Date) -> Bool {
+        guard let noted, noted.session == session, let date = noted.date else { return true }
+        return abs(now.timeIntervalSince(date)) >= Self.sightingAge
+    }
+
+    /// Adds a note. What a later note makes superfluous goes.
+    ///
+    /// - Returns: Whether there is something to write: what is known to be so is not noted.
+    mutating func want(_ note: JournalEdit.Note) -> Bool {
+        switch note {
+        case .seen(let session, let date):
+            noted = SessionSighting(session: session, date: date)
+            wanted.notes.removeAll { if case .seen = $0 { true } else { false } }
+        case .ending(let new):
+            if new.sessions.contains(where: { $0 == noted?.session }) { noted = nil }
+            if isKnown(new) { return false }
+            wanted.notes.removeAll { if case .ending(let old) = $0 { old.isIncluded(in: new) } else { false } }
+        case .ended(let sessions):
+            if let noted, sessions.contains(noted.session) { self.noted = nil }
+            wanted.notes = wanted.notes.compactMap { $0.without(sessions) }
+            if sessions.isEmpty || underWay?.notes.last == note { return false }
+            if underWay == nil, wanted.notes.isEmpty, entry?.concerns(sessions) == false { return false }
+        case .over(let found):
+            if found.isEmpty { return false }
+            if noted?.session == found.seen?.session { noted = nil }
+        case .readOrReplaced:
+            if underWay == nil, wanted.notes.isEmpty, entry?.pending.contains(where: \.includesUnread) == false {
+                return false
+            }
+        }
+        wanted.notes = (wanted.notes + [note]).suffix(JournalEdit.noteLimit)
+        return true
+    }
+
+    /// Whether the journal holds an ending already.
+    private func isKnown(_ new: PendingSignOut) -> Bool {
+        guard underWay == nil, wanted.notes.isEmpty, let entry else { return false }
+        return entry.pending.contains { new.isIncluded(in: $0) }
+    }
+
+    /// Takes the next write, if there is one to make and none is under way.
+    mutating func next() -> JournalEdit? {
+        guard underWay == nil, !wanted.notes.isEmpty else { return nil }
+        underWay = wanted
+        wanted = JournalEdit()
+        return underWay
+    }
+
+    /// Notes how the write under way ended.
+    ///
+    /// - Returns: Whether to write again at once: something has been added meanwhile.
+    mutating func wrote(_ result: Result<SessionJournalEntry, TokenStoreError>) -> Bool {
+        let written = underWay?.notes ?? []
+        underWay = nil
+        let hasMore = !wanted.notes.isEmpty
+        switch result {
+        case .success(let found): learn(found)
+        case .failure(let error):
+            failure = error
+            wanted.notes = (written + wanted.notes).suffix(JournalEdit.noteLimit)
+        }
+        return hasMore
+    }
+}
+
+extension JournalEdit.Note {
+    /// What is left of it once some sessions have ended.
+    fileprivate func without(_ sessions: Set<SessionID>) -> Self? {
+        switch self {
+        case .seen(let session, _): sessions.contains(session) ? nil : self
+        case .ending(let pending): pending.without(sessions).map { .ending($0) }
+        case .ended(let ended): ended.isSubset(of: sessions) ? nil : self
+        case .over, .readOrReplaced: self
+        }
+    }
+}
+
+extension SessionJournalEntry {
+    fileprivate func concerns(_ sessions: Set<SessionID>) -> Bool {
+        if let seen, sessions.contains(seen.session) { return true }
+        return pending.contains { !$0.sessions.isDisjoint(with: sessions) }
+    }
+}
+
+/// A journal, or none.
+indirect enum JournalSlot: Hashable, Sendable {
+    case absent
+    case log(JournalLog)
+}

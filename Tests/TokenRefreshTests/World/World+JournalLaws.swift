@@ -1,0 +1,61 @@
+import AuthInterface
+
+@testable import TokenRefresh
+
+/// G30: the laws of the journal.
+extension World {
+    /// Notes what a process learns of the journal before it reads the store.
+    mutating func noteJournal(_ process: Int, _ event: RefreshEvent) {
+        guard case .journalRead(let result) = event, processes[process].notes.awaitsJournal else { return }
+        processes[process].notes.awaitsJournal = false
+        processes[process].notes.journal = try? result.get()
+    }
+
+    /// A sign-out has been completed for its caller.
+    mutating func noteSignedOut(_ session: SessionID?) {
+        guard plan.hasJournal, let session, !server[session].isDamaged else { return }
+        signedOut.insert(session)
+    }
+
+    mutating func checkJournal(_ process: Int, _ state: SessionState, _ before: MachineSnapshot) {
+        switch state {
+        case .signedIn(let session)
+        where signedOut.contains(session) && processes[process].notes.signedOutBefore.contains(session):
+            // A journal that cannot be read does not keep a session from being restored.
+            guard processes[process].notes.journal != nil else { return }
+            fail(.signedOut, "p\(process + 1) is signed in to \(session.rawValue) again")
+        case .signedOut(.lost(let sighting)):
+            guard let session = sighting?.session, vanished.contains(session) else {
+                return fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
+            }
+        case .signedOut(.never):
+            guard case .read(.load, .success(.empty), _) = before.event,
+                let seen = processes[process].notes.journal?.seen
+            else { return }
+            fail(.lost, "p\(process + 1) says nothing of \(seen.session.rawValue)")
+        default: break
+        }
+    }
+
+    mutating func checkLoss(_ process: Int, _ actions: [RefreshAction]) {
+        guard plan.hasJournal, actions.contains(where: \.saysLost) else { return }
+        for action in actions {
+            switch action {
+            case .write, .revoke: fail(.lostHarmless, "p\(process + 1) \(action.traceText ?? "")")
+            default: break
+            }
+        }
+    }
+}
+
+extension RefreshAction {
+    fileprivate var saysLost: Bool {
+        if case .publish(.signedOut(.lost)) = self { true } else { false }
+    }
+}
+
+extension SessionJournalEntry {
+    func ends(_ session: SessionID, as reason: SignOutReason) -> Bool {
+        pending.contains { $0.sessions.contains(session) && $0.reason == reason }
+    }
+}
