@@ -53,7 +53,8 @@ public struct HTTPRequestHead: Sendable, Hashable {
         guard let origin = Origin(url) else {
             throw NetworkError(.invalidRequest, reason: Origin.problem)
         }
-        let mayHoldUser = url.absoluteString.utf8.contains(UInt8(ascii: "@"))
+        let mark = UInt8(ascii: "@")
+        let mayHoldUser = url.absoluteString.utf8.withContiguousStorageIfAvailable { $0.contains(mark) } ?? true
         guard !mayHoldUser || (url.user == nil && url.password == nil) else {
             throw NetworkError(.invalidRequest, reason: "the URL holds user information")
         }
@@ -80,7 +81,7 @@ public struct HTTPRequestHead: Sendable, Hashable {
 
     private static func refuseFraming(_ name: String) throws(HTTPFieldError) {
         // Most names begin with another letter.
-        guard let first = name.utf8.first, "cehkptuCEHKPTU".utf8.contains(first),
+        guard let first = name.utf8.first, "cehkptu".utf8.contains(first | 0x20),
             framingFields.contains(name.lowercased())
         else { return }
         throw HTTPFieldError(.framing, field: name)
