@@ -219,7 +219,8 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
         let piece = buffer.withUnsafeReadableBytes { bytes in
             bytes.baseAddress.map { Data(bytes: $0, count: bytes.count) } ?? Data()
         }
-        guard exchange.receive(piece) else { return task.eventLoop.makeSucceededVoidFuture() }
+        let isHeld = exchange.receive(piece) { deliver in task.eventLoop.execute(deliver) }
+        guard isHeld else { return task.eventLoop.makeSucceededVoidFuture() }
         let promise = task.eventLoop.makePromise(of: Void.self)
         let isAwaited = state.withLock { state in
             if case .early = state.demand {

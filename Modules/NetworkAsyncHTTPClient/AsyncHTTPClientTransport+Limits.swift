@@ -19,8 +19,9 @@ extension AsyncHTTPClientTransport {
         /// The longest time to connect, TLS included.
         public var connectTimeout: Duration = .seconds(30)
 
-        /// How many bytes of a response may wait to be read before the server has to wait.
-        public var unreadBytes = 64 * 1_024
+        /// How many bytes of a response may wait to be read before the server has to wait. Some more may arrive by
+        /// then. With less than a connection reads at once, each piece of a large body costs a switch between threads.
+        public var unreadBytes = 256 * 1_024
 
         /// How many times its size a compressed body may have when it is decoded. A larger one fails with code
         /// `responseTooLarge`.

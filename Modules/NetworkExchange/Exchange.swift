@@ -256,6 +256,33 @@ extension Exchange {
         return if case .held = reception { true } else { false }
     }
 
+    /// A piece of the body has arrived, and others may follow at once. A reader that waits is resumed when they are
+    /// there too: each time that it is resumed wakes a thread.
+    ///
+    /// - Parameters:
+    ///   - piece: The piece.
+    ///   - later: Calls a closure when the others are there.
+    /// - Returns: Whether the server must wait, until ``ExchangeDriver/demand()``.
+    package func receive(_ piece: Data, later: (@escaping @Sendable () -> Void) -> Void) -> Bool {
+        guard !piece.isEmpty else { return false }
+        let now = now
+        let (kept, total) = state.withLock { state in
+            (state.exchange.keep(piece, holdingAt: unreadLimit, at: now), state.exchange.bytesReceived)
+        }
+        guard let kept else { return false }
+        report(.received, total)
+        if kept.isDue { later { self.deliverPiece() } }
+        return kept.isHeld
+    }
+
+    private func deliverPiece() {
+        let now = now
+        let (delivery, driver) = state.withLock { ($0.exchange.deliver(holdingAt: unreadLimit, at: now), $0.driver) }
+        guard let delivery else { return }
+        if delivery.demands { demand(of: driver) }
+        delivery.waiter.resume(returning: delivery.piece)
+    }
+
     private func report(_ kind: HTTPTransportEvent.Kind, _ completed: Int64, of total: Int64? = nil) {
         request.onEvent?(HTTPTransportEvent(kind, progress: TransferProgress(completed: completed, total: total)))
     }
@@ -283,7 +310,10 @@ extension Exchange {
     }
 
     /// The response has arrived in full, or the driver cannot go on. What has arrived is still read.
-    package func end(_ result: Result<HTTPHeaders, any Error> = .success([:])) { finish(result, keepsUnread: true) }
+    package func end(_ result: Result<HTTPHeaders, any Error> = .success([:])) {
+        deliverPiece()
+        finish(result, keepsUnread: true)
+    }
 
     /// Ends the exchange from this side. What has arrived and was not read is dropped.
     package func cancel(_ error: any Error) { finish(.failure(error), keepsUnread: false) }

@@ -150,15 +150,43 @@ extension ExchangeState {
 
     /// A piece of the body has arrived. From a limit of bytes that wait to be read on, the server has to wait.
     package mutating func receive(_ piece: Data, holdingAt limit: Int, at now: Duration) -> Reception {
-        guard !isEnded else { return .dropped }
+        guard let kept = keep(piece, holdingAt: limit, at: now) else { return .dropped }
+        if kept.isDue, let (waiter, _, _) = deliver(holdingAt: limit, at: now) { return .delivered(to: waiter) }
+        return kept.isHeld ? .held : .kept
+    }
+
+    /// A piece of the body has arrived, and others may follow at once: a reader that waits gets it by
+    /// ``deliver(holdingAt:at:)``.
+    ///
+    /// - Returns: Whether the server has to wait, and whether the piece is the first one for a reader that waits.
+    ///   `nil`: the exchange has ended.
+    package mutating func keep(
+        _ piece: Data, holdingAt limit: Int, at now: Duration
+    ) -> (isHeld: Bool, isDue: Bool)? {
+        guard !isEnded else { return nil }
         lastActivity = now
         metrics.bytesReceived += Int64(piece.count)
-        if let waiter = reader.take() { return .delivered(to: waiter) }
+        let isDue = reader != nil && unread.isEmpty
         unread.append(piece)
         unreadBytes += piece.count
-        guard unreadBytes >= limit else { return .kept }
-        isHeld = true
-        return .held
+        if unreadBytes >= limit { isHeld = true }
+        return (unreadBytes >= limit, isDue)
+    }
+
+    /// Takes the reader that waits, and the piece for it. `demands`: the server need not wait any more.
+    package mutating func deliver(
+        holdingAt limit: Int, at now: Duration
+    ) -> (waiter: PieceWaiter, piece: Data, demands: Bool)? {
+        guard reader != nil, let piece = unread.popFirst(), let waiter = reader.take() else { return nil }
+        return (waiter, piece, letGo(piece, holdingAt: limit, at: now))
+    }
+
+    /// A piece has left. Says whether the server need not wait any more.
+    private mutating func letGo(_ piece: Data, holdingAt limit: Int, at now: Duration) -> Bool {
+        unreadBytes -= piece.count
+        let demands = isHeld && unreadBytes < limit
+        if demands { (isHeld, lastActivity) = (false, now) }
+        return demands
     }
 
     /// What a reader gets.
@@ -174,10 +202,7 @@ extension ExchangeState {
         holdingAt limit: Int, at now: Duration
     ) -> (piece: Result<Data?, any Error>, demands: Bool)? {
         if let piece = unread.popFirst() {
-            unreadBytes -= piece.count
-            let demands = isHeld && unreadBytes < limit
-            if demands { (isHeld, lastActivity) = (false, now) }
-            return (.success(piece), demands)
+            return (.success(piece), letGo(piece, holdingAt: limit, at: now))
         }
         return result.map { ($0.map { _ in nil }, false) }
     }

@@ -218,6 +218,22 @@ struct ExchangeLimitTests {
         #expect(after.0 == 55 && after.1.waitedFor == .responseBody)
     }
 
+    @Test func `pieces that arrive together are kept for a reader that waits, and the first one is due once`() throws {
+        var state = Phase.reading.state
+        let first = state.keep(Data("aa".utf8), holdingAt: 4, at: .seconds(4))
+        let second = state.keep(Data("bb".utf8), holdingAt: 4, at: .seconds(4))
+        #expect(first?.isHeld == false && first?.isDue == true)
+        #expect(second?.isHeld == true && second?.isDue == false)
+        let delivery = state.deliver(holdingAt: 4, at: .seconds(5))
+        #expect(delivery?.waiter == 2 && delivery?.piece == Data("aa".utf8))
+        #expect(delivery?.demands == true, "the server goes on")
+        #expect(state.deliver(holdingAt: 4, at: .seconds(5)) == nil)
+        let rest = state.readAtOnce(holdingAt: 4, at: .seconds(5))
+        #expect(try rest?.piece.get() == Data("bb".utf8))
+        _ = state.end(.success([:]), keepsUnread: true, at: .seconds(6))
+        #expect(state.keep(Data("late".utf8), holdingAt: 4, at: .seconds(7)) == nil)
+    }
+
     @Test func `no idle time counts while the server waits for the reader`() throws {
         var state = Phase.receiving.state
         let request = try Self.request(idle: 5)

@@ -172,6 +172,29 @@ struct ExchangeTests {
         #expect(error?.code == .timedOut && error?.waitedFor == .responseHead)
     }
 
+    @Test func `a reader that waits is resumed once for what arrives together, and before the end`() async throws {
+        let exchange = try exchange()
+        let task = response(of: exchange)
+        await driver.started.pass()
+        exchange.receive(HTTPResponseHead(status: 200))
+        exchange.deliverHead()
+        let response = try await task.value
+        let reading = Task {
+            var pieces: [Data] = []
+            for try await piece in response.body { pieces.append(piece) }
+            return pieces
+        }
+        let due = Recorder<String>()
+        while due.values.isEmpty {
+            _ = exchange.receive(Data("a".utf8)) { _ in due.record("a") }
+            await Task.yield()
+        }
+        _ = exchange.receive(Data("b".utf8)) { _ in due.record("b") }
+        exchange.end()
+        #expect(try await reading.value.last == Data("b".utf8))
+        #expect(due.values == ["a"])
+    }
+
     @Test func `the wait for a place is watched, and is no idle time`() async throws {
         #expect(lane.acquire(for: clock) {})
         let exchange = try exchange(idle: 5, toHead: 60)

@@ -29,13 +29,7 @@ enum TransferBenchmark: Subject {
         let session = URLSessionTransport()
         let down = server.url.appendingPathComponent("bytes").appendingPathComponent("\(gigabyte)")
         let comparisons: [(String, [Work])] = [
-            (
-                "AsyncHTTPClient/down",
-                [
-                    Work(name: "bare") { _ in try await receive(down, with: bare) },
-                    Work(name: "ours") { _ in try await receive(down, over: client) },
-                ]
-            ),
+            ("AsyncHTTPClient/down", downloads(down, with: bare, client)),
             (
                 "URLSession/down",
                 [
@@ -78,6 +72,29 @@ enum TransferBenchmark: Subject {
         }
         try await bare.shutdown()
         return found
+    }
+
+    /// For a profiler: `perf record bench repeat "transfers/AsyncHTTPClient/down/ours" 3`.
+    static func repeated() throws -> [(work: Work, count: Int)] {
+        let server = try Server()
+        let down = server.url.appendingPathComponent("bytes").appendingPathComponent("\(gigabyte)")
+        return downloads(down, with: HTTPClient(), AsyncHTTPClientTransport()).map { work in
+            let name = "\(name)/AsyncHTTPClient/down/\(work.name)"
+            let repeated = Work(name: name) { count in
+                defer { withExtendedLifetime(server) {} }
+                for _ in 0..<count { try await work.run(1) }
+            }
+            return (repeated, 1)
+        }
+    }
+
+    private static func downloads(
+        _ url: URL, with bare: HTTPClient, _ client: AsyncHTTPClientTransport
+    ) -> [Work] {
+        [
+            Work(name: "bare") { _ in try await receive(url, with: bare) },
+            Work(name: "ours") { _ in try await receive(url, over: client) },
+        ]
     }
 
     private static func receive(_ url: URL, with client: HTTPClient) async throws {
