@@ -98,7 +98,10 @@ extension ActiveSession {
 
     /// G13. The write decides: tokens that another process has stored since the read stay, and are adopted.
     mutating func end(_ rejection: TokenRefreshError, _ id: AttemptID) {
-        let reason = SignOutReason.expired(ending(rejection))
+        // G34: tokens without their key are lost, in every process.
+        let isLost = rejection.code == .keyLost
+        let reason: SignOutReason =
+            isLost ? .lost(SessionSighting(session: bundle.session, date: now.date)) : .expired(ending(rejection))
         let version = context.write(.tombstone(reason, at: now.date, of: rejectedScope))
         phase = .refreshing(id, .ending(reason, version: version))
     }

@@ -157,7 +157,7 @@ struct DPoPRequestTests {
         let error = try await #require(throws: NetworkError.self) { try await client.get() }
         #expect(error.authentication?.code == .sessionEnded)
         guard case .signedOut(let reason) = client.engine.state else { return #expect(Bool(false), "still signed in") }
-        #expect(reason.isExpired)
+        #expect(reason == .lost())
         #expect(client.server.requests.isEmpty)
     }
 }
