@@ -65,6 +65,12 @@ final class Bench: Sendable {
         return (bench, gate, requests, token)
     }
 
+    /// Time passes until the token in use may be refreshed in the background, which is at another age for each session.
+    func passToAhead() {
+        guard let start = engine.core.withLock({ $0.machine.current?.expiry.aheadFrom }) else { return }
+        clock.advance(by: start - clock.uptime)
+    }
+
     func signIn(_ user: String = "ada") async throws -> SessionToken {
         try await engine.signIn(server.signIn(user))
         return try await engine.token()

@@ -27,7 +27,7 @@ import Testing
         let bench = try await Bench.signedIn()
         let token = try await bench.engine.token()
         #expect(bench.engine.validToken == token)
-        bench.clock.advance(by: .seconds(86_400 - 6))
+        bench.passToAhead()
         #expect(bench.engine.validToken == nil, "its refresh in the background begins with a request")
         try await bench.engine.signOut()
         #expect(bench.engine.validToken == nil)
@@ -40,7 +40,7 @@ import Testing
         let (bench, token) = try await Bench.withToken(.shared)
         await bench.engine.settle()
         let gate = held.map { bench.store.hold($0, .before) } ?? bench.handler.holdNext()
-        bench.clock.advance(by: .seconds(86_400 - 6))
+        bench.passToAhead()
         #expect(try await bench.engine.token() == token)
         await gate.arrivals(atLeast: 1)
         for _ in 0..<10 { #expect(try await bench.engine.token() == token) }
@@ -140,7 +140,7 @@ import Testing
     @Test func `G3: in the ahead window requests do not wait for the refresh in the background`() async throws {
         let bench = try await Bench.signedIn()
         let gate = bench.handler.holdNext()
-        bench.clock.advance(by: .seconds(86_400 - 6))
+        bench.passToAhead()
         #expect(try await bench.ask(times: 1_000).tokens().allSatisfy { $0.name == "ada1 g0" })
         await gate.arrivals(atLeast: 1)
         #expect(try await bench.engine.token().name == "ada1 g0")

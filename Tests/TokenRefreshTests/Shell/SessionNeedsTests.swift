@@ -170,7 +170,7 @@ import Testing
         #expect(await bench.engine.settle(), "nothing is under way")
         let gate = Gate()
         bench.handler.enqueue(.rotateThenHold(at: gate))
-        bench.clock.advance(by: .seconds(950))
+        bench.passToAhead()
         #expect(try await bench.engine.token().name == "ada1 g0", "it is refreshed ahead")
         await gate.arrivals(atLeast: 1)
         let settled = Task { await bench.engine.settle() }
