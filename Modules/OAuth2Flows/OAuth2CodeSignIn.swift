@@ -76,7 +76,7 @@ public struct OAuth2CodeSignIn: Sendable {
             let tokens = try issued.tokensOfSignIn(boundBy: key)
             return (tokens, try await idTokens.idToken(of: issued, scope: scope, nonce: nonce))
         }
-        try await session.signIn(tokens)
+        try await session.signIn(tokens.ofSignIn(asking: scope, idToken))
         return idToken
     }
 

@@ -101,7 +101,7 @@ public struct OAuth2DeviceSignIn: Sendable {
             return (tokens, nil)
             #endif
         }
-        try await session.signIn(tokens)
+        try await session.signIn(tokens.ofSignIn(asking: scope, idToken))
         return idToken
     }
 

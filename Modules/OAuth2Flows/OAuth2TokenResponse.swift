@@ -18,6 +18,7 @@ struct OAuth2TokenResponse: Decodable, Sendable {
         case expiresAt = "expires_at"
         case refreshToken = "refresh_token"
         case idToken = "id_token"
+        case scope
     }
 
     init(from decoder: any Decoder) throws {
@@ -29,7 +30,8 @@ struct OAuth2TokenResponse: Decodable, Sendable {
             accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
             refreshToken: refreshToken,
             expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
-            expiresAt: object.decodeExpiryIfPresent(forKey: .expiresAt)?.date(.automatic)
+            expiresAt: object.decodeExpiryIfPresent(forKey: .expiresAt)?.date(.automatic),
+            scope: try? object.decodeIfPresent(String.self, forKey: .scope)
         )
     }
 
@@ -57,7 +59,7 @@ struct OAuth2TokenResponse: Decodable, Sendable {
         let expected: OAuth2TokenUse = request.binding == nil ? .bearer : .dpop
         guard !isToken(of: expected) else { return try result.usable(after: request, status: status) }
         do {
-            return try TokenRefreshResult(accessToken: "", refreshToken: result.refreshToken)
+            return try TokenRefreshResult(accessToken: "", refreshToken: result.refreshToken, subject: result.subject)
                 .usable(after: request, status: status)
         } catch {
             let reason = "the server issued an access token that is not of type \(expected.rawValue)"
@@ -77,6 +79,16 @@ extension OAuth2TokenResponse {
         }
         var tokens = result
         tokens.binding = key?.binding
+        return tokens
+    }
+}
+
+extension TokenRefreshResult {
+    /// The tokens of a sign-in, with the scope that it asked for, and with the user whom its id token names (G31).
+    func ofSignIn(asking scope: String?, _ idToken: IDToken?) -> TokenRefreshResult {
+        var tokens = self
+        tokens.requestedScope = scope
+        tokens.subject = idToken.flatMap { TokenSubject(issuer: $0.issuer, id: $0.subject) }
         return tokens
     }
 }

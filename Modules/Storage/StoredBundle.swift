@@ -42,6 +42,15 @@ struct StoredBundle: Codable {
         }
     }
 
+    let subject: Subject?
+    let scope: String?
+
+    /// The stored fields of a subject.
+    struct Subject: Codable {
+        let issuer: String
+        let id: String
+    }
+
     /// The stored fields of an intent.
     struct Intent: Codable {
         let idempotencyKey: String
@@ -125,6 +134,8 @@ struct StoredBundle: Codable {
         pendingRefresh = bundle.refreshIntent.map(Intent.init)
         signedInAt = bundle.signedInAt?.timeIntervalSinceReferenceDate
         binding = bundle.binding.map(Binding.init)
+        subject = bundle.subject.map { Subject(issuer: $0.issuer, id: $0.id) }
+        scope = bundle.scope
     }
 
     var bundle: TokenBundle {
@@ -138,7 +149,9 @@ struct StoredBundle: Codable {
             receivedAt: receivedAt.map(Date.init(timeIntervalSinceReferenceDate:)),
             refreshIntent: pendingRefresh?.intent,
             signedInAt: signedInAt.map(Date.init(timeIntervalSinceReferenceDate:)),
-            binding: binding?.binding
+            binding: binding?.binding,
+            subject: subject.flatMap { TokenSubject(issuer: $0.issuer, id: $0.id) },
+            scope: scope
         )
     }
 }

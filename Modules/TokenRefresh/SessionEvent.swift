@@ -48,6 +48,15 @@ public enum SessionEvent: Sendable {
     /// without one, the expiry in the token itself counts, if it has one.
     case expiryIgnored(session: SessionID, expiry: String)
 
+    /// A refresh returned the tokens of another subject, as from a cache between the server and this process. They were
+    /// dropped, and not revoked: they belong to another user's session. The response of the refresh counts as lost
+    /// (G31).
+    case otherSubjectIgnored(session: SessionID)
+
+    /// The server has granted less than was asked for: `missing` are the parts of the scope that the new access token
+    /// does not have (RFC 6749 §3.3, §5.1). The token is used (G31).
+    case scopeNarrowed(session: SessionID, missing: Set<String>)
+
     /// A revocation failed or took longer than the deadline.
     case revocationFailed(session: SessionID)
 }

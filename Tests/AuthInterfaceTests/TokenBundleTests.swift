@@ -12,13 +12,33 @@ import Testing
                 expiresAt: Date(timeIntervalSince1970: 1_800_000_000.25),
                 clockSkew: -3.5,
                 session: SessionID(rawValue: "session-1"),
-                generation: 41
+                generation: 41,
+                subject: TokenSubject(issuer: "https://issuer.example", id: "user-1"),
+                scope: "read write"
             ),
         ]
         for bundle in bundles {
             let data = try JSONEncoder().encode(bundle)
             #expect(try JSONDecoder().decode(TokenBundle.self, from: data) == bundle)
         }
+    }
+
+    @Test func `G31: a subject has two parts of some length, is compared byte by byte, and is not described`() throws {
+        #expect(TokenSubject(issuer: "", id: "a") == nil && TokenSubject(issuer: "a", id: "") == nil)
+        let long = String(repeating: "a", count: TokenSubject.maximumLength)
+        #expect(TokenSubject(issuer: long, id: long) != nil && TokenSubject(issuer: "a", id: long + "a") == nil)
+        let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+        #expect(TokenSubject(issuer: "a", id: composed) != TokenSubject(issuer: "a", id: decomposed))
+        let subject = try #require(TokenSubject(issuer: "https://issuer.example", id: "user-1"))
+        var text = "\(subject) \(String(reflecting: subject))"
+        dump(subject, to: &text)
+        #expect(!text.contains("user-1"))
+    }
+
+    @Test func `G31: what an older version has stored has no subject and no scope`() throws {
+        let stored = Data(#"{"accessToken":"a","refreshToken":"r","clockSkew":0,"session":"s","generation":3}"#.utf8)
+        let bundle = try JSONDecoder().decode(TokenBundle.self, from: stored)
+        #expect(bundle.generation == 3 && bundle.subject == nil && bundle.scope == nil)
     }
 
     @Test func `a bundle has expired from its expiry on, and one without an expiry never has`() {

@@ -137,7 +137,8 @@ import Testing
         #expect(
             response.tokens.result
                 == TokenRefreshResult(
-                    accessToken: "fixture-access", refreshToken: "fixture-refresh", serverDate: StubResponse.date))
+                    accessToken: "fixture-access", refreshToken: "fixture-refresh", serverDate: StubResponse.date,
+                    subject: TokenSubject(issuer: "user", id: "3")))
     }
 
     @Test(arguments: ["null", #""""#, "7"])

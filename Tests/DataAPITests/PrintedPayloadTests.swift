@@ -12,6 +12,14 @@ import Testing
         "meta":{"timestamp":"2026-10-12T00:00:00.123Z","path":"/api/v1/articles","requestId":"5f0c-7","durationMs":12}
         """
 
+    @Test(arguments: [#","user":{"id":7}"#, #","user":{"id":"7","name":"Ada"}"#, #","user":{}"#, #","user":7"#, ""])
+    func `G31: the user beside tokens is their subject`(user: String) throws {
+        let tokens = try JSONDecoder().decode(
+            IssuedTokens.self, from: Data(#"{"accessToken":"fixture-access"\#(user)}"#.utf8))
+        let isNamed = user.contains("\"id\"")
+        #expect(tokens.result.subject == (isNamed ? TokenSubject(issuer: "user", id: "7") : nil))
+    }
+
     @Test func `an envelope as printed is its data, and its failure a typed error`() async throws {
         let author = #"{"id":"0b9c6f4e-8f5c-4c0e-9a55-2f6e3f6f7a11","name":"Ada"}"#
         let article = #"{"id":7,"title":"Hello","content":"World","author":\#(author)}"#

@@ -31,6 +31,22 @@ import Testing
         return try #require(transport.requests.first)
     }
 
+    @Test func `G31: the scope of a response is that of its access token, and is unchanged where it is omitted`()
+        async throws
+    {
+        let parts = [(#","scope":"read write""#, "read write"), (#","scope":7"#, nil), ("", nil)]
+        for (member, scope) in parts {
+            let transport = StubTransport()
+            transport.add(.any ~> .text(#"{"access_token":"fixture-access"\#(member)}"#))
+            let handler = OAuth2TokenRefreshHandler(
+                tokenEndpoint: try #require(URL(string: "https://issuer.example/token")), client: .public(id: "app"),
+                network: NetworkClient(transport))
+            let request = TokenRefreshRequest(
+                refreshToken: "fixture-refresh", accessToken: "old", session: SessionID(), idempotencyKey: "key")
+            #expect(try await handler.refresh(request).scope == scope)
+        }
+    }
+
     @Test func `a refresh sends the form of RFC 6749`() async throws {
         let request = try await sent(
             by: .public(id: "fixture-client"), TokenRefreshRequest(refreshToken: "a+b/c d"))

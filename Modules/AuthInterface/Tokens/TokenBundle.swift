@@ -37,6 +37,12 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// It stays the same when the tokens are refreshed. Of two sessions it says which one was signed in later.
     public let signedInAt: Date?
 
+    /// Whose tokens they are. `nil`: not known. It stays the same when the tokens are refreshed (G31).
+    public let subject: TokenSubject?
+
+    /// The scope of the access token, separated by spaces (RFC 6749 §3.3). `nil`: not known.
+    public let scope: String?
+
     /// The intent of the refresh that was about to be made with ``refreshToken`` when the bundle was stored. `nil`:
     /// none.
     public private(set) var refreshIntent: RefreshIntent?
@@ -46,6 +52,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
     private enum CodingKeys: String, CodingKey {
         case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt, signedInAt, binding
+        case subject, scope
         // The name in stored data.
         case refreshIntent = "pendingRefresh"
     }
@@ -61,7 +68,9 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         receivedAt: Date? = nil,
         refreshIntent: RefreshIntent? = nil,
         signedInAt: Date? = nil,
-        binding: TokenBinding? = nil
+        binding: TokenBinding? = nil,
+        subject: TokenSubject? = nil,
+        scope: String? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -73,6 +82,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         self.refreshIntent = refreshIntent
         self.signedInAt = signedInAt
         self.binding = binding
+        self.subject = subject
+        self.scope = scope
     }
 
     /// How long the access token is valid from ``receivedAt`` on. `nil` if one of the two instants is not known, or

@@ -26,6 +26,18 @@ public struct TokenRefreshResult: Sendable, Hashable {
     /// in a refresh; in a sign-in, none.
     public var binding: TokenBinding?
 
+    /// Whose tokens they are. `nil`: not known; the subject of the session stays. Tokens of another subject than the
+    /// session's are not used (G31): see ``TokenSubject`` for which sources may name one.
+    public var subject: TokenSubject?
+
+    /// The scope of the access token, separated by spaces (RFC 6749 §3.3). `nil`: the one that was asked for
+    /// (RFC 6749 §5.1).
+    public var scope: String?
+
+    /// The scope that this access token was asked for, separated by spaces. `nil`: that of the token before it. If
+    /// ``scope`` is narrower, the engine reports it (G31).
+    public var requestedScope: String?
+
     /// The expiry as the server wrote it, if it was ignored because it cannot be placed in time. The engine reports it.
     /// It must not contain a secret.
     public var unreadExpiry: String?
@@ -36,13 +48,17 @@ public struct TokenRefreshResult: Sendable, Hashable {
         refreshToken: String? = nil,
         expiresIn: Duration? = nil,
         expiresAt: Date? = nil,
-        serverDate: Date? = nil
+        serverDate: Date? = nil,
+        subject: TokenSubject? = nil,
+        scope: String? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
         self.expiresIn = expiresIn
         self.expiresAt = expiresAt
         self.serverDate = serverDate
+        self.subject = subject
+        self.scope = scope
     }
 }
 

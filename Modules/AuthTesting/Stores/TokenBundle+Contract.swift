@@ -77,7 +77,9 @@ extension TokenBundle {
                     "https://contract.example": ProofNonce(
                         value: "contract-nonce", date: Date(timeIntervalSince1970: 1_899_999_500.125), clockSkew: -3.5),
                     "https://other.example": ProofNonce(value: nil, date: Date(timeIntervalSince1970: 1_899_999_600)),
-                ])
+                ]),
+            subject: TokenSubject(issuer: "https://contract.example", id: "contract-user"),
+            scope: "contract.read contract.write"
         )
     }
 
@@ -97,6 +99,8 @@ extension TokenBundle {
         if !session.rawValue.hasSameBytes(as: other.session.rawValue) { fields.append("session") }
         if generation != other.generation { fields.append("generation") }
         if binding != other.binding { fields.append("binding") }
+        if subject != other.subject { fields.append("subject") }
+        if scope.map({ Array($0.utf8) }) != other.scope.map({ Array($0.utf8) }) { fields.append("scope") }
         switch (refreshIntent, other.refreshIntent) {
         case (nil, nil): break
         case (let one?, let two?): fields += one.fieldsThatDiffer(from: two).map { "refreshIntent.\($0)" }

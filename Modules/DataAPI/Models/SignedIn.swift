@@ -47,7 +47,7 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
     }
 
     private enum CodingKeys: String, CodingKey {
-        case accessToken, refreshToken, expiresIn, expiresAt
+        case accessToken, refreshToken, expiresIn, expiresAt, user
         case access_token, refresh_token, expires_in, expires_at
 
         /// The same member in snake case.
@@ -62,8 +62,12 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
         }
     }
 
+    /// The user beside the tokens, where a response has one.
+    private struct Owner: Decodable { let id: User.ID }
+
     /// Reads `accessToken`, and if present `refreshToken`, `expiresIn` (seconds from the response) and `expiresAt` (on
-    /// the server's clock, written as `TokenDates.automatic` says), in camel case or in snake case.
+    /// the server's clock, written as `TokenDates.automatic` says), in camel case or in snake case. The `id` of a
+    /// `user` beside them is the subject of the tokens (G31).
     ///
     /// - Throws: `DecodingError` when there is neither an access token nor a refresh token.
     public init(from decoder: any Decoder) throws {
@@ -74,7 +78,8 @@ public struct IssuedTokens: Sendable, Hashable, Decodable {
         result = TokenRefreshResult(
             accessToken: try object.decodeAccessToken(forKey: accessTokenKey, beside: refreshToken),
             refreshToken: refreshToken,
-            expiresIn: object.decodeLifetimeIfPresent(forKey: key(.expiresIn))
+            expiresIn: object.decodeLifetimeIfPresent(forKey: key(.expiresIn)),
+            subject: (try? object.decodeIfPresent(Owner.self, forKey: .user)).flatMap { TokenSubject($0.id) }
         )
         expiry = object.decodeExpiryIfPresent(forKey: key(.expiresAt))
         self = reading(.automatic)
@@ -101,6 +106,11 @@ extension IssuedTokens {
         copy.result.serverDate = date
         return copy
     }
+}
+
+extension TokenSubject {
+    /// A user of the server. There is one server for a session, so the issuer says only that it has named the user.
+    init?(_ user: User.ID) { self.init(issuer: "user", id: user.rawValue) }
 }
 
 extension IssuedTokens: RedactedDescription {

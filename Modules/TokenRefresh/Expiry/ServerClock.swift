@@ -61,12 +61,27 @@ extension Date {
 }
 
 extension TokenRefreshResult {
-    /// The result without a server date that is no date.
+    /// The most bytes of a scope. A longer one counts as omitted.
+    static let maximumScopeLength = 8_192
+
+    /// The result without a server date that is no date, and without a scope that is none.
     var plausible: TokenRefreshResult {
         var result = self
         if serverDate?.isPlausible == false { result.serverDate = nil }
+        if let scope, scope.isEmpty || scope.utf8.count > Self.maximumScopeLength { result.scope = nil }
         return result
     }
+
+    /// G31. What was asked for and not granted, where the scope is narrower.
+    func missingScope(of asked: String?) -> Set<String> {
+        guard let scope, let asked = requestedScope ?? asked else { return [] }
+        return asked.scopeTokens.subtracting(scope.scopeTokens)
+    }
+}
+
+extension String {
+    /// The parts of a scope (RFC 6749 §3.3).
+    fileprivate var scopeTokens: Set<String> { Set(split(separator: " ").map(String.init)) }
 }
 
 extension TokenBundle {

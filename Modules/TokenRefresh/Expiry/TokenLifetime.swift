@@ -34,8 +34,7 @@ extension TokenBundle {
         _ now: Instant
     ) {
         self.init(
-            result, refreshToken: nil, binding: nil, session: session, generation: 0, signedInAt: now.date,
-            lifetime: lifetime, clock, now)
+            result, session: session, generation: 0, signedInAt: now.date, lifetime: lifetime, clock, now)
     }
 
     /// The next bundle of the session. Without a new refresh token in the response the old one stays.
@@ -47,11 +46,10 @@ extension TokenBundle {
     ) -> TokenBundle {
         TokenBundle(
             result,
-            refreshToken: refreshToken,
-            binding: binding,
             session: session,
             generation: generation + 1,
             signedInAt: signedInAt,
+            after: self,
             lifetime: lifetime,
             clock,
             now
@@ -60,11 +58,10 @@ extension TokenBundle {
 
     private init(
         _ result: TokenRefreshResult,
-        refreshToken old: String?,
-        binding: TokenBinding?,
         session: SessionID,
         generation: Int,
         signedInAt: Date?,
+        after old: TokenBundle? = nil,
         lifetime: Duration?,
         _ clock: ServerClock,
         _ now: Instant
@@ -72,14 +69,16 @@ extension TokenBundle {
         let new = result.refreshToken.flatMap { $0.isEmpty ? nil : $0 }
         self.init(
             accessToken: result.accessToken,
-            refreshToken: new ?? old,
+            refreshToken: new ?? old?.refreshToken,
             expiresAt: lifetime.map { clock.date(at: now) + $0 / .seconds(1) },
             clockSkew: clock.skew(at: now) ?? 0,
             session: session,
             generation: generation,
             receivedAt: lifetime.map { _ in clock.date(at: now) },
             signedInAt: signedInAt,
-            binding: result.binding ?? binding
+            binding: result.binding ?? old?.binding,
+            subject: result.subject ?? old?.subject,
+            scope: result.scope ?? result.requestedScope ?? old?.scope
         )
     }
 }

@@ -164,6 +164,7 @@ extension ActiveSession {
             emit(.report(.lateResponseKept(session: session, generation: generation)))
         }
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: sent)
+        context.reportMissingScope(of: tokens, after: bundle, bundle.session)
         let new = bundle.renewed(by: tokens, lifetime: lifetime, moment.serverClock, sent)
         let expiry = Expiry(received: new, lifetime: lifetime, at: sent.uptime, policy: policy)
         (refreshedAt, isExpiryMeasured) = (sent.uptime, isMeasured)

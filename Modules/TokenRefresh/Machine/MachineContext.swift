@@ -178,6 +178,12 @@ struct MachineContext: Sendable {
         if !lease.take(id, identity) { emit(.release(id)) }
     }
 
+    /// G31. A token that may do less than it was asked for is reported.
+    mutating func reportMissingScope(of tokens: TokenRefreshResult, after old: TokenBundle?, _ session: SessionID) {
+        let missing = tokens.missingScope(of: old?.scope)
+        if !missing.isEmpty { emit(.report(.scopeNarrowed(session: session, missing: missing))) }
+    }
+
     /// Returns the lifetime of tokens that have just been received, from the sending of their call. The server date in
     /// the response is recorded first. That of a late response includes the delay, which must not count twice.
     mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> Duration? {

@@ -26,6 +26,7 @@ extension MachineState {
         failWaiters()
         context.noteLater(.readOrReplaced)
         let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
+        context.reportMissingScope(of: tokens, after: nil, id)
         let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.moment.serverClock, context.now)
         let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
         let over = StoreContent.Predecessor.begunBefore(bundle.begunAt, replacing: scope.sessions)
@@ -186,6 +187,19 @@ extension MachineState {
         context.emit(.revoke(bundle, besideAnother: true))
     }
 
+    /// G31. The tokens of another subject are those of another user, as from a cache between: the response of this call
+    /// is lost. They belong to a session in use elsewhere, so they are not even revoked.
+    private mutating func ofSubject(
+        of base: TokenBundle, _ result: Result<TokenRefreshResult, TokenRefreshError>
+    ) -> Result<TokenRefreshResult, TokenRefreshError> {
+        let known = base.subject ?? current.flatMap { $0.bundle.session == base.session ? $0.bundle.subject : nil }
+        guard case .success(let tokens) = result, let known, let subject = tokens.subject, subject != known else {
+            return result
+        }
+        context.emit(.report(.otherSubjectIgnored(session: base.session)))
+        return .failure(TokenRefreshError(.unavailable, reason: "the response has the tokens of another user"))
+    }
+
     mutating func callNotMade(_ id: AttemptID, _ error: TokenRefreshError) {
         context.lease.endedCalls[id] = nil
         context.stopLimits(of: id)
@@ -198,6 +212,7 @@ extension MachineState {
         _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
         context.lease.endedCalls[id] = nil
+        let result = ofSubject(of: base, result)
         if current?.bundle.session == base.session { return modifySession { $0.responded(id, base: base, result) } }
         // G9: the session is over. If the response repeats the old tokens, they were already revoked with the session.
         context.stopLimits(of: id)

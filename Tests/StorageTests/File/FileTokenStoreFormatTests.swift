@@ -43,6 +43,13 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
         }
     }
 
+    @Test func `the subject and the scope survive`() async throws {
+        let bundle = TokenBundle(
+            accessToken: "access-1", refreshToken: nil,
+            subject: TokenSubject(issuer: "https://issuer.example", id: "user \u{e9}"), scope: "read write")
+        try await store.expectRoundTrip(of: bundle)
+    }
+
     @Test func `the first call, the lease and the failure of an intent survive`() async throws {
         let pauses = [Duration.zero, .seconds(300), .nanoseconds(1), .seconds(Int64.max), .seconds(-1)]
         for (pause, isAmbiguous) in zip(pauses, [true, false, true, false, true]) {

@@ -38,6 +38,8 @@ struct ExplorationBounds: Hashable, Sendable {
         case journal
         /// The tokens are deleted behind the back of the programs.
         case vanish
+        /// A cache responds to a refresh, with the tokens of another user.
+        case cached
 
         /// Whether it counts as a fault.
         var isFault: Bool { rawValue >= Resource.crash.rawValue }

@@ -61,6 +61,7 @@ extension ExploredWorld {
             ]
         }
         if call.phase != .sent { choices.append(Choice(process, .respond(index))) }
+        if call.phase == .sent { choices.append(Choice(process, .answerFromCache(index), costs: .cached)) }
         // Whether the server has processed the call, or will, is not known.
         choices.append(Choice(process, .endCall(index), costs: .lost))
         switch call.phase {

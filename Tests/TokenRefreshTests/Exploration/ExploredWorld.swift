@@ -14,7 +14,9 @@ struct ExploredWorld {
         let grant = world.server.signIn("ada", process: -1, at: world.now)
         let session = SessionID(rawValue: "ada0")
         world.store.content = .active(
-            TokenBundle(accessToken: "a\(grant)", refreshToken: "r\(grant)", session: session))
+            TokenBundle(
+                accessToken: "a\(grant)", refreshToken: "r\(grant)", session: session,
+                subject: AuthorizationServer.subject(of: "ada")))
         world.server.noteStored(grant, by: -1)
         for process in 0...1 {
             world.processes[process].isAlive = true

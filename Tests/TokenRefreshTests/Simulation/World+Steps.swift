@@ -173,6 +173,9 @@ extension World {
             return canEnd ? .refuseCall(index, refusal(&draws)) : nil
         case .sent where !isDraining && canEnd && draws.chance(plan.server.ambiguousResponses):
             return .refuseCall(index, .init(.ambiguous, status: 401))
+        case .sent
+        where !isDraining && canEnd && plan.server.saysSubject && draws.chance(plan.server.cachedResponses):
+            return .answerFromCache(index)
         case .sent: return .serveCall(index)
         case .responded where isTroubled && !calls[index].isHung && draws.chance(20):
             return .hangCall(index, isDeaf: draws.chance(30))

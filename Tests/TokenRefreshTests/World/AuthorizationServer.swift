@@ -189,6 +189,12 @@ struct AuthorizationServer {
         return isKnown && honours(grants[families[family].newest].refresh)
     }
 
+    /// The user whose tokens a grant has.
+    func user(of grant: Int) -> String { families[grants[grant].family].user }
+
+    /// A user, as the server names one.
+    static func subject(of user: String) -> TokenSubject? { TokenSubject(issuer: "server", id: user) }
+
     /// When the user signed in.
     func signedInAt(_ family: Int) -> Int? {
         grants.first { $0.family == family && $0.generation == 0 }?.issuedAt

@@ -31,6 +31,8 @@ struct Step {
         case respond(Int)
         /// A call fails before it is served.
         indirect case refuseCall(Int, TokenRefreshError)
+        /// A cache responds to it, with the tokens of another user.
+        case answerFromCache(Int)
         /// The connection breaks. What is on its way to the server arrives.
         case endCall(Int)
         case hangCall(Int, isDeaf: Bool)
@@ -104,6 +106,7 @@ extension World {
         case .failCall(let index): fail(call: index)
         case .respond(let index): respond(index, &draws)
         case .refuseCall(let index, let error): deliver(.failure(error), to: index)
+        case .answerFromCache(let index): answerFromCache(index)
         case .endCall(let index): end(index)
         case .hangCall(let index, let isDeaf): (calls[index].isHung, calls[index].isDeaf) = (true, isDeaf)
 

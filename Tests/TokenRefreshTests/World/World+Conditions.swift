@@ -23,6 +23,8 @@ extension World {
         case cutLeaseIsProof
         /// An owner that does not hold the lease is taken for dead.
         case freeLeaseIsProof
+        /// What a cache has of another user does not say whose it is.
+        case subjectsAreNotSaid
         /// What writes a call does not look at the clock.
         case callsStartLate
         /// A call that was not written stays when its process loses the lease, or is about to be suspended.

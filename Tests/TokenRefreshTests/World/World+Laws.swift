@@ -7,6 +7,7 @@ import Foundation
 extension World {
     mutating func checkLaws(_ process: Int, _ before: MachineSnapshot) {
         let session = processes[process].current?.bundle.session
+        checkSubject(processes[process].current?.bundle, process, "uses")
         if session == before.session, processes[process].hasOtherTokens(than: before),
             let bundle = processes[process].current?.bundle
         {

@@ -20,6 +20,23 @@ extension World {
         }
     }
 
+    /// A cache responds to a call in place of the server, with the tokens of another user (G31).
+    mutating func answerFromCache(_ index: Int) {
+        let tokens = TokenRefreshResult(
+            accessToken: Self.cachedToken, refreshToken: Self.cachedToken, expiresIn: .seconds(60),
+            subject: server.fault == .subjectsAreNotSaid ? nil : AuthorizationServer.subject(of: "eve"))
+        deliver(.success(tokens), to: index)
+    }
+
+    /// The tokens of another user, who is in no session here.
+    static let cachedToken = "eve's"
+
+    /// Notes a law that is broken where the tokens of another user are used, stored or revoked.
+    mutating func checkSubject(_ bundle: TokenBundle?, _ process: Int, _ what: String) {
+        guard let bundle, [bundle.accessToken, bundle.refreshToken].contains(Self.cachedToken) else { return }
+        fail(.subject, "p\(process + 1) \(what) the tokens of another user in \(bundle.session.rawValue)")
+    }
+
     /// A call ends without its response.
     mutating func end(_ index: Int) {
         let call = calls[index]
@@ -95,6 +112,8 @@ extension World {
         let current = processes[process].current?.bundle
         let isCurrent = current?.session == session
         switch result {
+        case .success(let tokens) where tokens.accessToken == Self.cachedToken:
+            noteFailure(.unavailable, on: call, isCurrent: isCurrent)
         case .success(let tokens):
             let new = tokens.refreshToken.map { !$0.isEmpty && $0 != call.base.refreshToken } ?? false
             if !isCurrent, new, processes[process].published != .signedOut(.moved) { noteRevocable(process, session) }
@@ -149,7 +168,8 @@ extension TokenRefreshResult {
             accessToken: accessToken ?? "a\(grant)",
             refreshToken: isSent ? "r\(server.grants[grant].refresh)" : plan.sendsEmptyTokens ? "" : nil,
             expiresIn: plan.saysLifetime ? lifetime.map { .milliseconds($0) } : nil,
-            serverDate: plan.saysDate ? serverDate : nil
+            serverDate: plan.saysDate ? serverDate : nil,
+            subject: plan.saysSubject ? AuthorizationServer.subject(of: server.user(of: grant)) : nil
         )
     }
 }

@@ -199,6 +199,7 @@ struct World {
             noteRelease(of: id, by: process)
             add(.release(id), process)
         case .write(let version, let content):
+            checkSubject(content.bundle, process, "stores")
             // The date in the intent counts. The write may have waited for an earlier one.
             if let intent = content.bundle?.refreshIntent {
                 let age = Int((instant.date.timeIntervalSince(intent.date) * 1_000).rounded())
@@ -320,6 +321,7 @@ struct World {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it were alone")
         }
         let family = Int(named: bundle.session.rawValue)
+        checkSubject(bundle, process, "revokes")
         checkRevocation(of: bundle, process, before)
         processes[process].mustRevoke.remove(family)
         // A later sign-in replaces what shows that the session was moved.

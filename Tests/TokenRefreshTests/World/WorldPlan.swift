@@ -52,6 +52,10 @@ final class WorldPlan: Sendable {
         var hasBrokenEndpoint = false
         /// How often a gateway responds to a refresh in place of the server, with a bare 401, in percent.
         var ambiguousResponses = 0
+        /// Whether a response says whose tokens it has.
+        var saysSubject = true
+        /// How often a cache responds to a refresh in place of the server, with the tokens of another user, in percent.
+        var cachedResponses = 0
     }
 
     /// How often a chosen fault happens, in percent.
@@ -209,6 +213,8 @@ final class WorldPlan: Sendable {
         server.revokesAlone = draws.chance(50)
         server.hasBrokenEndpoint = draws.chance(30)
         server.ambiguousResponses = draws.of([0, 0, 0, 30])
+        server.saysSubject = draws.chance(80)
+        server.cachedResponses = draws.of([0, 0, 20])
         return server
     }
 }
