@@ -97,6 +97,8 @@ struct ProgramSandbox: Sendable {
 
     /// Changes the stored access token as if most of its lifetime had passed.
     ///
+    /// The session gets a name whose first refresh in the background starts 60 s before the end, and no later (G33).
+    ///
     /// - Parameters:
     ///   - store: The store that the program uses.
     ///   - seconds: The part of 900 seconds that remains.
@@ -109,8 +111,7 @@ struct ProgramSandbox: Sendable {
                     accessToken: bundle.accessToken,
                     refreshToken: bundle.refreshToken,
                     expiresAt: Date() + seconds,
-                    session: bundle.session,
-                    generation: bundle.generation,
+                    session: SessionID(rawValue: "aged-513"),
                     receivedAt: Date() + seconds - 900
                 )
             )
