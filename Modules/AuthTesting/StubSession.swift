@@ -43,7 +43,9 @@ public final class StubSession: AuthSession, TokenProvider {
             guard case .signedIn = state else { return }
             guard tokens.refreshToken != nil else { throw AuthenticationError(.noRefreshToken) }
             generation += 1
+            let subject = tokens.subject
             tokens = .fixture(ordinal: generation)
+            tokens.subject = subject
         }
     }
 
@@ -140,6 +142,26 @@ public final class StubSession: AuthSession, TokenProvider {
         }
     }
 
+    /// Goes on with the tokens where they have the subject of the session's, and else signs in (G32).
+    ///
+    /// - Parameter tokens: What the server issued.
+    /// - Throws: The scripted error; `AuthenticationError` with code `invalidTokens`. The session stays then.
+    public func stepUp(_ tokens: TokenRefreshResult) async throws {
+        contents.withLock { $0.signIns.append(tokens) }
+        try await perform(.stepUp) { contents in
+            guard tokens.accessToken.fitsHeaderField else { throw AuthenticationError(.invalidTokens) }
+            guard case .signedIn = contents.state, let subject = contents.tokens.subject, subject == tokens.subject
+            else {
+                (contents.tokens, contents.generation) = (tokens, 0)
+                return contents.change(to: .signedIn(SessionID()))
+            }
+            let old = contents.tokens.refreshToken
+            contents.tokens = tokens
+            contents.tokens.refreshToken = tokens.refreshToken ?? old
+            contents.generation += 1
+        }
+    }
+
     /// Makes the next token of the session.
     ///
     /// - Throws: The scripted error; `AuthenticationError` with code `noRefreshToken`.
@@ -188,7 +210,7 @@ public final class StubSession: AuthSession, TokenProvider {
         _ change: (inout Contents) throws -> Value
     ) async throws -> Value {
         // A sign-in and a sign-out are completed.
-        if operation != .signIn, operation != .signOut { try Task.checkCancellation() }
+        if ![.signIn, .stepUp, .signOut].contains(operation) { try Task.checkCancellation() }
         let action = contents.withLock { contents -> (@Sendable (StubSession) async throws -> Void)? in
             contents.calls.append(operation)
             guard let script = contents.scripts[operation], script.remaining > 0 else { return nil }
@@ -210,6 +232,8 @@ extension StubSession {
         case restore
         /// `signIn(_:)`.
         case signIn
+        /// `stepUp(_:)`.
+        case stepUp
         /// `refresh()`.
         case refresh
         /// `signOut(reason:)`.

@@ -25,6 +25,20 @@ public protocol AuthSession: Sendable {
     ///   the earlier session is kept.
     func signIn(_ tokens: TokenRefreshResult) async throws
 
+    /// Takes the tokens of a sign-in that the server has demanded of a user who is signed in: with a stronger method,
+    /// more recently, or with more rights (RFC 9470). See `NetworkError.stepUp` of `NetworkCore`.
+    ///
+    /// Where the session and the tokens are known to have the same ``TokenRefreshResult/subject``, the session goes on
+    /// with the new tokens: it keeps its identity, and requests that wait continue (G32). Otherwise this is
+    /// ``signIn(_:)``. Without a new refresh token the old one stays.
+    ///
+    /// The tokens before them are not revoked: a server may count both as one session, and would end it.
+    ///
+    /// The default signs in.
+    ///
+    /// - Throws: As ``signIn(_:)``.
+    func stepUp(_ tokens: TokenRefreshResult) async throws
+
     /// Refreshes the tokens now, expired or not: on a splash screen, or after the user's rights changed.
     ///
     /// It joins a refresh that is under way. With a shared store it adopts newer tokens of another process instead of
@@ -51,6 +65,13 @@ public protocol AuthSession: Sendable {
 }
 
 extension AuthSession {
+    /// Signs in.
+    ///
+    /// - Throws: As ``signIn(_:)``.
+    public func stepUp(_ tokens: TokenRefreshResult) async throws {
+        try await signIn(tokens)
+    }
+
     /// Ends the session because the user signed out.
     ///
     /// - Throws: As ``signOut(reason:)``.

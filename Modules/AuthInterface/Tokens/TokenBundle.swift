@@ -24,7 +24,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     public let session: SessionID
 
     /// How many refreshes lie between the sign-in (0) and this bundle.
-    public let generation: Int
+    public private(set) var generation: Int
 
     /// When the call that brought the access token was sent, on the same clock as ``expiresAt``. `nil`: not known.
     ///
@@ -118,6 +118,19 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     package var withoutTokens: TokenBundle {
         var bundle = withoutRefreshToken
         bundle.accessToken = ""
+        return bundle
+    }
+
+    /// The same access token in a later generation.
+    ///
+    /// - Parameters:
+    ///   - generation: The generation.
+    ///   - refreshToken: The refresh token in place of this one; `nil` keeps it.
+    /// - Returns: The bundle.
+    package func moved(to generation: Int, refreshToken: String? = nil) -> TokenBundle {
+        var bundle = self
+        bundle.generation = generation
+        bundle.refreshToken = refreshToken ?? self.refreshToken
         return bundle
     }
 

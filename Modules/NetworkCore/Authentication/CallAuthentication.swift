@@ -125,12 +125,20 @@ struct CallAuthentication: Sendable {
     }
 
     /// Asks for another token, if the failure refuses the one the attempt carried.
+    ///
+    /// - Throws: An error with code `stepUpRequired` where the token is valid and the server demands more of the user:
+    ///   no other token helps, and nothing ends (G32).
     mutating func retry(_ failure: NetworkError, isReplayable: Bool) async throws -> RetryDecision {
         // G34. It refreshes nothing and ends nothing: the token was not looked at.
         if carriesProof, failure.response?.wantsNonce == true {
             guard challenges <= replacements, let carried else { return .doNotRetry }
             (challenges, replacement) = (challenges + 1, carried)
             return .retry(after: .zero)
+        }
+        if carried != nil,
+            let demand = failure.demandingStepUp(orOneOf: policy.expiredStatuses, withoutQuoting: secrets)
+        {
+            throw demand
         }
         guard let status = failure.status, policy.expiredStatuses.contains(status), let refused = carried,
             policy.refusals.matches(failure)

@@ -130,6 +130,10 @@ extension NetworkError.Code {
     /// The server refuses a token that it has just issued (G10).
     public static let unauthorized = Self(rawValue: "unauthorized")
 
+    /// The server demands a stronger, a more recent or a wider sign-in for this call (G32). The token is valid, and the
+    /// session stays. ``NetworkError/stepUp`` says what is demanded.
+    public static let stepUpRequired = Self(rawValue: "stepUpRequired")
+
     /// The access token is no longer valid, and there is no refresh token (G22).
     public static let noRefreshToken = Self(rawValue: "noRefreshToken")
 

@@ -24,6 +24,7 @@ extension NetworkError: RedactedDescription {
 
     private var explanation: String? {
         if let reason { return reason }
+        if let stepUp { return stepUp.description }
         switch cause {
         // The code and the pause are those of this error.
         case let cause as AuthenticationError: return cause.explanation

@@ -5,7 +5,8 @@ extension NetworkError: LocalizedError {
     /// A sentence for the user of an application, without a code or a secret: the server's own message where it is
     /// meant for users, or else what the status or the code means.
     public var errorDescription: String? {
-        messageForUsers ?? (status.flatMap(Self.sentence(forStatus:)) ?? Self.sentence(for: code))
+        if code == .stepUpRequired { return Self.sentence(for: code) }
+        return messageForUsers ?? (status.flatMap(Self.sentence(forStatus:)) ?? Self.sentence(for: code))
     }
 
     /// What the user can do; `nil` where that is not known.
@@ -13,6 +14,7 @@ extension NetworkError: LocalizedError {
         if let retryAfter, retryAfter > .zero { return "Try again in \(retryAfter.inWords)." }
         switch code {
         case .notSignedIn, .sessionEnded, .unauthorized, .noRefreshToken, .authenticationFailed: return "Sign in again."
+        case .stepUpRequired: return "Sign in again to do this."
         case .connectionFailed, .timedOut: return "Check the connection to the internet, and try again."
         case .proxyRefused: return "Check the proxy in the settings of the network."
         case .tlsFailed: return "Check the date of this device, or use another network."
@@ -69,6 +71,7 @@ extension NetworkError: LocalizedError {
         case .notSignedIn: "You are not signed in."
         case .sessionEnded: "The session has ended."
         case .unauthorized, .noRefreshToken, .authenticationFailed: "The server does not accept the sign-in any more."
+        case .stepUpRequired: "The server asks for another sign-in before it does this."
         case .refreshUnavailable: "The sign-in could not be renewed."
         case .storeUnavailable: "The stored sign-in cannot be read."
         case .encodingFailed, .bodyNotReplayable: "The content could not be sent."

@@ -51,6 +51,9 @@ public struct NetworkError: Error, Sendable {
     /// The pause that the server asked for (`Retry-After`, RFC 9110 §10.2.3), from the response on.
     public let retryAfter: Duration?
 
+    /// What the server demands of the user before it accepts the call (G32). `nil`: it demands nothing.
+    public package(set) var stepUp: StepUpChallenge?
+
     /// The number of the attempt that failed, from 1. 0: no attempt was made.
     public package(set) var attempt: Int
 
@@ -72,9 +75,11 @@ public struct NetworkError: Error, Sendable {
         retryAfter: Duration? = nil,
         attempt: Int = 0,
         elapsed: Duration? = nil,
-        cause: (any Error)? = nil
+        cause: (any Error)? = nil,
+        stepUp: StepUpChallenge? = nil
     ) {
         self.code = code
+        self.stepUp = stepUp
         self.reason = reason
         self.request = request
         self.response = response
@@ -137,6 +142,15 @@ extension NetworkError {
         copy.bodyLength = response.body.count
         copy.format = format
         return copy
+    }
+
+    /// The same failure under the code of a step-up.
+    func demanding(_ stepUp: StepUpChallenge) -> NetworkError {
+        var failure = NetworkError(
+            .stepUpRequired, response: response, serverError: serverError, retryAfter: retryAfter, cause: cause)
+        (failure.body, failure.bodyLength, failure.format) = (body, bodyLength, format)
+        failure.stepUp = stepUp
+        return failure
     }
 
     /// The failure of a request that was to be sent again and whose body is a one-shot sequence (G21).

@@ -157,6 +157,14 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         _ = try await response { .signIn(tokens, SessionID(), $0) }.get()
     }
 
+    /// See `AuthSession.stepUp(_:)`. The step-up is completed even if the task is cancelled.
+    ///
+    /// - Parameter tokens: What the server issued.
+    /// - Throws: `AuthenticationError` with code `invalidTokens`, or `CancellationError`.
+    public func stepUp(_ tokens: TokenRefreshResult) async throws {
+        _ = try await response { .stepUp(tokens, SessionID(), $0) }.get()
+    }
+
     /// See `AuthSession.refresh()`.
     ///
     /// - Throws: `AuthenticationError`, or `CancellationError`.

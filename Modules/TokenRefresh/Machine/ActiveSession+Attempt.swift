@@ -97,8 +97,11 @@ extension ActiveSession {
             return conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
         case .active(let stored) where stored.session != bundle.session && isStored:
             return conclude(.isReplaced(by: stored))
-        case .active(let stored) where stored.displaces(bundle):
+        case .active(let stored) where stored.displaces(bundle) && !mustPrevail:
             return adopt(stored, id, ownerMayCall: ownerMayCall)
+        case .active(let stored) where stored.displaces(bundle):
+            prevail(over: stored)
+            record(over: nil, id)
         default:
             if let rejection {
                 end(rejection, id)

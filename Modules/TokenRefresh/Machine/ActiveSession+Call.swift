@@ -82,7 +82,7 @@ extension ActiveSession {
 
     /// The intent of an earlier call with the key, which counts again where the next call is not made. Its date is that
     /// of the first call, from which a tolerance of the server counts. `nil`: there was no call.
-    private var earlierIntent: RefreshIntent? {
+    var earlierIntent: RefreshIntent? {
         key.flatMap { key in
             key.isUsed ? intent(key, at: key.firstCall?.date ?? now.date) : nil
         }

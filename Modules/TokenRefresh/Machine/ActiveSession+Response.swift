@@ -18,6 +18,8 @@ extension ActiveSession {
         }
         // G9. The tokens have changed since: the response belongs to an older generation.
         guard base.session == bundle.session, base.generation == bundle.generation else {
+            context.stopLimits(of: id)
+            if inherit(result, id) { return }
             return emit(.report(.responseDropped(session: base.session)))
         }
         switch (phase, result) {

@@ -49,15 +49,26 @@ extension ActiveSession {
     /// G25: the callers that have waited for the whole deadline fail. The attempt continues.
     mutating func waiterDeadlinePassed() {
         waitersEnd = nil
-        guard case .refreshing = phase else { return }
         let limit = policy.deadline
-        let reason = leaseHolder == nil ? "waited \(limit.inWords) for a refresh" : waitReason
-        let error = TokenRefreshError(.unavailable, reason: reason)
         // The deadlines of many callers within a short time pass together.
-        for waiter in context.room.take(.attempt, since: uptime + limit / 64 - limit) {
-            endWait(of: waiter, error, retryAfter: policy.backoff.floor)
+        let latest = uptime + limit / 64 - limit
+        switch phase {
+        case .resting: return
+        case .activating:
+            // They have waited for a refresh, and then for the write of a step-up, whose token is not stored yet.
+            let error = TokenRefreshError(.unavailable, reason: "waited \(limit.inWords) for a refresh and the store")
+            for waiter in context.room.take(.pause, since: latest) {
+                fail(waiter, error, retryAfter: policy.backoff.floor)
+            }
+            timeWaiters(since: context.room.earliest(at: .pause))
+        case .refreshing:
+            let reason = leaseHolder == nil ? "waited \(limit.inWords) for a refresh" : waitReason
+            let error = TokenRefreshError(.unavailable, reason: reason)
+            for waiter in context.room.take(.attempt, since: latest) {
+                endWait(of: waiter, error, retryAfter: policy.backoff.floor)
+            }
+            timeWaiters(since: context.room.earliest(at: .attempt))
         }
-        timeWaiters(since: context.room.earliest(at: .attempt))
     }
 
     /// Stops the deadlines of an attempt that has ended.

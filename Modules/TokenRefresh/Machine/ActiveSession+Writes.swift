@@ -9,7 +9,9 @@ extension ActiveSession {
         guard let content, content.bundle?.session == bundle.session else { return }
         switch outcome {
         case .written:
-            markStored(isCurrent: content.bundle?.hasSameTokens(as: bundle) ?? false)
+            let isCurrent = content.bundle?.hasSameTokens(as: bundle) ?? false
+            markStored(isCurrent: isCurrent)
+            if isCurrent { mustPrevail = false }
             if let stored = content.bundle { recordSighting(stored) }
         case .failed: markUncertain(true)
         case .superseded: break
@@ -69,6 +71,8 @@ extension ActiveSession {
             return conclude(.ends(tombstone.reason, revoking: new ?? bundle, inStore: true))
         case .active(let stored) where stored.session != bundle.session:
             return conclude(.isReplaced(by: stored))
+        case .active(let stored) where mustPrevail && stored.displaces(bundle):
+            return prevail(over: stored)
         case .active(let stored) where stored.displaces(bundle):
             context.forgetWrites()
             adoptTokens(stored)

@@ -213,6 +213,10 @@ struct ActiveSession: Hashable, Sendable {
     var seenIntent: SeenIntent?
     /// The process that keeps this one from refreshing.
     var leaseHolder: LeaseHolder?
+    /// The tokens of a step-up are not stored yet: they replace what another process stores of the session (G32).
+    var mustPrevail = false
+    /// The call that may bring the next refresh token, as a step-up has left the one before in use.
+    var heir: AttemptID?
 
     /// What the rules use beside the session, while it handles an event. `nil` between two events.
     var context: MachineContext!

@@ -18,7 +18,7 @@ extension MachineState {
         case (_, .unknown):
             context.room.add(waiter, to: .load)
             load()
-        case (.restore, .activating): context.room.add(waiter, to: .publication)
+        case (.restore, .activating): waitForPublication(waiter)
         case (.restore, .signedIn), (.restore, .signedOut): restore(waiter)
         case (_, .signedIn), (_, .activating): modifySession { $0.requested(waiter) }
         case (.token, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.notSignedIn))))

@@ -51,6 +51,17 @@ extension MachineState {
         context.emit(.releaseKey(binding))
     }
 
+    /// G32. A sign-in of the user of the session: the session goes on. Of another user, or of one that is not known, it
+    /// is a sign-in like any other.
+    mutating func stepUp(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: Waiter) {
+        // No server has seen the tokens of a session that has not been published.
+        guard isPublished, case .signedIn(let session) = state, session.value.goesOn(with: tokens) else {
+            return signIn(tokens, id, waiter)
+        }
+        modifySession { $0.stepUp(tokens) }
+        context.letWait(waiter, isSignIn: true)
+    }
+
     /// The sessions whose tokens are still to be removed: a sign-in takes them over.
     var pendingEndScope: EndScope? {
         if case .tombstone(_, _, let scope)? = context.store.missing { scope } else { nil }
@@ -144,6 +155,20 @@ extension MachineState {
                 context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
             }
         }
+    }
+
+    /// Whether the session has been published. One that was stepped up stays so while its tokens are being stored.
+    private var isPublished: Bool { current.map { published == .signedIn($0.bundle.session) } ?? false }
+
+    /// Lets a caller wait for the next published state, if one comes.
+    mutating func waitForPublication(_ waiter: Waiter) {
+        guard !isPublished else { return context.emit(.respond(waiter.id, .state(published))) }
+        context.room.add(waiter, to: .publication)
+    }
+
+    /// A session that goes on after a step-up is no news.
+    mutating func announceOnce(_ state: SessionState) {
+        if published != state { announce(state) }
     }
 
     mutating func announce(_ state: SessionState) {

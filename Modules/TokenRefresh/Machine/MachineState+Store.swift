@@ -44,7 +44,7 @@ extension MachineState {
         var session: SessionID?
         modifySession { if $0.activate(version) { session = $0.bundle.session } }
         guard let session else { return }
-        announce(.signedIn(session))
+        announceOnce(.signedIn(session))
         modifySession { $0.serveQueue() }
     }
 
@@ -171,7 +171,7 @@ extension MachineState {
         switch (waiter.request, stateKind) {
         case (.replacement, .signedIn), (.replacement, .activating): modifySession { $0.serveAfterCheck(waiter) }
         case (.replacement, _): context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
-        case (_, .activating): context.room.add(waiter, to: .publication)
+        case (_, .activating): waitForPublication(waiter)
         default: context.emit(.respond(waiter.id, .state(published)))
         }
     }

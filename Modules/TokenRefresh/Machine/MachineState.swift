@@ -124,6 +124,7 @@ struct MachineState: Hashable, Sendable {
         case .requested(let request, let id): requested(waiter(id, request))
         case .waiterCancelled(let id): cancel(id)
         case .signIn(let tokens, let session, let id): signIn(tokens.plausible, session, waiter(id, .settle))
+        case .stepUp(let tokens, let session, let id): stepUp(tokens.plausible, session, waiter(id, .settle))
         case .signOut(let reason, let id): signOut(reason, waiter(id, .settle))
         case .serverDateNoted(let date): serverDateNoted(date)
         case .storeChanged: storeChanged()

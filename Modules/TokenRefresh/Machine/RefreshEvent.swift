@@ -6,6 +6,8 @@ enum RefreshEvent: Sendable {
     case requested(CallerRequest, WaiterID)
     case waiterCancelled(WaiterID)
     indirect case signIn(TokenRefreshResult, SessionID, WaiterID)
+    /// Of a user who is signed in (G32).
+    indirect case stepUp(TokenRefreshResult, SessionID, WaiterID)
     indirect case signOut(SignOutReason, WaiterID)
     case serverDateNoted(Date)
 

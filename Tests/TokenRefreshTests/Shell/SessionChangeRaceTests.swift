@@ -38,6 +38,28 @@ import Testing
         #expect(bench.revocation.revoked == ["ada1 g0", "ada1 g1"], "the old tokens, and none of bob's")
     }
 
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G32: after a step-up during a refresh its tokens stay, in memory and in the store`(kind: Bench.StoreKind)
+        async throws
+    {
+        let (bench, ada) = (Bench(kind), TokenSubject(issuer: "https://issuer.example", id: "ada"))
+        var (login, high) = (bench.server.signIn("ada"), bench.server.signIn("ada"))
+        (login.subject, high.subject) = (ada, ada)
+        try await bench.engine.signIn(login)
+        let token = try await bench.engine.token()
+        let (gate, requests) = try await bench.startRefresh(of: token)
+        try await bench.engine.stepUp(high)
+        for new in try await requests.tokens() {
+            #expect(new.value == high.accessToken && new.session == token.session && new.generation == 1)
+        }
+        gate.open()
+        #expect(await bench.engine.settle())
+        #expect(try await bench.engine.token().value == high.accessToken)
+        #expect(bench.store.base.bundle?.accessToken == high.accessToken)
+        #expect(bench.revocation.revoked == [], "a server may count both as one session")
+        #expect(bench.events.count("signedIn") == 1)
+    }
+
     @Test func `G9: while another user is signed in, nothing is revoked by a handler that might affect that user`()
         async throws
     {

@@ -13,6 +13,8 @@ import Testing
         let expected = await Self.life(of: engine)
         #expect(await Self.life(of: StubSession(.unknown)) == expected)
         #expect(expected.contains("a token of an earlier session: sessionEnded"))
+        #expect(expected.contains { $0.hasPrefix("a step-up of ada") && $0.hasSuffix("g1, the same session") })
+        #expect(expected.contains { $0.hasPrefix("a step-up of eve") && $0.hasSuffix("g0, another session") })
         #expect(expected.contains("the same refused token again: access-ada1-1"))
     }
 
@@ -51,6 +53,18 @@ import Testing
             await note("a token of an earlier session") { try await session.replacement(for: first).value }
         }
         await note("another token") { try await session.token().value }
+        for user in ["ada", "ada", "eve"] {
+            var tokens = TokenRefreshResult.fixture("\(user)2")
+            tokens.subject = TokenSubject(issuer: "https://issuer.example", id: user)
+            let before = session.state
+            await note("a step-up of \(user)") {
+                try await session.stepUp(tokens)
+                let token = try await session.token()
+                return
+                    "\(token.value) g\(token.generation), \(session.state == before ? "the same" : "another") session"
+            }
+        }
+        try? await session.signIn(.fixture("bob1", isRotated: false))
         await note("a refresh without a refresh token") { name(try await session.refresh()) }
         await note("signed out") {
             try await session.signOut()

@@ -50,7 +50,11 @@ extension World {
     private func fault(_ process: Int, _ draws: inout RandomDraws) -> Step? {
         let rates = plan.rates
         switch draws.pick(25) {
-        case ..<5: return draws.chance(rates.userMoves) ? signIn(process, &draws) : nil
+        case ..<5:
+            guard draws.chance(rates.userMoves) else { return nil }
+            guard canStepUp(process), draws.chance(40) else { return signIn(process, &draws) }
+            let bringsRefreshToken = draws.chance(70) && plan.server.givesRefreshTokens
+            return Step(process, .stepUp(bringsRefreshToken: bringsRefreshToken), at: now + 1)
         case ..<8:
             guard draws.chance(rates.userMoves), processes[process].runs else { return nil }
             return Step(process, .signOut(draws.chance(70) ? .byUser : .application("account disabled")))

@@ -32,6 +32,8 @@ struct AuthorizationServer {
         let issuedAt: Int
         /// The grant whose refresh token is in force: its own, unless the server does not rotate.
         let refresh: Int
+        /// The sign-in or the step-up that it descends from.
+        var root = 0
         var rotatedAt: Int?
         var successor: Int?
         /// A bundle made of a successor has been in the store: no process that can read it needs this refresh token
@@ -100,8 +102,18 @@ struct AuthorizationServer {
     mutating func signIn(_ user: String, process: Int, at now: Int) -> Int {
         families.append(Family(user: user, process: process, newest: grants.count))
         grants.append(
-            Grant(family: families.count - 1, generation: 0, issuedAt: now, refresh: grants.count)
+            Grant(
+                family: families.count - 1, generation: 0, issuedAt: now, refresh: grants.count, root: grants.count)
         )
+        return grants.count - 1
+    }
+
+    /// The user of a family signs in again, as the server has demanded.
+    mutating func stepUp(_ family: Int, at now: Int) -> Int {
+        let generation = grants.filter { $0.family == family }.map(\.generation).max() ?? 0
+        grants.append(
+            Grant(family: family, generation: generation + 1, issuedAt: now, refresh: grants.count, root: grants.count))
+        families[family].newest = grants.count - 1
         return grants.count - 1
     }
 
@@ -155,7 +167,8 @@ struct AuthorizationServer {
                 family: family,
                 generation: generation,
                 issuedAt: now,
-                refresh: plan.rotates ? new : token
+                refresh: plan.rotates ? new : token,
+                root: grants[token].root
             )
         )
         if plan.rotates {

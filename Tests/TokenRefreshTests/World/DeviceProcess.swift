@@ -265,6 +265,8 @@ struct ProcessNotes {
     var knewServerDate = false
     /// The date of the last intent that the machine wrote.
     var intentAt = 0
+    /// The sign-in or step-up that the tokens in use descend from.
+    var root: (session: SessionID, root: Int)?
     /// When the process last continued after a sleep of the device.
     var wokeAt: Int?
     /// The sessions whose sign-out was completed before the process started.

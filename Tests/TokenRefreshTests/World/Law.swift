@@ -47,6 +47,7 @@ enum Law: String, Sendable {
     case clock = "G19: no refresh without an expiry or a refusal"
     case life = "G19: the life of a token counts from the sending of the call that brought it"
     case subject = "G31: the tokens of another user are not used, stored or revoked"
+    case stepUp = "G32: what was refreshed from older tokens never replaces those of a step-up"
     case noToken = "G22: no call without a refresh token"
     case withoutRefreshToken = "G22: without a refresh token, the server's clock or a refusal ends a session"
     case intent = "G27: no call with a stored refresh token without an intent in the store"

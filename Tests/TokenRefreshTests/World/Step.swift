@@ -14,6 +14,8 @@ struct Step {
 
         // Its users and their requests.
         case signIn(user: String)
+        /// The user of the session signs in again: with a refresh token, or without.
+        case stepUp(bringsRefreshToken: Bool)
         case signOut(SignOutReason)
         case request(endpoint: Int)
         case restore, refresh, settle
@@ -91,6 +93,7 @@ extension World {
         case .resume: resume(process)
 
         case .signIn(let user): signIn(process, as: user)
+        case .stepUp(let bringsRefreshToken): stepUp(process, bringsRefreshToken: bringsRefreshToken)
         case .signOut(let reason): signOut(process, as: reason)
         case .request(let endpoint): sendRequest(process, endpoint: endpoint)
         case .restore: ask(process, for: .restore, .restore)

@@ -69,6 +69,7 @@ extension RefreshEvent {
         case .requested(let request, let waiter): "#\(waiter.number) \(request.traceText)"
         case .waiterCancelled(let waiter): "#\(waiter.number) leaves"
         case .signIn(_, let session, let waiter): "#\(waiter.number) signs in as \(session.rawValue)"
+        case .stepUp(let tokens, _, let waiter): "#\(waiter.number) steps up to \(tokens.accessToken)"
         case .signOut(let reason, let waiter): "#\(waiter.number) signs out as \(reason)"
         case .serverDateNoted(let date): "the server's clock says \(date)"
         case .storeChanged: "the store has changed"

@@ -98,6 +98,7 @@ extension World {
 
     /// What the store held of a session is not what it should hold.
     mutating func noteDamage(_ content: StoredSession) {
+        hasLostContent = true
         switch content {
         case .active(let bundle): server[bundle.session].isDamaged = true
         case .tombstone(let end): server[end.session].isDamaged = true

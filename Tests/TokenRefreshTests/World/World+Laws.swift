@@ -8,6 +8,7 @@ extension World {
     mutating func checkLaws(_ process: Int, _ before: MachineSnapshot) {
         let session = processes[process].current?.bundle.session
         checkSubject(processes[process].current?.bundle, process, "uses")
+        checkStepUp(process)
         if session == before.session, processes[process].hasOtherTokens(than: before),
             let bundle = processes[process].current?.bundle
         {
@@ -178,6 +179,8 @@ extension World {
 
     func isLateRefusal(_ before: MachineSnapshot) -> Bool {
         guard let refused = before.refusal?.token, refused.session == before.session else { return false }
+        // After a step-up a new refresh token may come, and the access token stays.
+        guard refused.value != before.accessToken else { return false }
         return refused.generation < before.generation && before.urgency == .none && !before.isActivating
     }
 

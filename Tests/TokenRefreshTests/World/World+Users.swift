@@ -63,8 +63,8 @@ extension World {
         processes[process].requests[index].phase = .waiting
         processes[process].requests[index].since = now
         processes[process].requests[index].retries += 1
-        if processes[process].current?.bundle.mark == refusal.token.mark {
-            processes[process].notes.complained = refusal.token.mark
+        if let bundle = processes[process].current?.bundle, bundle.accessToken == refusal.token.value {
+            processes[process].notes.complained = bundle.mark
         }
         processes[process].requests[index].order = events
         noteRefusal(process, index, refusal.token)
@@ -87,6 +87,47 @@ extension World {
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         send(process, .signIn(tokens, session, WaiterID(number: request.waiter)))
+    }
+
+    /// Whether the user of a session can step up: the session is known to be the user's, and does not end now.
+    func canStepUp(_ process: Int) -> Bool {
+        if case .tombstone? = processes[process].machine.value.unsavedContent { return false }
+        guard processes[process].runs, let bundle = processes[process].current?.bundle else { return false }
+        return bundle.subject != nil && processes[process].published == .signedIn(bundle.session)
+    }
+
+    mutating func stepUp(_ process: Int, bringsRefreshToken: Bool) {
+        guard let session = processes[process].current?.bundle.session else { return }
+        let family = Int(named: session.rawValue)
+        let grant = server.stepUp(family, at: now)
+        // The other laws know one line of tokens in a session.
+        server.families[family].isDamaged = true
+        let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now, order: events)
+        processes[process].requests.append(request)
+        let mark = Mark(session: session, generation: (processes[process].newest?.generation ?? 0) + 1)
+        processes[process].notes.received = Receipt(
+            mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
+        noteReceipt(process, grant, since: now)
+        var tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
+        tokens.refreshToken = bringsRefreshToken ? "r\(grant)" : nil
+        // What is refreshed with the token that stays descends from where that does.
+        if !bringsRefreshToken, let token = processes[process].newest?.refreshToken {
+            server.grants[grant].root = server.grants[Int(named: token)].root
+        }
+        send(process, .stepUp(tokens, session, WaiterID(number: request.waiter)))
+    }
+
+    /// G32. The tokens in use descend from the newest sign-in that the process has been in. Of two step-ups at once
+    /// either may stay.
+    mutating func checkStepUp(_ process: Int) {
+        guard let bundle = processes[process].current?.bundle, !hasLostContent else { return }
+        let root = server.grants[bundle.grant].root
+        if let known = processes[process].notes.root, known.session == bundle.session, known.root > root,
+            server.grants[root].generation == 0
+        {
+            fail(.stepUp, "p\(process + 1) has \(bundle.traceText) after the step-up a\(known.root)")
+        }
+        processes[process].notes.root = (bundle.session, root)
     }
 
     mutating func signOut(_ process: Int, as reason: SignOutReason) {

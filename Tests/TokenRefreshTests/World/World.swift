@@ -40,6 +40,8 @@ struct World {
     var pauses: [Int: Int] = [:]
     /// When a process last received an ambiguous refusal for a session.
     var ambiguousAt: [SessionID: Int] = [:]
+    /// Whether what the store held was lost.
+    var hasLostContent = false
     /// Whether the resource server refuses every request.
     var refusesEverything = false
     /// What the authorization server does to every call.

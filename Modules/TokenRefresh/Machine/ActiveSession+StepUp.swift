@@ -1,0 +1,102 @@
+import AuthInterface
+import Foundation
+
+/// A sign-in of the user who is signed in, as a server has demanded it (G32).
+///
+/// It changes the tokens and the generation, and not the session: what started in the session goes on in it. A refresh
+/// under way started from an older generation, so its response is dropped as any late one is (G9). Nothing is revoked:
+/// a server may count the tokens before and after as one session.
+extension ActiveSession {
+    /// Whether tokens are those of the session's user, and the session is not about to end.
+    func goesOn(with tokens: TokenRefreshResult) -> Bool {
+        if case .refreshing(_, .ending) = phase { return false }
+        guard let subject = bundle.subject, tokens.accessToken.fitsHeaderField else { return false }
+        return subject == tokens.subject
+    }
+
+    /// The tokens are used once they are stored (G11), as those of a sign-in.
+    mutating func stepUp(_ tokens: TokenRefreshResult) {
+        let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: now)
+        context.reportMissingScope(of: tokens, after: bundle, bundle.session)
+        let new = newestBundle.renewed(by: tokens, lifetime: lifetime, moment.serverClock, now)
+        let isWhole = new.refreshToken != newestBundle.refreshToken
+        var intent: RefreshIntent?
+        if isWhole {
+            key = nil
+            seenIntent = nil
+            leaveCall()
+        } else {
+            // The refresh token stays, and so do its key, its intent, and the call that may be spending it.
+            intent = call?.intent.abandoned ?? earlierIntent
+        }
+        heir = isWhole ? nil : call?.id
+        leaveAttempt()
+        persistence = persistence == .current ? .older : persistence
+        expiry = Expiry(received: new, lifetime: lifetime, at: uptime, policy: policy)
+        forgetPast()
+        (bundle, mustPrevail) = (new, isWhole)
+        activate(new.with(refreshIntent: intent))
+    }
+
+    /// The call of the refresh under way is not needed any more: once the new tokens are stored, no process spends its
+    /// refresh token again. It is no part of the session from here on, and is waited for as that of one that has ended.
+    private mutating func leaveCall() {
+        guard let call else { return }
+        endCall()
+        guard call.progress != .abandoned else { return }
+        emit(.cancelCall(call.id))
+        context.limitCall(.abandonment(call.id), at: uptime + policy.abandonAfter)
+        context.lease.endedCalls[call.id] = Lease.EndedCall(session: bundle.session, generation: call.generation)
+    }
+
+    /// The attempt under way is over. Its callers wait for the new tokens; those that wanted a refresh have it.
+    private mutating func leaveAttempt() {
+        stopDeadlines()
+        for waiter in context.room.take(.attempt, .pause) {
+            if case .refresh = waiter.request { give(waiter) } else { context.room.add(waiter, to: .pause) }
+        }
+    }
+
+    /// What is known of the tokens before says nothing of the new ones. A pause that the server has asked for stays.
+    private mutating func forgetPast() {
+        (doubt, leaseHolder, sighting, refreshedAt) = (nil, nil, nil, nil)
+        (isAdopted, isExpirySighted, isExpiryMeasured) = (false, false, true)
+        loops = LoopBreaker()
+    }
+
+    /// A caller waits for its whole deadline at most, also where it has waited before (G25).
+    private mutating func activate(_ stored: TokenBundle) {
+        phase = .activating(version: context.write(.bundle(stored, over: predecessor(nil))))
+        timeWaiters(since: context.room.earliest(at: .pause))
+    }
+
+    /// The refresh has ended that was under way when a step-up left its refresh token in use. The token after it must
+    /// not be lost; the access token of the step-up stays.
+    ///
+    /// - Returns: Whether the response was one.
+    mutating func inherit(_ result: Result<TokenRefreshResult, TokenRefreshError>, _ id: AttemptID) -> Bool {
+        guard heir == id else { return false }
+        heir = nil
+        guard case .success(let tokens) = result, let refreshToken = tokens.refreshToken, !refreshToken.isEmpty,
+            refreshToken != bundle.refreshToken
+        else { return false }
+        let new = bundle.moved(to: bundle.generation + 1, refreshToken: refreshToken)
+        key = nil
+        if isActivating {
+            bundle = new
+            activate(new)
+        } else {
+            let version = context.write(.bundle(new, over: predecessor(nil)))
+            phase = .refreshing(id, .storing(new, expiry, version: version))
+        }
+        return true
+    }
+
+    /// Another process has stored tokens of the session that are as new as those of a step-up which are not stored yet.
+    /// It has refreshed the tokens before them: those of the step-up replace what it has stored.
+    mutating func prevail(over stored: TokenBundle) {
+        bundle = bundle.moved(to: stored.generation + 1)
+        persistence = .older
+        if isActivating { activate(bundle) } else { _ = context.write(.bundle(bundle, over: .older)) }
+    }
+}

@@ -1,0 +1,24 @@
+import AuthInterface
+import NetworkCore
+
+// The sample of the article *When a call needs another sign-in*.
+
+extension Endpoint<Void> {
+    fileprivate static func transfer(_ amount: Int) -> Self { .post("transfers", body: .json(["amount": amount])) }
+}
+
+private struct SteppingUp {
+    func signIn(again challenge: StepUpChallenge) async throws -> TokenRefreshResult {
+        TokenRefreshResult(accessToken: challenge.acrValues.first ?? "")
+    }
+
+    func transfer(_ amount: Int, over network: any NetworkService, in session: any AuthSession) async throws {
+        do {
+            try await network.send(.transfer(amount))
+        } catch let error as NetworkError {
+            guard let challenge = error.stepUp else { throw error }
+            try await session.stepUp(try await signIn(again: challenge))
+            try await network.send(.transfer(amount))
+        }
+    }
+}
