@@ -74,7 +74,7 @@ import Testing
             Broken(fault: .writesAreBlind, laws: [.revival, .newest, .rotation, .backwards, .otherSignIn, .follows]),
             Broken(fault: .keysAreForgotten, laws: [.keys]),
             Broken(fault: .followersGetUnsavedTokens, laws: [.follower]),
-            Broken(fault: .endingsAreNotNoted, laws: [.signedOut, .calls]),
+            Broken(fault: .endingsAreNotNoted, laws: [.signedOut, .calls, .lost]),
         ]
     }
 }

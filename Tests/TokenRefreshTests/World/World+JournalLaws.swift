@@ -25,7 +25,10 @@ extension World {
             guard processes[process].notes.journal != nil else { return }
             fail(.signedOut, "p\(process + 1) is signed in to \(session.rawValue) again")
         case .signedOut(.lost(let sighting)):
-            guard let session = sighting?.session, vanished.contains(session) else {
+            // The journal may not know yet of the sign-in that has replaced it, and whose tokens have vanished.
+            guard let session = sighting?.session,
+                vanished.contains(session) || (!vanished.isEmpty && server[session].isRetired)
+            else {
                 return fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
             }
         case .signedOut(.never):
