@@ -52,7 +52,6 @@ import Testing
         let planned = try String(contentsOf: file, encoding: .utf8).matches(of: /\*planned\* \(([^)]+)\)/).flatMap {
             $0.1.split(separator: ", ").map(String.init)
         }
-        #expect(!planned.isEmpty)
         for article in ["Guarantees", "Scenarios"] {
             let file = SourceFile.root.appendingPathComponent("Modules/TokenRefresh/TokenRefresh.docc/\(article).md")
             let text = try String(contentsOf: file, encoding: .utf8)

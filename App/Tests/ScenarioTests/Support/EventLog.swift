@@ -71,5 +71,6 @@ extension SessionEvent {
     var isRefreshed: Bool { if case .refreshed = self { true } else { false } }
     var isAdopted: Bool { if case .adopted = self { true } else { false } }
     var isResponseDropped: Bool { if case .responseDropped = self { true } else { false } }
+    var isOtherSubjectIgnored: Bool { if case .otherSubjectIgnored = self { true } else { false } }
     var isLateResponseKept: Bool { if case .lateResponseKept = self { true } else { false } }
 }

@@ -68,6 +68,8 @@ struct TestApp: Sendable {
     let setup: Setup
     let store: any TokenStore
     let session: TokenRefreshCoordinator
+    /// Sends requests without a token.
+    let unauthenticated: NetworkClient
     let network: AuthenticatedNetworkClient
     let auth: AuthService
     let events: EventLog
@@ -122,7 +124,7 @@ struct TestApp: Sendable {
         configuration.format = setup.format
         configuration.timeout = Self.waitLimit
         configuration.deadline = Self.waitLimit
-        let unauthenticated = NetworkClient(
+        unauthenticated = NetworkClient(
             configuration: configuration,
             transport: transport,
             interceptors: [RetryPolicy.standard]
