@@ -25,6 +25,12 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// Where the new access token is to be used.
     public var target = OAuth2Target.unspecified
 
+    #if canImport(CryptoKit) || Crypto
+    /// Checks the id tokens that refreshes bring, so that the engine knows whose tokens they are (G31). `nil`: they are
+    /// not looked at.
+    public var idTokens: IDTokenValidator?
+    #endif
+
     /// Proves the key to which the tokens of a session are bound (DPoP, RFC 9449). `nil`: the sessions have none.
     public var prover: DPoPProver?
 
@@ -100,10 +106,22 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         if let proof { keyed = keyed.header("DPoP", proof) }
         do {
             let (response, head) = try await network.send(keyed.format(.json))
-            return (try response.usable(after: request, status: head.status), head)
+            var tokens = try response.usable(after: request, status: head.status)
+            tokens.subject = await subject(of: response)
+            return (tokens, head)
         } catch let error as NetworkError {
             throw client.noting(error)
         }
+    }
+
+    /// Whose tokens came, where an id token says so.
+    private func subject(of response: OAuth2TokenResponse) async -> TokenSubject? {
+        #if canImport(CryptoKit) || Crypto
+        guard let idTokens, let text = response.idToken else { return nil }
+        return await idTokens.subject(ofRefreshed: text, at: response.serverDate)
+        #else
+        return nil
+        #endif
     }
 
     /// The texts that no error of a refresh may hold.

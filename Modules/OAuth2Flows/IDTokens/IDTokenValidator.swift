@@ -1,4 +1,5 @@
 #if canImport(CryptoKit) || Crypto
+import AuthInterface
 public import ConcurrencyPrimitives
 public import Foundation
 public import NetworkCore
@@ -133,6 +134,33 @@ extension IDTokenValidator {
         } catch let error as IDTokenError {
             throw OAuth2SignInError(error)
         }
+    }
+}
+
+extension IDTokenValidator {
+    /// Whose tokens came with a refresh (OpenID Connect Core §12.2), for the engine to compare with the session's user.
+    ///
+    /// It never fails: the tokens beside it have replaced the old ones. A token of another user or another issuer is
+    /// handed over as it came (G31). Where the keys do not arrive in time, the connection to the token endpoint vouches
+    /// for the token, as §3.1.3.7 rule 6 allows.
+    ///
+    /// - Parameters:
+    ///   - text: The id token.
+    ///   - date: The instant of the response on the server's clock.
+    /// - Returns: The user; `nil` if the token breaks a rule, and says nothing.
+    func subject(ofRefreshed text: String, at date: Date?) async -> TokenSubject? {
+        guard let signed = try? JSONWebSignature(text), let claims = try? IDTokenClaims(of: signed) else { return nil }
+        do {
+            _ = try await clock.withDeadline(clock.uptime + maximumKeyWait) { try await verify(signed) }
+        } catch let error as IDTokenError where error.code != .keysUnavailable {
+            return nil
+        } catch {}
+        do {
+            _ = try token(claims, nonce: nil, at: date ?? clock.date)
+        } catch {
+            guard error.code == .wrongIssuer else { return nil }
+        }
+        return TokenSubject(issuer: claims.issuer, id: claims.subject)
     }
 }
 

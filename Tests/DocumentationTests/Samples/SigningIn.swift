@@ -60,7 +60,9 @@ private struct SignIns {
         }
 
         let idTokens = IDTokenValidator(server: server, client: client, network: api, maximumKeyAge: .seconds(600))
-        show(idTokens)
+        var handler = OAuth2TokenRefreshHandler(tokenEndpoint: server.tokenEndpoint, client: client, network: api)
+        handler.idTokens = idTokens
+        show(handler)
     }
 
     func atStricterServers(_ server: OAuth2Server, file: URL, notes: URL, userToken: String) async throws {
