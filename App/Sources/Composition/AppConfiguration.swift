@@ -68,6 +68,10 @@ public struct AppConfiguration: Sendable {
     /// Creates the store of the session.
     func makeStore() -> any TokenStore { store.makeStore(account: account) }
 
+    /// Creates the journal of the session, in another place than its store (G30). `nil`: the session ends with the
+    /// process.
+    public func makeJournal() -> (any SessionJournal)? { store.makeJournal(account: account) }
+
     /// Creates a cache for the responses of a session: on disk if the session is, unless another process uses it.
     public func makeCache() -> ResponseCache {
         responseFolder.flatMap { try? ResponseCache(folder: $0) } ?? ResponseCache()
@@ -202,6 +206,22 @@ public enum StoreChoice: Sendable, Hashable {
     /// In the Keychain, in an item of this service and access group; `nil` is the program's own group.
     case keychain(service: String, accessGroup: String?)
     #endif
+
+    /// Creates the journal of one session.
+    func makeJournal(account: String) -> FileSessionJournal? {
+        let application = AppConfiguration.applicationName
+        switch self {
+        case .file(let folder):
+            let tokens = folder ?? FileTokenStore(application: application).file.deletingLastPathComponent()
+            return FileSessionJournal(
+                application: application, account: account, storeName: tokens.path, apartFrom: tokens)
+        case .memory: return nil
+        #if canImport(Security)
+        case .keychain:
+            return FileSessionJournal(application: application, account: account, storeName: "the Keychain")
+        #endif
+        }
+    }
 
     /// Creates the store of one session.
     func makeStore(account: String) -> any TokenStore {

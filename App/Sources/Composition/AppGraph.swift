@@ -63,7 +63,8 @@ public struct AppGraph: Sendable {
         let handler = configuration.refresh.makeHandler(
             for: url, network: unauthenticated, replay: configuration.replay,
             expiredStatus: configuration.expiredStatus, tokenFields: configuration.tokenFields)
-        let session = TokenRefreshCoordinator(store: store, handler: handler, observer: observer)
+        let session = TokenRefreshCoordinator(
+            store: store, handler: handler, journal: configuration.makeJournal(), observer: observer)
         let network = client(cache.map { CachingTransport(transport, cache: $0) } ?? transport)
             .authenticated(by: session, policy: configuration.authentication)
 
@@ -180,6 +181,12 @@ public struct SessionReport: Sendable, Hashable {
     /// The last failure of the store. `nil`: the store works.
     public let storeFailure: TokenStoreError?
 
+    /// Whether a sign-out is still to be stored: the journal has it, and the next start completes it (G30).
+    public let isSignOutPending: Bool
+
+    /// The last failure of the journal. `nil`: it works, or there is none.
+    public let journalFailure: TokenStoreError?
+
     /// The process that keeps this one from refreshing. `nil`: none, or not known.
     public let leaseHolder: LeaseHolder?
 
@@ -190,6 +197,8 @@ public struct SessionReport: Sendable, Hashable {
         lastEnding = status.lastEnding == .never ? nil : status.lastEnding
         refreshFailure = status.lastFailure
         storeFailure = status.storeFailure
+        isSignOutPending = status.isSignOutPending
+        journalFailure = status.journalFailure
         leaseHolder = status.leaseHolder
     }
 }

@@ -75,6 +75,7 @@ struct Failure: Error {
         case .storeUnavailable:
             let reason = (error.cause as? TokenStoreError)?.reason ?? error.description
             self.init(reason, .store)
+        case .signOutNotStored: self.init(error.description, .store)
         case .refreshUnavailable:
             self.init(error.description, .tryLater)
             guard let cause = error.cause as? TokenRefreshError else { return }

@@ -27,7 +27,7 @@ struct LogoutCommand: AsyncParsableCommand {
                 return
             case .signedIn:
                 try await graph.auth.logout()
-                console.print("signed out")
+                console.print(graph.report.isSignOutPending ? Self.isPending : "signed out")
             case .unknown:
                 try await graph.auth.logout()
                 console.print(
@@ -36,6 +36,9 @@ struct LogoutCommand: AsyncParsableCommand {
             try console.printObject(["signedOut": true])
         }
     }
+
+    private static let isPending =
+        "signed out; the store could not be written, so the next command removes the stored tokens"
 
     /// The state; `unknown` when the store cannot be read, which does not prevent a sign-out.
     ///

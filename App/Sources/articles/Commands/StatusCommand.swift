@@ -102,6 +102,9 @@ struct StatusObject: Encodable, PrintedObject {
     /// Whether the store reports the changes of other processes at once. `nil`: no other process has it.
     var storeIsWatched: Bool?
     private(set) var leaseHolder: Holder?
+    /// Whether the store may still hold the tokens of a session that has ended: the next start removes them.
+    private(set) var signOutIsPending: Bool?
+    private(set) var journalFailure: StoreFailure?
 
     init(_ configuration: AppConfiguration) {
         baseURL = configuration.baseURL.absoluteString
@@ -142,6 +145,8 @@ struct StatusObject: Encodable, PrintedObject {
         lastEnding = report.lastEnding.flatMap { Ending($0) }
         refreshFailure = report.refreshFailure.map(RefreshFailure.init)
         storeFailure = report.storeFailure.map { StoreFailure(code: $0.code.rawValue, reason: $0.reason) }
+        signOutIsPending = report.isSignOutPending ? true : nil
+        journalFailure = report.journalFailure.map { StoreFailure(code: $0.code.rawValue, reason: $0.reason) }
         leaseHolder = report.leaseHolder.map {
             Holder(process: $0.process.process, host: $0.process.host, since: $0.since)
         }
@@ -154,6 +159,8 @@ struct StatusObject: Encodable, PrintedObject {
         if let lastEnding { rows.append(["ended", lastEnding.text]) }
         if let refreshFailure { rows.append(["refresh", refreshFailure.text]) }
         if let storeFailure { rows.append(["problem", storeFailure.reason]) }
+        if signOutIsPending == true { rows.append(["sign-out", "not stored yet: the next start completes it"]) }
+        if let journalFailure { rows.append(["journal", journalFailure.reason]) }
         if storeIsWatched == false { rows.append(["watch", Examination.notWatched]) }
         return rows
     }

@@ -8,7 +8,21 @@ extension Examination {
     private static let signIn = "sign in with 'articles login guest --name NAME --photo FILE'"
 
     mutating func checkToken() async {
+        let remembered = await journalEntry()
         switch stored {
+        case .active(let bundle) where remembered.pending.contains(where: { $0.sessions.contains(bundle.session) }):
+            checks.append(
+                .warning(
+                    "token", "signed out, and the store still holds the tokens",
+                    "the next command removes and revokes them"))
+        case .empty where !remembered.pending.isEmpty:
+            checks.append(.warning("token", "signed out", Self.signIn))
+        case .empty where remembered.seen != nil:
+            let sighting = remembered.seen.map { "\($0)" } ?? ""
+            checks.append(
+                .warning(
+                    "token", "the session is lost: its tokens are no longer in the store (\(sighting))",
+                    "put them back, as from a backup or by mounting a disk; or \(Self.signIn)"))
         case .active(let bundle): await check(bundle)
         case .tombstone(let tombstone) where tombstone.reason == .moved:
             checks.append(
@@ -20,6 +34,21 @@ extension Examination {
             checks.append(.warning("token", "no session: the last one ended (\(text))", Self.signIn))
         case .empty: checks.append(.warning("token", "not signed in", Self.signIn))
         case nil: checks.append(.failure("token", "not known: the store cannot be read", "see the line on the store"))
+        }
+    }
+
+    /// What the journal remembers of the session (G30).
+    private mutating func journalEntry() async -> SessionJournalEntry {
+        guard !EnvironmentToken.isSet, let journal = graph.configuration.makeJournal() else {
+            return SessionJournalEntry()
+        }
+        do {
+            return try await journal.read()
+        } catch {
+            checks.append(
+                .warning(
+                    "journal", "a lost session and an unfinished sign-out are not noticed", Failure(error).message))
+            return SessionJournalEntry()
         }
     }
 
