@@ -110,6 +110,8 @@ extension World {
         noteReceipt(process, grant, since: now)
         var tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
         tokens.refreshToken = bringsRefreshToken ? "r\(grant)" : nil
+        // An endpoint that has refused the tokens before has not seen these.
+        (processes[process].notes.coolDowns, processes[process].notes.nextVerificationAt) = ([:], 0)
         // What is refreshed with the token that stays descends from where that does.
         if !bringsRefreshToken, let token = processes[process].newest?.refreshToken {
             server.grants[grant].root = server.grants[Int(named: token)].root
