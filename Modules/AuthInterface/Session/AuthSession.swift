@@ -36,7 +36,8 @@ public protocol AuthSession: Sendable {
     ///
     /// The default signs in.
     ///
-    /// - Throws: As ``signIn(_:)``.
+    /// - Throws: As ``signIn(_:)``. `invalidTokens` also where the new access token is bound to another key than the
+    ///   old refresh token, which stays (G34).
     func stepUp(_ tokens: TokenRefreshResult) async throws
 
     /// Refreshes the tokens now, expired or not: on a splash screen, or after the user's rights changed.

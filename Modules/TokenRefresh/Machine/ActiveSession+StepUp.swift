@@ -14,6 +14,15 @@ extension ActiveSession {
         return subject == tokens.subject
     }
 
+    /// Whether the new access token would be bound to another key than the refresh token that stays (G34). With that
+    /// key the server would refuse the refresh token, and the session would end.
+    func dividesKeys(with tokens: TokenRefreshResult) -> Bool {
+        guard let new = tokens.binding, new.thumbprint != newestBundle.binding?.thumbprint,
+            let old = newestBundle.refreshToken, !old.isEmpty
+        else { return false }
+        return tokens.refreshToken.map { $0.isEmpty || $0 == old } ?? true
+    }
+
     /// The tokens are used once they are stored (G11), as those of a sign-in.
     mutating func stepUp(_ tokens: TokenRefreshResult) {
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: now)
@@ -29,6 +38,7 @@ extension ActiveSession {
             // The refresh token stays, and so do its key, its intent, and the call that may be spending it.
             intent = call?.intent.abandoned ?? earlierIntent
         }
+        if let former = newestBundle.binding, former.thumbprint != new.binding?.thumbprint { formerBinding = former }
         heir = isWhole ? nil : call?.id
         leaveAttempt()
         persistence = persistence == .current ? .older : persistence
@@ -90,6 +100,14 @@ extension ActiveSession {
             phase = .refreshing(id, .storing(new, expiry, version: version))
         }
         return true
+    }
+
+    /// The tokens in use are stored.
+    mutating func stepUpStored() {
+        mustPrevail = false
+        guard let former = formerBinding else { return }
+        formerBinding = nil
+        emit(.releaseKey(former))
     }
 
     /// Another process has stored tokens of the session that are as new as those of a step-up which are not stored yet.

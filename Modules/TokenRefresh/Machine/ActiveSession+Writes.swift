@@ -11,7 +11,7 @@ extension ActiveSession {
         case .written:
             let isCurrent = content.bundle?.hasSameTokens(as: bundle) ?? false
             markStored(isCurrent: isCurrent)
-            if isCurrent { mustPrevail = false }
+            if isCurrent { stepUpStored() }
             if let stored = content.bundle { recordSighting(stored) }
         case .failed: markUncertain(true)
         case .superseded: break

@@ -217,6 +217,8 @@ struct ActiveSession: Hashable, Sendable {
     var mustPrevail = false
     /// The call that may bring the next refresh token, as a step-up has left the one before in use.
     var heir: AttemptID?
+    /// The key that a step-up has replaced. It is deleted once no stored token is bound to it (G34).
+    var formerBinding: TokenBinding?
 
     /// What the rules use beside the session, while it handles an event. `nil` between two events.
     var context: MachineContext!

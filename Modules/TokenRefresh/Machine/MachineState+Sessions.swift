@@ -11,7 +11,7 @@ extension MachineState {
             return
         }
         let scope: EndScope
-        var old: TokenBundle?
+        var old: ActiveSession?
         switch state {
         case .unknown(let restoring):
             scope = .sessions(id, replacing: [])
@@ -20,7 +20,7 @@ extension MachineState {
         case .signedOut, .modifying:
             scope = pendingEndScope?.followed(by: id) ?? .sessions(id, replacing: [])
         case .signedIn(let session):
-            old = session.value.newestBundle
+            old = session.value
             scope = session.value.endScope.followed(by: id)
         }
         failWaiters()
@@ -37,18 +37,18 @@ extension MachineState {
         // The sign-in replaces what an earlier sign-out was to end.
         context.letEarlySignOutsWait()
         if let old {
-            revokeOnceWritten(old)
-            releaseKey(of: old)
+            revokeOnceWritten(old.newestBundle)
+            releaseKeys(of: old)
         }
     }
 
     /// G34: a key belongs to one session. One that was moved goes on elsewhere.
-    private mutating func releaseKey(of ended: TokenBundle) {
-        guard let binding = ended.binding else { return }
-        if case .signedIn(let session) = state, session.value.newestBundle.binding?.thumbprint == binding.thumbprint {
-            return
+    private mutating func releaseKeys(of ended: ActiveSession) {
+        var inUse: String?
+        if case .signedIn(let session) = state { inUse = session.value.newestBundle.binding?.thumbprint }
+        for binding in [ended.newestBundle.binding, ended.formerBinding] {
+            if let binding, binding.thumbprint != inUse { context.emit(.releaseKey(binding)) }
         }
-        context.emit(.releaseKey(binding))
     }
 
     /// G32. A sign-in of the user of the session: the session goes on. Of another user, or of one that is not known, it
@@ -57,6 +57,9 @@ extension MachineState {
         // No server has seen the tokens of a session that has not been published.
         guard isPublished, case .signedIn(let session) = state, session.value.goesOn(with: tokens) else {
             return signIn(tokens, id, waiter)
+        }
+        guard !session.value.dividesKeys(with: tokens) else {
+            return context.emit(.respond(waiter.id, .failed(AuthenticationError(.invalidTokens))))
         }
         modifySession { $0.stepUp(tokens) }
         context.letWait(waiter, isSignIn: true)
@@ -112,10 +115,10 @@ extension MachineState {
                     session: session.value.bundle.session, generation: call.generation)
             }
         }
-        let ended = session.value.newestBundle
+        let ended = session.value
         failWaiters()
         finish(reason)
-        if reason != .moved { releaseKey(of: ended) }
+        if reason != .moved { releaseKeys(of: ended) }
         if let revoked {
             lastRevoked = revoked
             revokeOnceWritten(revoked)
@@ -135,12 +138,10 @@ extension MachineState {
         context.storeMayHaveChanged = true
         context.forgetWrites()
         respondToStoreWaiters(nil)
-        var (earlier, ended) = (StoreSighting?.none, TokenBundle?.none)
-        if case .signedIn(let session) = state {
-            (earlier, ended) = (session.value.sighting, session.value.newestBundle)
-        }
-        use(stored: found, after: earlier)
-        if let ended { releaseKey(of: ended) }
+        var ended: ActiveSession?
+        if case .signedIn(let session) = state { ended = session.value }
+        use(stored: found, after: ended?.sighting)
+        if let ended { releaseKeys(of: ended) }
         revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
     }

@@ -57,6 +57,61 @@ import Testing
         #expect(!script.storeFails().contains("release the key key-ada"))
     }
 
+    /// Tokens of a step-up of ada.
+    private func stepUp(_ key: String?, refreshToken: String?) -> TokenRefreshResult {
+        var tokens = TokenRefreshResult(accessToken: "access-high", refreshToken: refreshToken)
+        tokens.subject = TokenSubject(issuer: "https://issuer.example", id: "ada")
+        tokens.binding = key.map { TokenBinding(thumbprint: $0) }
+        return tokens
+    }
+
+    /// A user with a known subject has signed in.
+    private func known() -> MachineScript {
+        var script = MachineScript()
+        var tokens = stepUp("key-ada", refreshToken: "refresh-ada-0")
+        tokens.accessToken = "access-ada-0"
+        _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 900)))
+        _ = script.wrote()
+        return script
+    }
+
+    @Test(arguments: [nil, "", "refresh-ada-0"])
+    func `G32, G34: a step-up of another key is refused where the old refresh token stays, which is bound to its own`(
+        refreshToken: String?
+    ) {
+        var script = known()
+        let tokens = stepUp("key-new", refreshToken: refreshToken)
+        #expect(script.send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: 1))) == ["1: invalidTokens"])
+        #expect(script.refresh(2) == ["call g0"])
+        #expect(script.lastRequest?.binding?.thumbprint == "key-ada")
+    }
+
+    @Test func `G32, G34: the key that a step-up replaces is deleted once the new tokens are stored, or at the end`() {
+        var script = known()
+        let tokens = stepUp("key-new", refreshToken: "refresh-high")
+        _ = script.send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: 1)))
+        let stored = script.wrote()
+        #expect(stored.contains("release the key key-ada") && !stored.contains("release the key key-new"))
+        #expect(script.machine.current?.bundle.binding?.thumbprint == "key-new")
+        #expect(!script.signOut(2).contains("release the key key-ada"), "once")
+
+        var failing = known()
+        _ = failing.send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: 1)))
+        #expect(!failing.storeFails().contains("release the key key-ada"), "what is stored is bound to it")
+        let ended = failing.signOut(2)
+        #expect(ended.contains("release the key key-ada") && ended.contains("release the key key-new"))
+    }
+
+    @Test func `G32, G34: a step-up with the key of the session deletes none, also without a new refresh token`() {
+        for key in ["key-ada", nil] {
+            var script = known()
+            let tokens = stepUp(key, refreshToken: nil)
+            _ = script.send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: 1)))
+            #expect(script.wrote().allSatisfy { !$0.contains("release") })
+            #expect(script.machine.current?.bundle.binding?.thumbprint == "key-ada")
+        }
+    }
+
     @Test func `a key that no longer exists ends the session as lost, in every process`() {
         var script = signedIn()
         _ = script.refresh(1)
