@@ -31,17 +31,25 @@ struct FollowedTokens: Sendable {
 /// Which session a follower has seen last, and which ones it has seen end. It holds no token.
 ///
 /// The order of bundles (G29): the instant of the sign-in first, which the owner has recorded in the bundle, then the
-/// generation. An instant that is not known, or that the clock has not reached, gives no order: then what comes later
-/// is newer.
+/// generation. An instant that is not known, or that the clock had not reached when it was seen or that it was set back
+/// behind since, gives no order: then what comes later is newer.
 struct FollowedHistory: Sendable {
     /// The number of endings that are remembered, the newest ones.
     static let limit = 64
 
+    /// By how much a clock may have gone more slowly than another one before it counts as set back.
+    private static let clockTolerance: Duration = .seconds(30)
+
     private(set) var last: TokenBundle?
+    /// When the last session was seen first.
+    private var firstSeen: Instant?
     private var endings: [SessionID] = []
 
     /// The bundle is the one in use.
-    mutating func record(_ bundle: TokenBundle) { last = bundle.withoutTokens }
+    mutating func record(_ bundle: TokenBundle, at now: Instant) {
+        if last?.session != bundle.session { firstSeen = now }
+        last = bundle.withoutTokens
+    }
 
     /// A session has ended. One that was moved out of its store may return to it.
     mutating func recordEnding(_ tombstone: SessionTombstone) {
@@ -60,14 +68,23 @@ struct FollowedHistory: Sendable {
     /// - Parameters:
     ///   - bundle: The bundle.
     ///   - current: The tokens in use. `nil`: no session is followed.
-    ///   - date: Now.
+    ///   - now: Now.
     /// - Returns: Whether the follower uses it.
-    func admits(_ bundle: TokenBundle, after current: FollowedTokens?, at date: Date) -> Bool {
+    func admits(_ bundle: TokenBundle, after current: FollowedTokens?, at now: Instant) -> Bool {
         guard !endings.contains(bundle.session) else { return false }
         guard let last else { return true }
-        guard bundle.session == last.session else { return !last.hasBegun(after: bundle.begunAt, foundAt: date) }
+        guard bundle.session == last.session else {
+            return !hasOrder(at: now) || !last.hasBegun(after: bundle.begunAt, foundAt: now.date)
+        }
         guard let current else { return bundle.generation >= last.generation }
         return bundle.displaces(current.bundle)
+    }
+
+    /// Whether the instant of the last sign-in says what came after it: no clock was ahead then.
+    private func hasOrder(at now: Instant) -> Bool {
+        guard let begun = last?.begunAt, let firstSeen, begun <= firstSeen.date else { return false }
+        let shown = now.date.timeIntervalSince(firstSeen.date)
+        return shown >= (now.uptime - firstSeen.uptime - Self.clockTolerance) / .seconds(1)
     }
 
     /// Whether the end of another session is that of a session which has replaced the one in use.

@@ -208,8 +208,8 @@ struct FollowerMachine: Sendable {
     }
 
     private mutating func follow(_ bundle: TokenBundle) {
-        guard history.admits(bundle, after: current, at: moment.now.date) else { return }
-        history.record(bundle)
+        guard history.admits(bundle, after: current, at: moment.now) else { return }
+        history.record(bundle, at: moment.now)
         change(to: .following(FollowedTokens(bundle, moment)))
     }
 

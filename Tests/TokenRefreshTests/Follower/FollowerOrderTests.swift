@@ -30,6 +30,32 @@ import Testing
         }
     }
 
+    @Test func `G29: a clock that was ahead at one sign-in does not hide the next one from a follower that looks late`()
+    {
+        for isSeenLater in [false, true] {
+            // Ada signs in while the clock is ten minutes ahead. It is put right, and then bob signs in.
+            var script = FollowerScript()
+            if !isSeenLater { script.date += 600 }
+            _ = script.give(script.bundle("ada", 0, begun: 600))
+            if !isSeenLater { script.date -= 600 }
+            _ = script.pass(.seconds(60))
+            _ = script.give(script.bundle("ada", 1, begun: 600))
+            _ = script.pass(.seconds(3_600))
+            #expect(script.give(script.bundle("bob", 0, begun: 300)) == ["signed in bob"])
+            #expect(script.give(script.bundle("bob", 1, begun: 300)) == [])
+            #expect(script.ask(1) == ["1: bob g1"])
+        }
+    }
+
+    @Test func `G29: a clock that is set forward, or a little back, leaves the order of the sign-ins`() {
+        for seconds in [86_400.0, -20] {
+            var script = FollowerScript.following()
+            _ = script.pass(.seconds(60))
+            script.date += seconds
+            #expect(script.give(script.bundle("zoe", 4, begun: -60)) == [], "an earlier sign-in")
+        }
+    }
+
     @Test func `G29: a bundle of a session whose ending was seen is ignored, whatever its generation`() {
         var script = FollowerScript.following()
         #expect(script.give(script.ended("ada")) == ["signedOut byUser"])
