@@ -37,7 +37,7 @@ struct DPoPNonceTable: Sendable {
     mutating func restore(_ binding: TokenBinding) {
         for (origin, nonce) in binding.nonces where entries[binding.thumbprint]?[origin] == nil {
             let isValid = nonce.value.map(Self.isValid) ?? true
-            guard isValid, nonce.clockSkew.isFinite else { continue }
+            guard isValid, Self.isPlausible(nonce) else { continue }
             entries[binding.thumbprint, default: [:]][origin] = Entry(
                 nonce: nonce.value, receivedAt: (nil, nonce.date), storedSkew: nonce.clockSkew)
         }
@@ -89,6 +89,12 @@ struct DPoPNonceTable: Sendable {
 
     /// Forgets a key.
     mutating func forget(_ thumbprint: String) { entries[thumbprint] = nil }
+
+    /// Whether a clock of this age of the world can have shown the date, and the difference. The time of a proof is made
+    /// of them.
+    private static func isPlausible(_ nonce: ProofNonce) -> Bool {
+        (0...253_402_300_799).contains(nonce.date.timeIntervalSince1970) && abs(nonce.clockSkew) < 1e10
+    }
 
     /// The characters of a nonce (RFC 9449 §8.1).
     private static func isValid(_ nonce: String) -> Bool {

@@ -86,6 +86,21 @@ struct DPoPNonceTableTests {
         #expect(next.nonce(of: server, key) == "n2", "what this process has received is newer")
     }
 
+    @Test func `G26: a stored date or clock that no server can have is ignored, and crashes no process`() async throws {
+        let now = at(0)
+        for seconds in [1e300, -1e300, .infinity, .nan, -1] {
+            let dated = ProofNonce(value: "n1", date: Date(timeIntervalSince1970: seconds))
+            let skewed = ProofNonce(value: "n1", date: now.date, clockSkew: seconds * 1e12)
+            for nonce in [dated, skewed] {
+                var table = DPoPNonceTable()
+                table.restore(TokenBinding(thumbprint: key, nonces: [server: nonce]))
+                #expect(table.nonce(of: server, key) == nil)
+                #expect(table.needsNonce(of: server, key, limit: limit, at: now))
+                #expect(table.serverDate(of: server, key, at: now) == now.date)
+            }
+        }
+    }
+
     @Test func `a key has nonces of a limited number of servers`() {
         var table = DPoPNonceTable()
         for number in 0...DPoPNonceTable.maximumServers {
