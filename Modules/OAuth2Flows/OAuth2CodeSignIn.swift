@@ -31,10 +31,15 @@ public struct OAuth2CodeSignIn: Sendable {
     /// server's keys.
     public var idTokens: IDTokenValidator
 
+    /// The scope to ask for.
+    var scope: String?
+
+    /// What the page asks for because a server demands it of the user (RFC 9470).
+    var demanded = QueryItems()
+
     private let server: OAuth2Server
     private let client: OAuth2Client
     private let network: any UnauthenticatedNetworkService
-    private let scope: String?
 
     /// Creates a sign-in.
     ///
@@ -67,17 +72,25 @@ public struct OAuth2CodeSignIn: Sendable {
     @discardableResult
     public func start(_ session: any AuthSession, with userAgent: any OAuth2UserAgent) async throws -> IDToken? {
         let (tokens, idToken) = try await DPoPTokenCall.withNewKey(of: prover) { key in
-            let pkce = PKCE()
-            let nonce = scope.asksForIDToken ? PKCE.randomText() : nil
-            let page = try page(pkce.challenge, nonce, key)
-            let (response, redirectURI) = try await userAgent.response(to: page)
-            let code = try page.code(in: response, redirectURI: redirectURI, of: server)
-            let issued = try await self.tokens(for: code, redirectURI: redirectURI, pkce.verifier, key)
-            let tokens = try issued.tokensOfSignIn(boundBy: key)
-            return (tokens, try await idTokens.idToken(of: issued, scope: scope, nonce: nonce))
+            try await tokens(with: userAgent, key)
         }
-        try await session.signIn(tokens.ofSignIn(asking: scope, idToken))
+        try await session.signIn(tokens)
         return idToken
+    }
+
+    /// Shows the page, exchanges the code of its response, and checks the id token.
+    func tokens(
+        with userAgent: any OAuth2UserAgent, _ key: DPoPTokenCall?
+    ) async throws -> (TokenRefreshResult, IDToken?) {
+        let pkce = PKCE()
+        let nonce = scope.asksForIDToken ? PKCE.randomText() : nil
+        let page = try page(pkce.challenge, nonce, key)
+        let (response, redirectURI) = try await userAgent.response(to: page)
+        let code = try page.code(in: response, redirectURI: redirectURI, of: server)
+        let issued = try await self.tokens(for: code, redirectURI: redirectURI, pkce.verifier, key)
+        let tokens = try issued.tokensOfSignIn(boundBy: key)
+        let idToken = try await idTokens.idToken(of: issued, scope: scope, nonce: nonce)
+        return (tokens.ofSignIn(asking: scope, idToken), idToken)
     }
 
     private func page(
@@ -97,6 +110,7 @@ public struct OAuth2CodeSignIn: Sendable {
         var request: QueryItems = ["scope": scope]
         request.append(target)
         request.append("nonce", nonce)
+        request.append(contentsOf: demanded)
         // RFC 9449 §10: a code that is stolen is of no use without the key.
         request.append("dpop_jkt", key?.thumbprint)
         request.append("code_challenge", challenge)

@@ -33,4 +33,29 @@ private struct BoundTokens {
         show(network)
     }
 }
+
+// A sample of the article *Sign in*.
+
+private struct Transfer: ResponseCodable, Sendable { let id: Int }
+
+extension Endpoint where Response == Transfer {
+    fileprivate static func transfer(_ amount: Int) -> Endpoint { .post("transfers", json: ["amount": amount]) }
+}
+
+private struct Transferring {
+    let network: any NetworkService
+    let session: TokenRefreshCoordinator
+    let codeSignIn: OAuth2CodeSignIn
+    let userAgent: LoopbackUserAgent
+
+    func transfer(_ amount: Int) async throws -> Transfer {
+        do {
+            return try await network.send(.transfer(amount))
+        } catch let error as NetworkError {
+            guard let challenge = error.stepUp else { throw error }
+            try await codeSignIn.stepUp(session, for: challenge, with: userAgent)
+            return try await network.send(.transfer(amount))
+        }
+    }
+}
 #endif

@@ -64,6 +64,43 @@ struct DPoPSignInTests {
         #expect(try await keys.key(withThumbprint: next) == nil)
     }
 
+    @Test func `G32: a sign-in that a call demands is bound to the key of the session, and makes no other`()
+        async throws
+    {
+        let server = try StrictDPoPServer()
+        defer { server.stop() }
+        let made = Locked<[String]>([])
+        let keys = StoredSigningKeys { account in
+            made.withLock { $0.append(account) }
+            return MemoryTokenStore()
+        }
+        let network = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var signIn = OAuth2CodeSignIn(
+            server: server.description, client: .public(id: "fixture-client"), network: network)
+        signIn.prover = DPoPProver(keys: keys)
+        var handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: server.tokenEndpoint, client: .public(id: "fixture-client"), network: network)
+        handler.prover = signIn.prover
+        let store = MemoryTokenStore()
+        let engine = TokenRefreshCoordinator(store: store, handler: handler)
+        let userAgent = ImmediateUserAgent()
+        try await signIn.start(engine, with: userAgent)
+        let thumbprint = try #require(await store.load()?.binding?.thumbprint)
+
+        try await signIn.stepUp(engine, for: StepUpChallenge(.userAuthentication), with: userAgent)
+        #expect(userAgent.page.withLock { $0 }?.query?.contains("dpop_jkt=\(thumbprint)") == true)
+        #expect(await store.load()?.binding?.thumbprint == thumbprint)
+        _ = await engine.settle()
+        try await engine.refresh()
+        #expect(server.now.faults == [] && made.withLock { Set($0).count } == 1)
+
+        signIn.prover = nil
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await signIn.stepUp(engine, for: StepUpChallenge(.userAuthentication), with: userAgent)
+        }
+        #expect(error?.code == .unavailable)
+    }
+
     @Test func `a sign-in that fails leaves no key, and a bearer token is not taken for a bound one`() async throws {
         for body in [#"{"error":"invalid_grant"}"#, #"{"access_token":"a","token_type":"Bearer"}"#] {
             let server = try LoopbackServer { _ in .json(body, status: body.contains("error") ? 400 : 200) }

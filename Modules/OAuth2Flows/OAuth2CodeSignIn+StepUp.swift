@@ -1,0 +1,79 @@
+#if canImport(CryptoKit) || Crypto
+public import AuthInterface
+import Foundation
+public import NetworkCore
+
+/// The sign-in that a server demands of a user who is signed in (RFC 9470, G32).
+extension OAuth2CodeSignIn {
+    /// Signs the user in again as a call demands it, and passes the tokens to `stepUp(_:)` of the session. Cancel the
+    /// task to give up.
+    ///
+    /// ```swift
+    /// guard let challenge = error.stepUp else { throw error }
+    /// try await signIn.stepUp(session, for: challenge, with: userAgent)
+    /// // Then the call is sent again: nothing sends it for you.
+    /// ```
+    ///
+    /// The page asks for the classes of authentication, the age and the claims of the challenge, and for its scope
+    /// beside that of the sign-in. The session goes on if both are known to be of the same user, for which the scope
+    /// needs `openid`. Otherwise this is a sign-in like any other.
+    ///
+    /// Tokens that are bound to a key (DPoP) are bound to that of the session, as its refresh token is.
+    ///
+    /// - Parameters:
+    ///   - session: The session of the user.
+    ///   - challenge: What the server demands: `NetworkError.stepUp`.
+    ///   - userAgent: Shows the page and receives the response.
+    /// - Returns: Who has signed in, when (``IDToken/authenticatedAt``) and how (``IDToken/authenticationContext``).
+    ///   `nil`: `openid` is not in the scope.
+    /// - Throws: ``OAuth2SignInError``; the errors of `token()` and `stepUp(_:)` of the session; `SigningKeyError` when
+    ///   the key of the session no longer exists; `CancellationError`. The session stays as it is.
+    @discardableResult
+    public func stepUp(
+        _ session: any AuthSession & TokenProvider,
+        for challenge: StepUpChallenge,
+        with userAgent: any OAuth2UserAgent
+    ) async throws -> IDToken? {
+        let key = try await key(of: session)
+        let (tokens, idToken) = try await asking(for: challenge).tokens(with: userAgent, key)
+        try await session.stepUp(tokens)
+        return idToken
+    }
+
+    /// The key to which the tokens of a session are bound. `nil`: none.
+    private func key(of session: any TokenProvider) async throws -> DPoPTokenCall? {
+        guard let binding = try await session.token().binding else { return nil }
+        guard let prover else {
+            throw OAuth2SignInError(
+                .unavailable, reason: "the tokens are bound to a key; set the prover of the sign-in")
+        }
+        do {
+            return DPoPTokenCall(prover, try await prover.key(of: binding))
+        } catch let error as TokenStoreError {
+            throw OAuth2SignInError(
+                .unavailable, reason: "the key of the session cannot be read now: \(error)", cause: error)
+        }
+    }
+
+    /// The same sign-in, whose page asks for what a challenge demands (RFC 9470 §4).
+    private func asking(for challenge: StepUpChallenge) -> OAuth2CodeSignIn {
+        var signIn = self
+        let own = scope?.split(separator: " ") ?? []
+        let more = challenge.scope?.split(separator: " ").filter { !own.contains($0) } ?? []
+        if !more.isEmpty { signIn.scope = (own + more).joined(separator: " ") }
+        signIn.demanded.append("acr_values", challenge.acrValues, separatedBy: " ")
+        signIn.demanded.append("max_age", challenge.maxAge?.components.seconds)
+        signIn.demanded.append("claims", challenge.claims.map(Self.object(ofClaims:)))
+        return signIn
+    }
+
+    /// The claims as an authorization request has them: JSON (OpenID Connect Core §5.5), also where the challenge has
+    /// them in Base64, as Microsoft's does.
+    private static func object(ofClaims text: String) -> String {
+        guard !text.hasPrefix("{"), let data = Data(base64Encoded: text) ?? Data(base64URL: text),
+            let object = String(data: data, encoding: .utf8), object.hasPrefix("{")
+        else { return text }
+        return object
+    }
+}
+#endif

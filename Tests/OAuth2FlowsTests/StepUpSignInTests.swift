@@ -1,0 +1,103 @@
+#if Crypto
+import AuthInterface
+import AuthTesting
+import ContractTesting
+import Foundation
+import NetworkCore
+import TestSupport
+import Testing
+
+@testable import OAuth2Flows
+
+/// G32: the sign-in that a server demands of a user who is signed in.
+@Suite(.timeLimit(.minutes(10))) struct StepUpSignInTests {
+    private let date = Date(timeIntervalSince1970: 1_800_000_000)
+    private let key = ServerKey.es256("first")
+
+    /// A session of the user whom the id tokens of a server name.
+    private func session(at server: SigningServer, user: String = "fixture-user") -> StubSession {
+        var tokens = TokenRefreshResult.fixture()
+        tokens.subject = TokenSubject(issuer: server.provider.issuer, id: user)
+        return StubSession(tokens: tokens)
+    }
+
+    /// Steps up, and returns the page that was shown.
+    private func stepUp(
+        _ session: StubSession, at server: SigningServer, for challenge: StepUpChallenge,
+        scope: String? = "openid notes"
+    ) async throws -> (page: URL, token: IDToken?) {
+        var signIn = OAuth2CodeSignIn(
+            server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
+            scope: scope)
+        signIn.idTokens.clock = ManualTimeSource(date: date)
+        let key = key
+        let userAgent = PromptUserAgent { page in
+            var claims = server.claims
+            claims["nonce"] = page.values(of: "nonce").first.map { #""\#($0)""# }
+            claims["auth_time"] = "1800000000"
+            server.issue(try key.sign(claims))
+        }
+        let token = try await signIn.stepUp(session, for: challenge, with: userAgent)
+        return (try #require(userAgent.pages.first), token)
+    }
+
+    @Test func `the page asks for what is demanded, and the session goes on`() async throws {
+        let server = try SigningServer(date, [key])
+        let session = session(at: server)
+        let before = session.state
+        let challenge = StepUpChallenge(
+            .userAuthentication, acrValues: ["mfa", "phr"], maxAge: .seconds(300), scope: "notes transfer")
+        let (page, token) = try await stepUp(session, at: server, for: challenge)
+        #expect(page.values(of: "acr_values") == ["mfa phr"] && page.values(of: "max_age") == ["300"])
+        #expect(page.values(of: "scope") == ["openid notes transfer"] && page.values(of: "claims") == [])
+        #expect(token?.authenticatedAt == date)
+        #expect(session.state == before && session.calls == [.stepUp])
+        #expect(session.signIns.map(\.requestedScope) == ["openid notes transfer"])
+    }
+
+    @Test(arguments: [
+        #"{"access_token":{"acrs":{"value":"c1"}}}"#, "eyJhY2Nlc3NfdG9rZW4iOnsiYWNycyI6eyJ2YWx1ZSI6ImMxIn19fQ==",
+        "eyJhY2Nlc3NfdG9rZW4iOnsiYWNycyI6eyJ2YWx1ZSI6ImMxIn19fQ",
+    ])
+    func `claims are asked for as JSON, also where the challenge has them in Base64`(_ claims: String) async throws {
+        let server = try SigningServer(date, [key])
+        let (page, _) = try await stepUp(
+            session(at: server), at: server, for: StepUpChallenge(.claims, claims: claims))
+        #expect(page.values(of: "claims") == [#"{"access_token":{"acrs":{"value":"c1"}}}"#])
+        #expect(page.itemNames.isDisjoint(with: ["acr_values", "max_age"]))
+    }
+
+    @Test func `claims that are neither are asked for as they came`() async throws {
+        let server = try SigningServer(date, [key])
+        let (page, _) = try await stepUp(
+            session(at: server), at: server, for: StepUpChallenge(.claims, claims: "bm90IEpTT04="))
+        #expect(page.values(of: "claims") == ["bm90IEpTT04="])
+    }
+
+    @Test func `another user, or one that is not known, starts another session`() async throws {
+        let server = try SigningServer(date, [key])
+        for (user, scope) in [("other", "openid"), ("fixture-user", "notes")] {
+            let session = session(at: server, user: user)
+            let before = session.state
+            _ = try await stepUp(session, at: server, for: StepUpChallenge(.scope), scope: scope)
+            #expect(session.state != before && session.calls == [.stepUp])
+        }
+    }
+
+    @Test func `a sign-in that fails leaves the session`() async throws {
+        let server = try SigningServer(date, [key])
+        let session = session(at: server)
+        let before = session.state
+        let other = SigningServer.clientID + "-other"
+        let error = await signInError {
+            _ = try await OAuth2CodeSignIn(
+                server: server.description, client: .public(id: other), network: server.provider.network,
+                scope: "openid"
+            )
+            .stepUp(session, for: StepUpChallenge(.userAuthentication), with: PromptUserAgent())
+        }
+        #expect(error?.code == .invalidIDToken)
+        #expect(session.state == before && session.calls == [])
+    }
+}
+#endif
