@@ -140,6 +140,25 @@ struct DPoPRequestTests {
         #expect(sent["Authorization"]?.hasPrefix("Bearer ") == true && sent["DPoP"] == nil)
     }
 
+    @Test func `a follower sends key-bound tokens where it may use the key, and elsewhere fails at once`() async throws
+    {
+        let client = try await BoundClient()
+        // Its time stands still: a request that waited for the owner would not end.
+        let follower = SessionFollower(clock: ManualTimeSource())
+        follower.follow(try #require(await client.store.load()))
+        func get(provedBy prover: DPoPProver) async throws -> Int {
+            let network = client.session.client.authenticated(
+                by: follower, policy: AuthenticationPolicy(placement: .dpop(prover)))
+            return try await network.send(Endpoint<Value>.get("articles").format(.json)).value
+        }
+        let without = DPoPProver(keys: StoredSigningKeys { _ in MemoryTokenStore() })
+        let error = await #expect(throws: NetworkError.self) { try await get(provedBy: without) }
+        #expect(error?.code == .proofRequired && client.server.requests.isEmpty)
+        #expect(follower.validToken != nil, "the session stays")
+        #expect(try await get(provedBy: client.session.prover) == 1)
+        #expect(client.server.now.faults == [])
+    }
+
     @Test func `a key that cannot be read now is a store that is unavailable`() async throws {
         let client = try await BoundClient()
         client.session.keys.failure.withLock { $0 = TokenStoreError(.unavailable, reason: "locked") }

@@ -1,0 +1,138 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+import NetworkCore
+import NetworkTestSupport
+import NetworkTesting
+import TestSupport
+import Testing
+
+/// G34: where a proof of the key is sent with a token, and what a challenge does.
+@Suite(.timeLimit(.minutes(10))) struct ProvedRequestTests {
+    /// Numbers the proofs, and keeps for which request each one is, and the nonces that it is told.
+    private final class NumberedProof: RequestProof {
+        private struct State {
+            var made: [String] = []
+            var nonces: [String?] = []
+            var failure: (any Error)?
+        }
+
+        private let state = Locked(State())
+
+        var made: [String] { state.withLock { $0.made } }
+        var nonces: [String?] { state.withLock { $0.nonces } }
+        func fail(with error: any Error) { state.withLock { $0.failure = error } }
+
+        func fields(method: String, url: URL, token: SessionToken) async throws -> [String: String] {
+            try state.withLock { state in
+                if let failure = state.failure { throw failure }
+                state.made.append("\(method) \(url.path) \(token.value)")
+                return ["DPoP": "proof-\(state.made.count)"]
+            }
+        }
+
+        func received(nonce: String?, serverDate: Date?, from url: URL, for token: SessionToken) {
+            state.withLock { $0.nonces.append(nonce) }
+        }
+    }
+
+    private let provider = ScriptedTokenProvider(Self.token(0))
+    private let transport = StubTransport()
+    private let proof = NumberedProof()
+    private let article = StubResponse.json(Article(id: 7, title: "x"))
+
+    private static func token(_ generation: Int, isBound: Bool = true) -> SessionToken {
+        SessionToken(
+            value: "access-\(generation)", session: SessionID(rawValue: "session-a"), generation: generation,
+            binding: isBound ? TokenBinding(thumbprint: "key-a") : nil)
+    }
+
+    private var network: AuthenticatedNetworkClient {
+        NetworkClient(baseURL: baseURL, transport: transport)
+            .authenticated(by: provider, policy: AuthenticationPolicy(placement: .dpop(proof)))
+    }
+
+    private func carried(_ field: String) -> [String?] { transport.requests.map { $0.headers[field] } }
+
+    /// A server that wants a nonce in the proof (RFC 9449 §9).
+    private func challenge(_ nonce: String) -> StubResponse {
+        .status(401, headers: ["WWW-Authenticate": #"DPoP error="use_dpop_nonce""#, "DPoP-Nonce": nonce])
+    }
+
+    @Test func `a challenge repeats the request once with another proof, and replaces no token`() async throws {
+        transport.add(.any ~> challenge("n1"))
+        transport.add(.any ~> article)
+        _ = try await network.send(.article(7))
+        #expect(carried("DPoP") == ["proof-1", "proof-2"])
+        #expect(carried("Authorization") == ["DPoP access-0", "DPoP access-0"])
+        #expect(proof.nonces == ["n1", nil] && provider.refused == [])
+    }
+
+    @Test func `a server that challenges again and again fails the request, and the token stays`() async throws {
+        for number in 1...9 { transport.add(.any ~> challenge("n\(number)")) }
+        let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
+        #expect(error?.status == 401)
+        #expect(transport.requests.count == 2 && provider.refused == [])
+    }
+
+    @Test func `each token that replaces a refused one may be challenged once`() async throws {
+        provider.onReplacement { Self.token($0.generation + 1) }
+        transport.add(.any ~> challenge("n1"))
+        transport.add(.any ~> .status(401))
+        transport.add(.any ~> challenge("n2"))
+        transport.add(.any ~> article)
+        _ = try await network.send(.article(7))
+        #expect(provider.refused.map(\.generation) == [0])
+        #expect(carried("Authorization").map { $0?.suffix(8) } == ["access-0", "access-0", "access-1", "access-1"])
+        #expect(Set(carried("DPoP")).count == 4)
+    }
+
+    @Test func `each hop of a redirect has a proof for its URL`() async throws {
+        transport.add(.get("articles/7") ~> .status(302, headers: ["Location": "/api/v2/articles/7"]))
+        transport.add(.any ~> article)
+        _ = try await network.send(.article(7))
+        #expect(carried("DPoP") == ["proof-1", "proof-2"])
+        #expect(proof.made.last?.contains("/api/v2/articles/7") == true)
+    }
+
+    @Test func `a bound token is not sent without a proof, and one of no key is a bearer token without one`()
+        async throws
+    {
+        let bearer = NetworkClient(baseURL: baseURL, transport: transport).authenticated(by: provider)
+        let error = await #expect(throws: NetworkError.self) { try await bearer.send(.article(7)) }
+        #expect(error?.code == .proofRequired && transport.requests.isEmpty)
+        provider.set(.success(Self.token(0, isBound: false)))
+        transport.add(.any ~> article)
+        _ = try await network.send(.article(7))
+        #expect(carried("Authorization") == ["Bearer access-0"] && carried("DPoP") == [nil])
+    }
+
+    @Test func `a challenge to a request that carried no proof refreshes nothing`() async throws {
+        provider.set(.success(Self.token(0, isBound: false)))
+        transport.add(.any ~> challenge("n1"))
+        let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
+        #expect(error?.status == 401 && transport.requests.count == 1 && provider.refused == [])
+    }
+
+    @Test func `without its key a session is asked for another token, which ends it, and a follower is not`()
+        async throws
+    {
+        proof.fail(with: SigningKeyError(thumbprint: "key-a"))
+        provider.onReplacement { _ in throw AuthenticationError(.sessionEnded) }
+        await #expect(throws: (any Error).self) { try await network.send(.article(7)) }
+        #expect(provider.refused.count == 1)
+
+        var followed = Self.token(0)
+        followed.handout.isFollowed = true
+        provider.set(.success(followed))
+        let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
+        #expect(error?.code == .proofRequired && provider.refused.count == 1, "the owner has the key")
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func `a key that cannot be read now is a store that is unavailable`() async throws {
+        proof.fail(with: TokenStoreError(.unavailable, reason: "locked"))
+        let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
+        #expect(error?.authentication?.code == .storeUnavailable && provider.refused == [])
+    }
+}
