@@ -23,6 +23,7 @@ let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hum
 let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let grpc: Target.Dependency = .product(name: "GRPCCore", package: "grpc-swift-2")
 
 var targets: [Target] = [
@@ -53,6 +54,21 @@ var targets: [Target] = [
         of: "AuthenticatedWebSocket",
         [nioCore, nioPosix, nioHTTP1, nioWebSocket]
             + latchkey("AuthInterface", "AuthTesting", "Storage", "TokenRefresh")),
+
+    // What stricter servers demand: another sign-in for a call, and tokens that are bound to a key.
+    .target(name: "StepUpSender", dependencies: latchkey("AuthInterface", "NetworkCore")),
+    tests(
+        of: "StepUpSender",
+        ["NotesServer", hummingbird, nioLocks]
+            + latchkey(
+                "AuthInterface", "AuthTesting", "NetworkAsyncHTTPClient", "NetworkCore", "Storage", "TokenRefresh")),
+    .target(
+        name: "KeyBoundClient", dependencies: latchkey("AuthInterface", "NetworkCore", "OAuth2Flows", "TokenRefresh")),
+    tests(
+        of: "KeyBoundClient",
+        ["NotesServer", hummingbird, nioLocks, nioCore, crypto]
+            + latchkey(
+                "AuthInterface", "NetworkAsyncHTTPClient", "NetworkCore", "OAuth2Flows", "Storage", "TokenRefresh")),
 
     // Parts of one's own, proved by the contracts.
     .target(name: "CustomRefreshHandler", dependencies: latchkey("AuthInterface", "NetworkCore")),
@@ -112,7 +128,7 @@ var targets: [Target] = [
         path: "Tests/Support/NotesServer"),
 ]
 
-var traits: Set<Package.Dependency.Trait> = ["AsyncHTTPClient"]
+var traits: Set<Package.Dependency.Trait> = ["AsyncHTTPClient", "Crypto"]
 
 // PostgreSQLStorage needs libpq.
 #if os(Linux)
@@ -141,6 +157,7 @@ let package = Package(
     dependencies: [
         .package(name: "Latchkey", path: "..", traits: traits),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),

@@ -1,0 +1,117 @@
+import AuthInterface
+import AuthTesting
+import Foundation
+import Hummingbird
+import NIOConcurrencyHelpers
+import NetworkAsyncHTTPClient
+import NetworkCore
+import NotesServer
+import StepUpSender
+import Storage
+import Testing
+import TokenRefresh
+
+@Suite struct StepUpSenderTests {
+    private struct Receipt: ResponseCodable, Sendable { let amount: Int }
+
+    /// What the server and the sign-in page have seen.
+    private struct Seen {
+        var transfers: [String] = []
+        var pages: [StepUpChallenge] = []
+    }
+
+    private let seen = NIOLockedValueBox(Seen())
+    private let ada = TokenSubject(issuer: "https://id.example.com", id: "ada")
+
+    /// A server that accepts each token for its notes, and only that of a recent sign-in for a transfer.
+    private func router() -> Router<BasicRequestContext> {
+        let router = Router()
+        router.get("notes") { _, _ in "[]" }
+        router.post("transfers/:amount") { [seen] request, context -> Response in
+            let token = request.headers[.authorization] ?? ""
+            seen.withLockedValue { $0.transfers.append(token) }
+            guard token == "Bearer access-recent" else {
+                let challenge = #"Bearer error="insufficient_user_authentication", acr_values="mfa", max_age=300"#
+                return Response(status: .unauthorized, headers: [.wwwAuthenticate: challenge])
+            }
+            let receipt = Receipt(amount: context.parameters.get("amount", as: Int.self) ?? 0)
+            return try context.responseEncoder.encode(receipt, from: request, context: context)
+        }
+        return router
+    }
+
+    /// Runs a session of ada, whose sign-in page issues an access token.
+    private func running(
+        issuing access: String, _ test: (StepUpSender, TokenRefreshCoordinator, any NetworkService) async throws -> Void
+    ) async throws {
+        try await serving(router()) { url in
+            // No refresh helps, so that a call of the handler fails the test.
+            let session = TokenRefreshCoordinator(
+                store: MemoryTokenStore(),
+                handler: ScriptedRefreshHandler(otherwise: .failure(TokenRefreshError(.rejected))))
+            try await session.signIn(
+                TokenRefreshResult(accessToken: "access-old", refreshToken: "refresh-old", subject: ada))
+            let network = NetworkClient(baseURL: url, transport: AsyncHTTPClientTransport())
+                .authenticated(by: session)
+            let sender = StepUpSender(network: network) { [seen, ada] challenge in
+                seen.withLockedValue { $0.pages.append(challenge) }
+                try await session.stepUp(TokenRefreshResult(accessToken: access, subject: ada))
+            }
+            try await test(sender, session, network)
+        }
+    }
+
+    private func transfer(_ amount: Int) -> Endpoint<Receipt> { .post("transfers/\(amount)").format(.json) }
+
+    @Test func `a call that needs a recent sign-in shows the page, and is sent once more`() async throws {
+        try await running(issuing: "access-recent") { sender, session, network in
+            let before = session.state
+            #expect(try await sender.send(transfer(7)).amount == 7)
+            let (pages, transfers) = seen.withLockedValue { ($0.pages, $0.transfers) }
+            #expect(pages.map(\.acrValues) == [["mfa"]] && pages.map(\.maxAge) == [.seconds(300)])
+            #expect(transfers == ["Bearer access-old", "Bearer access-recent"])
+            #expect(session.state == before, "the session goes on")
+            #expect(try await sender.send(transfer(8)).amount == 8)
+            #expect(seen.withLockedValue { $0.pages.count } == 1, "and the sign-in is recent now")
+        }
+    }
+
+    @Test func `a server that demands it again is an error, and no second page`() async throws {
+        try await running(issuing: "access-other") { sender, session, network in
+            let before = session.state
+            let error = await #expect(throws: NetworkError.self) { try await sender.send(transfer(7)) }
+            #expect(error?.code == .stepUpRequired)
+            #expect(seen.withLockedValue { ($0.pages.count, $0.transfers.count) } == (1, 2))
+            #expect(session.state == before)
+        }
+    }
+
+    @Test func `a user who closes the page keeps the session, and the call fails`() async throws {
+        try await running(issuing: "access-recent") { _, session, network in
+            let sender = StepUpSender(network: network) { _ in throw CancellationError() }
+            await #expect(throws: CancellationError.self) { try await sender.send(transfer(7)) }
+            #expect(session.state != .signedOut(.byUser) && seen.withLockedValue { $0.transfers.count } == 1)
+        }
+    }
+
+    @Test func `calls that fail with the same demand share one page`() async throws {
+        try await running(issuing: "access-recent") { _, session, network in
+            let (waiting, started) = AsyncStream.makeStream(of: Void.self)
+            let (closed, close) = AsyncStream.makeStream(of: Void.self)
+            let sender = StepUpSender(network: network) { [seen, ada] challenge in
+                seen.withLockedValue { $0.pages.append(challenge) }
+                started.yield()
+                for await _ in closed {}
+                try await session.stepUp(TokenRefreshResult(accessToken: "access-recent", subject: ada))
+            }
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for amount in 1...20 { group.addTask { try await sender.send(transfer(amount)).amount } }
+                _ = await waiting.first { _ in true }
+                while seen.withLockedValue({ $0.transfers.count }) < 20 { await Task.yield() }
+                close.finish()
+                #expect(try await group.reduce(0, +) == 210)
+            }
+            #expect(seen.withLockedValue { $0.pages.count } == 1)
+        }
+    }
+}
