@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Hummingbird
 import NIOConcurrencyHelpers
+import NIOCore
 import NotesServer
 
 /// An authorization server and an API that accept a token with a proof of its key only, and each proof once. The nonce
@@ -69,13 +70,14 @@ extension ProvingServer.Seen {
         nonce += 1
         var response = Response(status: status, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
         response.headers[.contentType] = "application/json"
-        response.headers[.nonce] = "nonce-\(nonce)"
+        if let name = HTTPField.Name("DPoP-Nonce") { response.headers[name] = "nonce-\(nonce)" }
         return response
     }
 
     /// Checks the proof of a request (RFC 9449 §4.3). A missing or an old nonce is a challenge, and all else a fault.
     private mutating func isProved(_ request: Request, token: String?) -> Bool {
-        let parts = (request.headers[.proof] ?? "").split(separator: ".").map(String.init)
+        let parts = (request.headers.first { $0.name.canonicalName == "dpop" }?.value ?? "").split(separator: ".").map(
+            String.init)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
             let jwk = header["jwk"] as? [String: String], let x = Data(base64URL: jwk["x"]),
             let y = Data(base64URL: jwk["y"]), let signature = Data(base64URL: parts[2]),
@@ -111,9 +113,4 @@ extension Data {
         let plain = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
         self.init(base64Encoded: plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4))
     }
-}
-
-extension HTTPField.Name {
-    fileprivate static var proof: Self { .init("DPoP")! }
-    fileprivate static var nonce: Self { .init("DPoP-Nonce")! }
 }
