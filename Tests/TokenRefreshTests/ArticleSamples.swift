@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ContractTesting
 import Foundation
 import Storage
 import TestSupport
@@ -134,7 +135,7 @@ func remove(_ account: String, from sessions: SessionRegistry<String>) async thr
     @Test func `the ending of a session says what the server said`() async throws {
         let rejection = TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant", requestID: "5f0c")
         let session = TokenRefreshCoordinator(
-            store: MemoryTokenStore(), handler: ScriptedRefreshHandler(.failure(rejection)))
+            store: MemoryTokenStore(), handler: ScriptedRefreshHandler(.failure(rejection)), clock: ManualTimeSource())
         try await session.signIn(old)
         #expect(ending(of: session) == nil)
         try await session.refresh()

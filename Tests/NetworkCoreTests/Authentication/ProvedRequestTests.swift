@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `a server that challenges again and again fails the request, and the token stays`() async throws {
-        for number in 1...9 { transport.add(.any ~> challenge("n\(number)")) }
+        for number in 1...2 { transport.add(.any ~> challenge("n\(number)")) }
         let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
         #expect(error?.status == 401)
         #expect(transport.requests.count == 2 && provider.refused == [])

@@ -101,6 +101,29 @@ struct DPoPSignInTests {
         #expect(error?.code == .unavailable)
     }
 
+    @Test func `a key that cannot be read blocks no sign-in, and the new session has one of its own`() async throws {
+        let server = try StrictDPoPServer()
+        defer { server.stop() }
+        let keys = FailingKeys()
+        let network = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        let store = MemoryTokenStore(
+            holding: TokenBundle(
+                accessToken: "access-old", refreshToken: "refresh-old", binding: TokenBinding(thumbprint: "restored")))
+        var signIn = OAuth2CodeSignIn(
+            server: server.description, client: .public(id: "fixture-client"), network: network)
+        signIn.prover = DPoPProver(keys: keys)
+        var handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: server.tokenEndpoint, client: .public(id: "fixture-client"), network: network)
+        handler.prover = signIn.prover
+        let engine = TokenRefreshCoordinator(store: store, handler: handler)
+        keys.failure.withLock { $0 = TokenStoreError(.unavailable, reason: "no key opens it") }
+        let error = await #expect(throws: AuthenticationError.self) { try await engine.refresh() }
+        #expect(error?.code == .refreshUnavailable && engine.state != .signedOut(.lost()))
+        try await signIn.start(engine, with: ImmediateUserAgent())
+        try await engine.refresh()
+        #expect(await store.load()?.binding?.thumbprint == server.now.thumbprint && server.now.faults == [])
+    }
+
     @Test func `a sign-in that fails leaves no key, and a bearer token is not taken for a bound one`() async throws {
         for body in [#"{"error":"invalid_grant"}"#, #"{"access_token":"a","token_type":"Bearer"}"#] {
             let server = try LoopbackServer { _ in .json(body, status: body.contains("error") ? 400 : 200) }

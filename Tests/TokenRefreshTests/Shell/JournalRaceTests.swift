@@ -14,7 +14,8 @@ import Testing
     private let temporary = TemporaryFolder()
     private let server = RotatingTokenServer(lifetime: .seconds(86_400))
 
-    /// A program over the files of one user. Each start is another process.
+    /// A program over the files of one user. Each start is another process. Its time stands still, so that the limits
+    /// of the journal and the store do not pass on a busy machine.
     private func start(
         tokens: URL, journal: URL, _ revocation: RecordingRevocation = .init(),
         prepare: (FaultyTokenStore<FileTokenStore>) -> Void = { _ in }
@@ -23,7 +24,8 @@ import Testing
         prepare(store)
         return TokenRefreshCoordinator(
             store: store, handler: ScriptedRefreshHandler(server: server),
-            journal: FileSessionJournal(folder: journal, storeName: "files"), revocation: revocation)
+            journal: FileSessionJournal(folder: journal, storeName: "files"), revocation: revocation,
+            clock: ManualTimeSource())
     }
 
     @Test func `S23: a sign-out that the store does not take is completed by the next start, and revoked`() async throws
