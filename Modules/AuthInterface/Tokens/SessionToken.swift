@@ -5,19 +5,36 @@
 /// the current session.
 public struct SessionToken: Sendable {
     /// The access token.
-    public let value: String
+    public var value: String { content.parts.value }
 
     /// The refresh token, for servers that require both in header fields. `nil`: the session has none.
-    public let refreshToken: String?
+    public var refreshToken: String? { content.parts.refreshToken }
 
     /// The login the token belongs to.
-    public let session: SessionID
+    public var session: SessionID { content.parts.session }
 
     /// The generation of the bundle the token came from.
     public let generation: Int
 
     /// The key to which the token is bound. `nil`: none, any request may carry it. Equality ignores it.
-    public let binding: TokenBinding?
+    public var binding: TokenBinding? { content.parts.binding }
+
+    /// What the copies of a token share: a copy counts one reference. To count several is what processors that use one
+    /// token at the same time wait for.
+    private let content: Content
+
+    private final class Content: Sendable {
+        let parts: Parts
+
+        init(_ parts: Parts) { self.parts = parts }
+    }
+
+    private struct Parts: Equatable {
+        let value: String
+        let refreshToken: String?
+        let session: SessionID
+        let binding: TokenBinding?
+    }
 
     /// When and how the engine issued the token to a request. Equality ignores it.
     package var handout = Handout()
@@ -48,19 +65,38 @@ public struct SessionToken: Sendable {
         generation: Int,
         binding: TokenBinding? = nil
     ) {
-        self.value = value
-        self.refreshToken = refreshToken
-        self.session = session
+        self.init(
+            value: value, refreshToken: refreshToken, session: session, generation: generation, binding: binding,
+            sharing: nil)
+    }
+
+    /// Creates a token that shares what it has in common with an earlier one.
+    package init(
+        value: String, refreshToken: String?, session: SessionID, generation: Int, binding: TokenBinding?,
+        sharing earlier: SessionToken?
+    ) {
         self.generation = generation
-        self.binding = binding
+        let parts = Parts(value: value, refreshToken: refreshToken, session: session, binding: binding)
+        if let content = earlier?.content, content.parts == parts {
+            self.content = content
+        } else {
+            content = Content(parts)
+        }
+    }
+
+    /// Whether a token was issued with another one, or is a copy of it. Other tokens may be equal.
+    package func isIssued(with other: SessionToken) -> Bool {
+        content === other.content && generation == other.generation && handout == other.handout
     }
 }
 
 extension SessionToken: Hashable {
     /// Compares the tokens and their origin.
     public static func == (first: SessionToken, second: SessionToken) -> Bool {
-        first.generation == second.generation && first.value == second.value
-            && first.refreshToken == second.refreshToken && first.session == second.session
+        guard first.generation == second.generation else { return false }
+        return first.content === second.content
+            || (first.value == second.value && first.refreshToken == second.refreshToken
+                && first.session == second.session)
     }
 
     /// Hashes the access token and its origin.

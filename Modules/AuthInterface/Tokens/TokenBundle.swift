@@ -163,9 +163,13 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     }
 
     /// The access token, for a request.
-    public var token: SessionToken {
+    public var token: SessionToken { token(sharing: nil) }
+
+    /// The access token, for a request, which shares what it has in common with an earlier one.
+    package func token(sharing earlier: SessionToken?) -> SessionToken {
         SessionToken(
-            value: accessToken, refreshToken: refreshToken, session: session, generation: generation, binding: binding)
+            value: accessToken, refreshToken: refreshToken, session: session, generation: generation, binding: binding,
+            sharing: earlier)
     }
 }
 

@@ -6,8 +6,8 @@ import Foundation
 extension ActiveSession {
     mutating func give(_ waiter: Waiter) {
         switch waiter.request {
-        case .token: emit(.respond(waiter.id, .token(token())))
-        case .replacement: emit(.respond(waiter.id, .token(token(replacedAt: uptime))))
+        case .token: context.give(token(), to: waiter.id)
+        case .replacement: context.give(token(replacedAt: uptime), to: waiter.id)
         case .refresh, .restore, .settle: emit(.respond(waiter.id, .state(.signedIn(bundle.session))))
         }
     }

@@ -312,7 +312,7 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     func token(replacedAt uptime: Duration? = nil) -> SessionToken {
-        var token = bundle.token
+        var token = bundle.token(sharing: context.lastToken)
         token.handout = .init(failures: failures, replacedAt: uptime)
         return token
     }

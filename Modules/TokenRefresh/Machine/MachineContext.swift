@@ -20,6 +20,10 @@ struct MachineContext: Sendable {
     var storeMayHaveChanged = false
     private var random: RandomSource
     private var actions: [RefreshAction] = []
+    /// The last token that was issued: the next one shares what it has in common with it.
+    var lastToken: SessionToken?
+    /// The last response with a token. Callers that get the same one share it, so that a crowd needs little room.
+    private var lastResponse: (token: SessionToken, response: RefreshResponse)?
     /// How the session ends with this event. Always `nil` between two events.
     private(set) var outcome: SessionOutcome?
     private var attempts = 0
@@ -43,10 +47,18 @@ struct MachineContext: Sendable {
 
     mutating func emit(_ action: RefreshAction) { actions.append(action) }
 
+    /// Responds to a caller with a token.
+    mutating func give(_ token: SessionToken, to id: WaiterID) {
+        if let last = lastResponse, last.token.isIssued(with: token) { return emit(.respond(id, last.response)) }
+        let response = RefreshResponse.token(token)
+        (lastToken, lastResponse) = (token, (token, response))
+        emit(.respond(id, response))
+    }
+
     /// Returns the actions of one event. The next event gets a new buffer, so that a burst of responses leaves
     /// no large buffer behind.
     mutating func takeActions() -> [RefreshAction] {
-        defer { actions = [] }
+        defer { (actions, lastResponse) = ([], nil) }
         return actions
     }
 
@@ -195,8 +207,8 @@ struct MachineContext: Sendable {
     }
 }
 
-/// Two contexts are equal when the same event has the same effect in both. The effects are empty between two events.
-/// The hash leaves out the random source, which only names keys and stretches pauses.
+/// Two contexts are equal when the same event has the same effect in both. The effects are empty between two events, and
+/// the last token only saves room. The hash leaves out the random source, which only names keys and stretches pauses.
 extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.moment == second.moment && first.store == second.store && first.room == second.room

@@ -164,6 +164,7 @@ struct MachineState: Hashable, Sendable {
         var ready: ReadyToken?
         modifySession { ready = $0.readyToken() }
         self.ready = ready
+        context.lastToken = ready?.token
         return context.takeActions()
     }
 

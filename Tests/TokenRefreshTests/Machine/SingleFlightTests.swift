@@ -167,6 +167,20 @@ import Testing
         #expect(script.refresh(4) == ["call g1"])
     }
 
+    @Test func `G10: of the callers of one refresh, those whose token was refused get one that says so`() {
+        var script = MachineScript.signedIn()
+        _ = script.pass(.seconds(3_600))
+        #expect(script.ask(1) == ["call g0"])
+        #expect(script.refused(2, generation: 0) == [] && script.ask(3) == [] && script.refused(4, generation: 0) == [])
+        _ = script.respond()
+        let instant = Instant(uptime: script.uptime, date: script.date)
+        let actions = script.machine.handle(.wrote(version: script.lastWrite, .written(replaced: nil)), at: instant)
+        let replacedAt = actions.compactMap { action -> Duration?? in
+            if case .respond(_, .token(let token)) = action { token.handout.replacedAt } else { nil }
+        }
+        #expect(replacedAt == [nil, script.uptime, nil, script.uptime])
+    }
+
     @Test func `G8: a late rejection counts, once the store has been read again`() {
         var script = MachineScript.refreshing()
         _ = script.pass(.seconds(30))
