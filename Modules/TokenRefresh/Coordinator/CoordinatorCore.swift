@@ -8,7 +8,7 @@ struct CoordinatorCore {
     typealias Waiter = UnsafeContinuation<RefreshResponse, Never>
 
     var machine: RefreshStateMachine
-    var waiters: [WaiterID: Waiter] = [:]
+    var waiters = CallerList<Waiter>()
     var calls: [AttemptID: (task: Task<Void, Never>, permit: StartPermit)] = [:]
     var leases: [AttemptID: HeldLease] = [:]
     var timers: [RefreshTimer: (number: Int, task: Task<Void, Never>)] = [:]

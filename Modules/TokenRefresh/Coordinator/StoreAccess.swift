@@ -4,10 +4,15 @@ import ConcurrencyPrimitives
 /// Runs the reads and writes of the machine.
 struct StoreAccess: Sendable {
     let store: any TokenStore
-    var journal: (any SessionJournal)?
+    /// The store, if processes share it. Kept: each request looks at it, and finding out takes long.
+    let shared: (any SharedTokenStore)?
+    let journal: (any SessionJournal)?
     let clock: any TimeSource
 
-    private var shared: (any SharedTokenStore)? { store as? any SharedTokenStore }
+    init(store: any TokenStore, journal: (any SessionJournal)?, clock: any TimeSource) {
+        (self.store, self.journal, self.clock) = (store, journal, clock)
+        shared = store as? any SharedTokenStore
+    }
 
     func read() async -> Result<StoredSession, TokenStoreError> {
         do {

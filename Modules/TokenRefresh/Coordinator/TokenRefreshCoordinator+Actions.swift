@@ -31,7 +31,7 @@ extension TokenRefreshCoordinator {
     @inline(never)
     private func enter(_ id: WaiterID, with event: RefreshEvent, _ continuation: CoordinatorCore.Waiter) {
         run { core, now in
-            core.waiters[id] = continuation
+            _ = core.waiters.add(continuation, for: id)
             let actions = core.machine.handle(event, at: now)
             // The cancellation handler of a task that was cancelled before this line has found no waiter.
             return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
@@ -69,7 +69,7 @@ extension TokenRefreshCoordinator {
             for action in lost.isEmpty ? step(&core, now) : lost + step(&core, now) {
                 switch action {
                 case .respond(let waiter, let response):
-                    if let continuation = core.waiters.removeValue(forKey: waiter) {
+                    if let continuation = core.waiters.remove(waiter) {
                         responses.append((continuation, response))
                     }
                 case .report(let event): events.append(event)
@@ -240,7 +240,7 @@ extension TokenRefreshCoordinator {
     /// Observes the changes of a shared store, from the first request on. A stream that has ended is opened again after
     /// a pause, and the store is checked: its folder may be on a disk that was mounted since, or on a network.
     private func watchStore() {
-        guard let shared = access.store as? any SharedTokenStore else { return }
+        guard let shared = access.shared else { return }
         core.withLock { core in
             guard core.watcher == nil else { return }
             let opening = Task.detached(priority: Self.priority) { shared.changes }

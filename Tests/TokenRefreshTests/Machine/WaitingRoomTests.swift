@@ -96,6 +96,20 @@ import Testing
         #expect(one != other)
     }
 
+    @Test func `a caller that comes again, or late, is served in its turn`() {
+        var room = WaitingRoom()
+        for number in 1...40 { room.add(waiter(number), to: number % 2 == 0 ? .pause : .attempt) }
+        let even = room.take(.pause)
+        for waiter in even.reversed() { room.add(waiter, to: .attempt) }
+        #expect([41, 3, 4].map { room.remove(WaiterID(number: $0)) } == [false, true, true])
+        for number in 50...90 { room.add(waiter(number), to: .load) }
+        room.add(waiter(45), to: .attempt)
+        #expect(room.take(.load).count == 41)
+        room.add(waiter(100), to: .attempt)
+        #expect(numbers(room.take(.attempt)) == [1, 2] + Array(5...40) + [45, 100])
+        #expect(room == WaitingRoom())
+    }
+
     @Test func `a caller does not wait twice`() async {
         await #expect(processExitsWith: .failure) {
             var room = WaitingRoom()

@@ -132,7 +132,9 @@ import Testing
 
 /// G9, G13: the outcome of a write to a shared store.
 @Suite struct StoreAccessTests {
-    private func access(_ store: any TokenStore) -> StoreAccess { StoreAccess(store: store, clock: SystemTimeSource()) }
+    private func access(_ store: any TokenStore) -> StoreAccess {
+        StoreAccess(store: store, journal: nil, clock: SystemTimeSource())
+    }
 
     private let endOfAda = StoreContent.tombstone(
         .byUser, at: Date(), of: .sessions(SessionID(rawValue: "ada"), replacing: [])
