@@ -24,7 +24,17 @@ package struct Locked<Value>: @unchecked Sendable {  // every access to the valu
         storage = Storage.create(minimumCapacity: 1) { _ in value }
         storage.withUnsafeMutablePointerToElements { lock in
             lock.initialize(to: pthread_mutex_t())
-            precondition(pthread_mutex_init(lock, nil) == 0, "the system has no memory for a lock")
+            #if canImport(Glibc)
+            // A lock is held for less time than it takes to put a thread to sleep and to wake it.
+            var attributes = pthread_mutexattr_t()
+            pthread_mutexattr_init(&attributes)
+            defer { pthread_mutexattr_destroy(&attributes) }
+            pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
+            let result = pthread_mutex_init(lock, &attributes)
+            #else
+            let result = pthread_mutex_init(lock, nil)
+            #endif
+            precondition(result == 0, "the system has no memory for a lock")
         }
     }
 
