@@ -72,7 +72,7 @@ public struct OAuth2CodeSignIn: Sendable {
     @discardableResult
     public func start(_ session: any AuthSession, with userAgent: any OAuth2UserAgent) async throws -> IDToken? {
         let (tokens, idToken) = try await DPoPTokenCall.withNewKey(of: prover) { key in
-            try await tokens(with: userAgent, key)
+            try await self.tokens(with: userAgent, key)
         }
         try await session.signIn(tokens)
         return idToken

@@ -38,6 +38,16 @@ extension ScriptedRefreshHandler.Response {
         return (engine, bench, waiter)
     }
 
+    @Test func `G34: a key that no longer exists ends the session as lost, although no call was made`() async throws {
+        let bench = try await Bench.signedIn(.shared)
+        bench.handler.enqueue(
+            .custom { request, _ in
+                request.startPermit?.adopt()
+                throw TokenRefreshError(.keyLost)
+            })
+        #expect(try await bench.engine.refresh() == .signedOut(.lost()))
+    }
+
     @Test func `A process that was stopped before the first byte does not call, and its intent goes`() async throws {
         let (engine, bench, waiter) = try await connecting()
         #expect(bench.store.base.bundle?.refreshIntent != nil)
