@@ -167,11 +167,7 @@ extension MachineState {
         context.room.add(waiter, to: .publication)
     }
 
-    /// A session that goes on after a step-up is no news.
-    mutating func announceOnce(_ state: SessionState) {
-        if published != state { announce(state) }
-    }
-
+    /// A state that is published already is no news, such as that of a session which goes on after a step-up.
     mutating func announce(_ state: SessionState) {
         let isNew = state != published
         published = state

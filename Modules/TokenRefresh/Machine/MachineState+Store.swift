@@ -44,7 +44,7 @@ extension MachineState {
         var session: SessionID?
         modifySession { if $0.activate(version) { session = $0.bundle.session } }
         guard let session else { return }
-        announceOnce(.signedIn(session))
+        announce(.signedIn(session))
         modifySession { $0.serveQueue() }
     }
 

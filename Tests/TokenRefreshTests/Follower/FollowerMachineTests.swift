@@ -140,6 +140,16 @@ import Testing
         #expect(behind.ask(2) == ["ask", "read"])
     }
 
+    @Test func `G19: the server's date ends the wait for a token that the device's clock takes for expired`() {
+        var script = FollowerScript()
+        let bundle = TokenBundle(
+            accessToken: "access-ada-0", refreshToken: nil, expiresAt: script.date - 1_800, clockSkew: 60,
+            session: SessionID(rawValue: "ada"), receivedAt: script.date - 5_400)
+        _ = script.give(bundle)
+        #expect(script.ask(1) == ["ask", "read"])
+        #expect(script.send(.serverDateNoted(script.date - 5_400)) == ["1: ada g0"])
+    }
+
     @Test func `The marker of an expired token is a session without a token`() {
         var script = FollowerScript()
         #expect(script.read(.active(script.bundle("ada", 2).withoutTokens)) == ["signed in ada"])

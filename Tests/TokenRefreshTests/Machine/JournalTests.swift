@@ -280,6 +280,14 @@ import Testing
         #expect(!script.loaded(.success(.active(.stored("bob", 0)))).contains("note over"))
     }
 
+    @Test func `G30: what the journal says after the read of the store began is no loss`() {
+        var script = script(journal: seen("ada"))
+        _ = script.send(.requested(.restore, WaiterID(number: 1)))
+        _ = script.pass(.seconds(5))
+        _ = script.journalRead()
+        #expect(script.loaded(.success(.empty)) == ["signedOut never", "1: signedOut never"])
+    }
+
     @Test func `G30: in an empty store a sign-out of the journal stays, as the tokens may come back`() {
         var script = started(journal: pending("ada"))
         #expect(script.loaded(.success(.empty)) == ["signedOut byUser", "1: signedOut byUser"])

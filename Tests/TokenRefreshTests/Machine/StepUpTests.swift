@@ -112,6 +112,16 @@ import Testing
         #expect(script.wrote() == ["50: done", "release"])
     }
 
+    @Test func `G32: a session whose end is being stored is not stepped up: it is a sign-in`() {
+        var script = signedIn(isShared: true, as: ada)
+        _ = script.refresh(1)
+        _ = script.leased(reading: .stored("ada", 0))
+        _ = script.respond(.rejected)
+        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        _ = stepUp(&script)
+        #expect(script.machine.current?.bundle.session.rawValue == "new")
+    }
+
     @Test func `G32: without a new refresh token the old one stays, and a refresh under way brings the next`() throws {
         var script = signedIn(as: ada)
         _ = script.refused(1, generation: 0)
