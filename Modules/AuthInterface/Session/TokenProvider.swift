@@ -53,7 +53,7 @@ extension TokenProvider {
     /// - Returns: A token of the same session, other than the refused one.
     /// - Throws: As ``replacement(after:)``.
     public func replacement(for refused: SessionToken) async throws -> SessionToken {
-        try await replacement(after: TokenRefusal(of: refused))
+        try await replacement(after: .bare(refused))
     }
 
     /// The token is always asked for.
@@ -63,4 +63,10 @@ extension TokenProvider {
     ///
     /// - Parameter date: The instant of the response on the server's clock.
     public func noteServerDate(_ date: Date) {}
+}
+
+extension TokenRefusal {
+    /// A refusal without details. It is not inlined, so that a caller keeps no parts of it while it waits.
+    @inline(never)
+    fileprivate static func bare(_ token: SessionToken) -> TokenRefusal { TokenRefusal(of: token) }
 }

@@ -8,12 +8,12 @@ public struct TokenRefusal: Sendable, Hashable {
     /// A refusal right after a refresh affects the callers of that endpoint only (G10). `nil` counts as one endpoint.
     public var endpoint: String?
 
+    /// The HTTP status of the refusal.
+    public var status: Int?
+
     /// Whether the response says that the token itself is invalid: `invalid_token` (RFC 6750 §3.1), or a code of the
     /// server's own. A session without a refresh token ends then (G22); a bare 401 does not end it.
     public var saysTokenIsInvalid: Bool
-
-    /// The HTTP status of the refusal.
-    public var status: Int?
 
     /// The server's own error code.
     public var serverCode: String?
