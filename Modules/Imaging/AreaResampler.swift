@@ -1,3 +1,5 @@
+import Foundation
+
 extension Bitmap {
     /// The picture at another size. Each new pixel is the mean of the area that it covers.
     ///
@@ -19,52 +21,31 @@ extension Bitmap {
     }
 }
 
-/// The source pixels that a target pixel covers along one axis, and their weights.
-struct Coverage {
-    /// The first and the last covered pixel. They are the same where the target is not smaller.
-    let first: Int
-    let last: Int
-    /// The weights of the first, of the last, and of each pixel between. All weights add up to 1.
-    let firstWeight: Float
-    let lastWeight: Float
-    let innerWeight: Float
-
-    /// Target pixel `index` of `target` pixels over an axis of `source` pixels.
-    ///
-    /// It counts in units of 1/target of a source pixel: all edges are whole numbers, so no error accumulates.
-    init(of index: Int, source: Int, target: Int) {
-        let (unit, span) = (Int64(target), Int64(source))
-        let start = Int64(index) * span
-        let end = start + span
-        first = Int(start / unit)
-        last = Int((end - 1) / unit)
-        let firstEnd = min(end, Int64(first + 1) * unit)
-        firstWeight = Float(Double(firstEnd - start) / Double(span))
-        lastWeight = last == first ? 0 : Float(Double(end - Int64(last) * unit) / Double(span))
-        innerWeight = Float(Double(unit) / Double(span))
-    }
-
-    /// The weight of a pixel from `first` to `last`.
-    func weight(of pixel: Int) -> Float {
-        pixel == first ? firstWeight : pixel == last ? lastWeight : innerWeight
-    }
-}
-
 /// Averages a picture whose rows come from top to bottom. The memory is that of the result and of a few rows.
+///
+/// A debug build, such as that of a demonstration, inlines no call. So the loops over samples are over pointers and
+/// without ranges, count with whole numbers, which need no conversion, and take eight samples as one word.
 struct AreaResampler {
-    /// The pixels of the finished rows.
-    private(set) var result: [UInt8] = []
+    /// The pixels. Those of rows that are not finished are black.
+    private(set) var result: [UInt8]
 
     private let source: PixelSize
     private let target: PixelSize
     private let columns: [Coverage]
     private var rows: Coverage
+    /// A row that is not made of whole words.
+    private var padded: [UInt64]
     /// The first row of the current target row.
-    private var first: [UInt8]
-    /// The sums of the rows between the first and the last. Whole numbers keep them exact.
-    private var inner: [UInt32]
-    /// The mean of the rows.
-    private var blended: [Float]
+    private var first: [UInt64]
+    /// The sums of the rows between the first and the last: of the samples with even places, and of the others. Each
+    /// has 16 bits.
+    private var even: [UInt64]
+    private var odd: [UInt64]
+    private var innerRows = 0
+    /// The weighted sums of inner rows of which there are too many for 16 bits. Empty before.
+    private var earlier: [UInt32] = []
+    /// The means of the rows, in units of 1/``Coverage/whole``. Two are a word.
+    private var means: [UInt64]
     private var sourceRow = 0
     private var targetRow = 0
 
@@ -73,223 +54,203 @@ struct AreaResampler {
         self.target = target
         columns = (0..<target.width).map { Coverage(of: $0, source: source.width, target: target.width) }
         rows = Coverage(of: 0, source: source.height, target: target.height)
-        first = [UInt8](repeating: 0, count: source.width * 3)
-        inner = [UInt32](repeating: 0, count: source.width * 3)
-        blended = [Float](repeating: 0, count: source.width * 3)
-        result.reserveCapacity(target.pixelCount * 3)
+        padded = [UInt64](repeating: 0, count: (source.width * 3 + 7) / 8)
+        (first, even, odd) = (padded, padded, padded)
+        means = [UInt64](repeating: 0, count: padded.count * 4)
+        result = [UInt8](unsafeUninitializedCapacity: target.pixelCount * 3) { bytes, count in
+            count = bytes.count
+            UnsafeMutableRawBufferPointer(bytes).clear()
+        }
     }
 
     /// Adds the next row, of three bytes a pixel.
     mutating func add(row: Slice<UnsafeBufferPointer<UInt8>>) {
         defer { sourceRow += 1 }
+        let row = UnsafeBufferPointer(rebasing: row)
+        guard let bytes = row.baseAddress else { return }
         if source == target {
-            result.append(contentsOf: row)
+            result.withUnsafeMutableBufferPointer { result in
+                if let result = result.baseAddress { memcpy(result + sourceRow * row.count, bytes, row.count) }
+            }
             return
         }
-        let row = UnsafeBufferPointer(rebasing: row)
+        if row.count % 8 == 0, Int(bitPattern: bytes) % 8 == 0 {
+            bytes.withMemoryRebound(to: UInt64.self, capacity: row.count / 8) { add(words: $0) }
+        } else {
+            padded.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(row)) }
+            let padded = padded
+            padded.withUnsafeBufferPointer { words in
+                if let words = words.baseAddress { add(words: words) }
+            }
+        }
+    }
+
+    private mutating func add(words: UnsafePointer<UInt64>) {
         // A row at the edge of two target rows counts for both.
         while targetRow < target.height {
             if sourceRow == rows.first {
-                first.withUnsafeMutableBufferPointer { first in _ = first.update(from: row) }
+                first.withUnsafeMutableBufferPointer { $0.baseAddress?.update(from: words, count: $0.count) }
             } else if sourceRow > rows.first, sourceRow < rows.last {
-                addInner(row)
+                addInner(words)
             }
             guard sourceRow == rows.last else { return }
-            finishRow(last: row)
+            blend(words)
+            narrow()
+            targetRow += 1
+            rows = Coverage(of: targetRow, source: source.height, target: target.height)
         }
     }
 
-    private mutating func finishRow(last: UnsafeBufferPointer<UInt8>) {
-        blend(last)
-        narrow()
-        targetRow += 1
-        rows = Coverage(of: targetRow, source: source.height, target: target.height)
+    private mutating func addInner(_ row: UnsafePointer<UInt64>) {
+        // So many rows of the largest samples fit in 16 bits.
+        if innerRows == 257 { addEarlier() }
+        innerRows += 1
+        let (count, mask) = (even.count, UInt64(0x00FF_00FF_00FF_00FF))
+        even.withUnsafeMutableBufferPointer { even in
+            odd.withUnsafeMutableBufferPointer { odd in
+                guard let even = even.baseAddress, let odd = odd.baseAddress else { return }
+                var index = 0
+                while index < count {
+                    let word = row[index]
+                    even[index] &+= word & mask
+                    odd[index] &+= (word &>> 8) & mask
+                    index &+= 1
+                }
+            }
+        }
     }
 
-    // The loops below are over pointers and without ranges, for debug builds, which inline neither buffers nor ranges.
+    /// Adds up the inner rows so far.
+    private mutating func addEarlier() {
+        if earlier.isEmpty { earlier = [UInt32](repeating: 0, count: even.count * 8) }
+        for index in earlier.indices {
+            let word = index % 2 == 0 ? even[index / 8] : odd[index / 8]
+            earlier[index] &+= UInt32(word >> UInt64(index % 8 / 2 * 16) & 0xFFFF) &* UInt32(rows.innerWeight)
+        }
+        clearInner()
+    }
 
-    private mutating func addInner(_ row: UnsafeBufferPointer<UInt8>) {
-        inner.withUnsafeMutableBufferPointer { inner in
-            guard let sums = inner.baseAddress, let bytes = row.baseAddress else { return }
-            let count = inner.count
-            var index = 0
+    private mutating func clearInner() {
+        innerRows = 0
+        even.withUnsafeMutableBytes { $0.clear() }
+        odd.withUnsafeMutableBytes { $0.clear() }
+    }
+
+    /// Finds the means of the rows. A sample with its weight fits in 32 bits, so that a word has two.
+    private mutating func blend(_ last: UnsafePointer<UInt64>) {
+        let (count, firstWeight, innerWeight, lastWeight) =
+            (even.count, rows.firstWeight, rows.innerWeight, rows.lastWeight)
+        let (bytes, sums, low) = (
+            UInt64(0x0000_00FF_0000_00FF), UInt64(0x0000_FFFF_0000_FFFF), UInt64(0x0000_0000_FFFF_FFFF)
+        )
+        pointers { first, even, odd, means in
+            var (index, place) = (0, 0)
             while index < count {
-                sums[index] &+= UInt32(bytes[index])
+                let (start, end, evens, odds) = (first[index], last[index], even[index], odd[index])
+                // The samples 0 and 4, 1 and 5, 2 and 6, 3 and 7.
+                let one =
+                    (start & bytes) &* firstWeight &+ (evens & sums) &* innerWeight &+ (end & bytes) &* lastWeight
+                let two =
+                    ((start &>> 8) & bytes) &* firstWeight &+ (odds & sums) &* innerWeight
+                    &+ ((end &>> 8) & bytes) &* lastWeight
+                let three =
+                    ((start &>> 16) & bytes) &* firstWeight &+ ((evens &>> 16) & sums) &* innerWeight
+                    &+ ((end &>> 16) & bytes) &* lastWeight
+                let four =
+                    ((start &>> 24) & bytes) &* firstWeight &+ ((odds &>> 16) & sums) &* innerWeight
+                    &+ ((end &>> 24) & bytes) &* lastWeight
+                means[place] = one & low | two &<< 32
+                means[place &+ 1] = three & low | four &<< 32
+                means[place &+ 2] = one &>> 32 | two & ~low
+                means[place &+ 3] = three &>> 32 | four & ~low
                 index &+= 1
+                place &+= 4
             }
         }
+        if innerRows > 0 { clearInner() }
+        if !earlier.isEmpty { blendEarlier() }
     }
 
-    private mutating func blend(_ last: UnsafeBufferPointer<UInt8>) {
-        let (firstWeight, innerWeight, lastWeight) = (rows.firstWeight, rows.innerWeight, rows.lastWeight)
+    private mutating func blendEarlier() {
+        means.withUnsafeMutableBytes { means in
+            let means = means.assumingMemoryBound(to: UInt32.self)
+            for index in earlier.indices { means[index] &+= earlier[index] }
+        }
+        earlier = []
+    }
+
+    private mutating func pointers(
+        _ body: (
+            _ first: UnsafePointer<UInt64>, _ even: UnsafePointer<UInt64>, _ odd: UnsafePointer<UInt64>,
+            _ means: UnsafeMutablePointer<UInt64>
+        ) -> Void
+    ) {
         first.withUnsafeBufferPointer { first in
-            inner.withUnsafeMutableBufferPointer { inner in
-                blended.withUnsafeMutableBufferPointer { blended in
-                    guard let start = first.baseAddress, let sums = inner.baseAddress, let end = last.baseAddress,
-                        let means = blended.baseAddress
-                    else { return }
-                    let count = inner.count
-                    var index = 0
-                    while index < count {
-                        means[index] =
-                            Self.float(start[index]) * firstWeight + Float(Int32(truncatingIfNeeded: sums[index]))
-                            * innerWeight + Self.float(end[index]) * lastWeight
-                        sums[index] = 0
-                        index &+= 1
+            even.withUnsafeBufferPointer { even in
+                odd.withUnsafeBufferPointer { odd in
+                    means.withUnsafeMutableBufferPointer { means in
+                        guard let first = first.baseAddress, let even = even.baseAddress, let odd = odd.baseAddress,
+                            let means = means.baseAddress
+                        else { return }
+                        body(first, even, odd, means)
                     }
                 }
             }
         }
     }
 
-    /// A byte as a number, without a conversion, which a debug build calls: 2²³ plus a byte has it in the lowest bits.
-    @inline(__always)
-    private static func float(_ byte: UInt8) -> Float { Float(bitPattern: 0x4B00_0000 | UInt32(byte)) - 8_388_608 }
-
-    /// Appends a target row: the means of the blended pixels that each column covers.
+    /// Fills a target row with the means of the samples that each column covers.
     private mutating func narrow() {
-        let start = result.count
-        result.append(contentsOf: repeatElement(0, count: target.width * 3))
-        blended.withUnsafeBufferPointer { blended in
-            result.withUnsafeMutableBufferPointer { result in
-                guard let blended = blended.baseAddress, let result = result.baseAddress else { return }
-                var index = start
-                for column in columns {
-                    let (first, last) = (column.first &* 3, column.last &* 3)
-                    let (firstWeight, lastWeight) = (column.firstWeight, column.lastWeight)
-                    var red = blended[first] * firstWeight + blended[last] * lastWeight
-                    var green = blended[first &+ 1] * firstWeight + blended[last &+ 1] * lastWeight
-                    var blue = blended[first &+ 2] * firstWeight + blended[last &+ 2] * lastWeight
-                    var place = first &+ 3
-                    if place < last {
-                        // Double, because thousands of pixels can be between.
-                        var (reds, greens, blues) = (0.0, 0.0, 0.0)
-                        while place < last {
-                            reds += Double(blended[place])
-                            greens += Double(blended[place &+ 1])
-                            blues += Double(blended[place &+ 2])
-                            place &+= 3
-                        }
-                        red += Float(reds) * column.innerWeight
-                        green += Float(greens) * column.innerWeight
-                        blue += Float(blues) * column.innerWeight
-                    }
-                    result[index] = Self.rounded(red)
-                    result[index &+ 1] = Self.rounded(green)
-                    result[index &+ 2] = Self.rounded(blue)
-                    index &+= 3
+        let start = targetRow * target.width * 3
+        means.withUnsafeBytes { means in
+            columns.withUnsafeBufferPointer { columns in
+                result.withUnsafeMutableBufferPointer { result in
+                    guard let means = means.assumingMemoryBound(to: UInt32.self).baseAddress,
+                        let columns = columns.baseAddress, let result = result.baseAddress
+                    else { return }
+                    Self.narrow(means, columns, target.width, into: result + start)
                 }
             }
         }
     }
 
-    @inline(__always)
-    private static func rounded(_ mean: Float) -> UInt8 { UInt8(truncatingIfNeeded: Int32(min(mean + 0.5, 255))) }
+    private static func narrow(
+        _ means: UnsafePointer<UInt32>, _ columns: UnsafePointer<Coverage>, _ count: Int,
+        into result: UnsafeMutablePointer<UInt8>
+    ) {
+        // Means and weights have 24 bits after the point each.
+        let half = UInt64(1) &<< 47
+        var (index, column) = (0, 0)
+        while column < count {
+            let coverage = columns[column]
+            let (first, last) = (coverage.first &* 3, coverage.last &* 3)
+            var (reds, greens, blues) = (UInt64(0), UInt64(0), UInt64(0))
+            var place = first &+ 3
+            while place < last {
+                reds &+= UInt64(means[place])
+                greens &+= UInt64(means[place &+ 1])
+                blues &+= UInt64(means[place &+ 2])
+                place &+= 3
+            }
+            let (firstWeight, lastWeight) = (coverage.firstWeight, coverage.lastWeight)
+            reds = reds &* coverage.innerWeight &+ UInt64(means[first]) &* firstWeight
+            greens = greens &* coverage.innerWeight &+ UInt64(means[first &+ 1]) &* firstWeight
+            blues = blues &* coverage.innerWeight &+ UInt64(means[first &+ 2]) &* firstWeight
+            reds = reds &+ UInt64(means[last]) &* lastWeight &+ half
+            greens = greens &+ UInt64(means[last &+ 1]) &* lastWeight &+ half
+            blues = blues &+ UInt64(means[last &+ 2]) &* lastWeight &+ half
+            result[index] = UInt8(truncatingIfNeeded: reds &>> 48)
+            result[index &+ 1] = UInt8(truncatingIfNeeded: greens &>> 48)
+            result[index &+ 2] = UInt8(truncatingIfNeeded: blues &>> 48)
+            index &+= 3
+            column &+= 1
+        }
+    }
 }
 
-/// Averages a picture whose pixels come in any order, as those of an interlaced file do. The memory is four or eight
-/// times that of the result.
-struct AreaCanvas {
-    private let source: PixelSize
-    private let target: PixelSize
-    private let columns: [Share]
-    private let rows: [Share]
-    /// The sums of all target pixels; empty where the size stays.
-    private var sums: [SIMD4<Float>]
-    /// The sums of the row that is being added, and a place for what is right of the last pixel: nothing.
-    private var line: [SIMD4<Float>]
-    private var copied: [UInt8]
-
-    /// How a source pixel counts along one axis: for one target pixel, or for two neighbors.
-    private struct Share {
-        var target: Int
-        var weight: Float
-        var nextWeight: Float = 0
-    }
-
-    /// - Precondition: `target` is not larger than `source` on either side.
-    init(source: PixelSize, target: PixelSize) {
-        self.source = source
-        self.target = target
-        columns = Self.shares(source: source.width, target: target.width)
-        rows = Self.shares(source: source.height, target: target.height)
-        sums = source == target ? [] : [SIMD4<Float>](repeating: .zero, count: target.pixelCount)
-        line = [SIMD4<Float>](repeating: .zero, count: target.width + 1)
-        copied = source == target ? [UInt8](repeating: 0, count: target.pixelCount * 3) : []
-    }
-
-    private static func shares(source: Int, target: Int) -> [Share] {
-        var shares: [Share] = []
-        shares.reserveCapacity(source)
-        for index in 0..<target {
-            let coverage = Coverage(of: index, source: source, target: target)
-            for pixel in coverage.first...coverage.last {
-                let weight = coverage.weight(of: pixel)
-                if pixel < shares.count {
-                    shares[pixel].nextWeight = weight
-                } else {
-                    shares.append(Share(target: index, weight: weight))
-                }
-            }
-        }
-        return shares
-    }
-
-    /// Adds pixels of one row: those of `pixels`, three bytes each, at the columns `start`, `start + step` and so on.
-    ///
-    /// The row is reduced first, so that a pixel costs two additions, independent of the height.
-    mutating func add(_ pixels: UnsafeBufferPointer<UInt8>, start: Int, step: Int, row: Int) {
-        guard !sums.isEmpty else { return copy(pixels, start: start, step: step, row: row) }
-        let (width, share) = (source.width, rows[row])
-        line.withUnsafeMutableBufferPointer { line in
-            line.update(repeating: .zero)
-            columns.withUnsafeBufferPointer { columns in
-                var (column, index) = (start, 0)
-                while column < width {
-                    let value = SIMD4(
-                        Float(pixels[index]), Float(pixels[index &+ 1]), Float(pixels[index &+ 2]), 0)
-                    let share = columns[column]
-                    line[share.target] += value * share.weight
-                    line[share.target &+ 1] += value * share.nextWeight
-                    column &+= step
-                    index &+= 3
-                }
-            }
-            sums.withUnsafeMutableBufferPointer { sums in
-                let place = share.target * target.width
-                for index in 0..<target.width { sums[place &+ index] += line[index] * share.weight }
-                guard share.nextWeight > 0 else { return }
-                let next = place + target.width
-                for index in 0..<target.width { sums[next &+ index] += line[index] * share.nextWeight }
-            }
-        }
-    }
-
-    private mutating func copy(_ pixels: UnsafeBufferPointer<UInt8>, start: Int, step: Int, row: Int) {
-        let width = source.width
-        copied.withUnsafeMutableBufferPointer { copied in
-            var (column, index) = (start, 0)
-            while column < width {
-                let place = (row &* width &+ column) &* 3
-                copied[place] = pixels[index]
-                copied[place &+ 1] = pixels[index &+ 1]
-                copied[place &+ 2] = pixels[index &+ 2]
-                column &+= step
-                index &+= 3
-            }
-        }
-    }
-
-    /// The pixels of the target.
-    var result: [UInt8] {
-        guard !sums.isEmpty else { return copied }
-        return [UInt8](unsafeUninitializedCapacity: sums.count * 3) { bytes, count in
-            for sum in sums {
-                for channel in 0..<3 {
-                    bytes.initializeElement(at: count, to: UInt8(min(sum[channel] + 0.5, 255)))
-                    count += 1
-                }
-            }
-        }
+extension UnsafeMutableRawBufferPointer {
+    /// Sets all bytes to zero, by one call.
+    fileprivate func clear() {
+        if let baseAddress { memset(baseAddress, 0, count) }
     }
 }
