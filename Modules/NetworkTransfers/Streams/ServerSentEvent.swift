@@ -52,7 +52,10 @@ struct ServerSentEventParser {
     private let limit: Int
     private var id: String
     private var type = ""
-    private var data: [UInt8] = []
+    /// The data of the event so far. `nil`: no line had some.
+    private var data: String?
+    /// The bytes of its lines, as they were sent.
+    private var dataCount = 0
     /// The bytes of the line that the pieces so far did not end.
     private var line: [UInt8] = []
     private var endedWithCR = false
@@ -100,7 +103,7 @@ struct ServerSentEventParser {
     }
 
     private func requireSpace(for count: Int) throws {
-        guard line.count + data.count + count <= limit else {
+        guard line.count + dataCount + count <= limit else {
             throw NetworkError(.responseTooLarge, reason: "an event has more than \(limit) bytes")
         }
     }
@@ -129,15 +132,18 @@ struct ServerSentEventParser {
             if bytes.starts(with: Self.byteOrderMark) { bytes = bytes.from(Self.byteOrderMark.count) }
         }
         guard !bytes.isEmpty else { return endEvent() }
+        // Nearly every line is one of these.
+        if bytes.starts(with: "data:") {
+            addData(bytes.fieldValue(from: 5))
+            return nil
+        }
         let colon = bytes.firstIndex(of: UInt8(ascii: ":"), from: 0) ?? bytes.count
-        var value = bytes.from(min(colon + 1, bytes.count))
-        if value.first == UInt8(ascii: " ") { value = value.from(1) }
+        let value = bytes.fieldValue(from: min(colon + 1, bytes.count))
         switch String(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<colon]), as: UTF8.self) {
         case "event":
             type = String(decoding: value, as: UTF8.self)
         case "data":
-            data.append(contentsOf: value)
-            data.append(Self.lf)
+            addData(value)
         case "id" where !value.contains(0):
             id = String(decoding: value, as: UTF8.self)
         case "retry" where !value.isEmpty && value.allSatisfy { Self.digits.contains($0) }:
@@ -149,20 +155,35 @@ struct ServerSentEventParser {
         return nil
     }
 
+    /// Adds a line of data. No character lies in two lines, so each line is decoded by itself.
+    private mutating func addData(_ value: UnsafeRawBufferPointer) {
+        dataCount += value.count + 1
+        let text = String(decoding: value, as: UTF8.self)
+        guard data != nil else { return data = text }
+        data?.append("\n")
+        data?.append(text)
+    }
+
     private mutating func endEvent() -> ServerSentEvent? {
         lastEventID = id
-        defer {
-            data.removeAll(keepingCapacity: data.count <= Self.keptCapacity)
-            type = ""
-        }
-        guard !data.isEmpty else { return nil }
-        let text = String(decoding: data.dropLast(), as: UTF8.self)
-        return ServerSentEvent(id: id, type: type.isEmpty ? "message" : type, data: text)
+        defer { (data, dataCount, type) = (nil, 0, "") }
+        return data.map { ServerSentEvent(id: id, type: type.isEmpty ? "message" : type, data: $0) }
     }
 
     private static let lf = UInt8(ascii: "\n")
     private static let cr = UInt8(ascii: "\r")
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    private static let keptCapacity = 64 * 1_024
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func starts(with text: StaticString) -> Bool {
+        guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
+        return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
+    }
+
+    /// The value of a field, from an index on: one space before it does not belong to it.
+    fileprivate func fieldValue(from start: Int) -> UnsafeRawBufferPointer {
+        from(start < count && self[start] == UInt8(ascii: " ") ? start + 1 : start)
+    }
 }

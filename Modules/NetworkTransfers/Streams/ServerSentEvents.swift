@@ -99,6 +99,16 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
         }
 
+        /// Waits for the next event, on an actor. A `for` loop calls it.
+        ///
+        /// - Returns: The event, or `nil` at the end of the stream.
+        /// - Throws: `NetworkError`; `CancellationError` at once when the task is cancelled.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+            // Without a call that could suspend, which takes longer than to parse a short event.
+            if let event = events.popLast() { return event }
+            return try await next()
+        }
+
         /// Connects, or reads one piece.
         private mutating func readOn() async throws {
             guard pieces != nil else {
