@@ -193,10 +193,10 @@ BENCH += -Xlinker --strip-debug
 endif
 
 .PHONY: bench
-bench: setup-bench ## Measure what the layer costs beside the libraries below: make bench ONLY=pipeline,storm CHARTS=folder JSON=file
+bench: setup-bench ## Measure what the layer costs beside the libraries below: make bench ONLY=pipeline,storm PAGE=Benchmarks/README.md JSON=file
 	@BUILD_FLAGS= .ci/build $(BENCH)
 	@.build-bench/release/bench run $(if $(ONLY),--only "$(ONLY)") $(if $(JSON),--json "$(JSON)") \
-		$(if $(CHARTS),--charts "$(CHARTS)")
+		$(if $(CHARTS),--charts "$(CHARTS)") $(if $(PAGE),--page "$(PAGE)")
 
 .PHONY: bench-check
 bench-check: setup-bench ## Measure, and compare counts and ratios with the committed thresholds
@@ -211,6 +211,10 @@ bench-debug: setup-bench $(PINS) ## Measure a debug build: make bench-debug ONLY
 .PHONY: bench-build
 bench-build: ## Measure how long builds take, and what the modules add to a program
 	@.ci/bench-build
+
+.PHONY: bench-endurance
+bench-endurance: ## Watch memory, descriptors, threads and tasks in mixed traffic: make bench-endurance MINUTES=60
+	@$(MAKE) --no-print-directory endurance ONLY=traffic
 
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs
