@@ -1,5 +1,6 @@
 """Checks the checker: the proofs that RFC 9449 prints pass, and one wrong proof for each rule fails by that rule."""
 
+import base64
 import json
 import sys
 
@@ -79,9 +80,13 @@ def main():
         ("no key", signed(header={"jwk": None}), "jwk"),
         ("a key with its private half", signed(header={"jwk": key.as_dict(private=True)}), "jwk"),
         ("the signature of another key", signed(by=other), "signature"),
+        ("a key of another type", signed(header={"jwk": OctKey.generate_key(256).as_dict()}), "jwk"),
         ("another method", signed({"htm": "GET"}), "htm"),
+        ("no method", signed({"htm": None}), "htm"),
         ("another URL", signed({"htu": API}), "htu"),
+        ("no URL", signed({"htu": None}), "htu"),
         ("a URL with a query", signed({"htu": SERVER + "?a=b"}), "htu"),
+        ("a URL with a fragment", signed({"htu": SERVER + "#a"}), "htu"),
         ("an old proof", signed({"iat": 1562262616 - 31}), "iat"),
         ("a proof of the future", signed({"iat": 1562262616 + 31}), "iat"),
         ("no time", signed({"iat": None}), "iat"),
@@ -92,6 +97,10 @@ def main():
         claim(f"{text}: {rule}", outcome([proof]) == rule)
     secret = OctKey.generate_key(256)
     claim("a symmetric algorithm: alg", outcome([signed(header={"alg": "HS256"}, by=secret)]) == "alg")
+    unsigned = signed().split(".")
+    unsigned[0] = base64.urlsafe_b64encode(json.dumps({"typ": "dpop+jwt", "alg": "none", "jwk": public}).encode())
+    unsigned[0] = unsigned[0].rstrip(b"=").decode()
+    claim("no algorithm: alg", outcome([".".join(unsigned)]) == "alg")
     claim("two proofs: fields", outcome([signed(), signed()]) == "fields")
     claim("no proof: fields", outcome([]) == "fields")
     claim("no digest of the token: ath", outcome([signed()], token=TOKEN) == "ath")
