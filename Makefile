@@ -172,17 +172,20 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
 
 .PHONY: endurance
-endurance: setup-run $(PINS) ## Run S13, S14, S15, S20 and traffic for long: make endurance MINUTES=60 KILL_EVERY=20 LIFETIMES=3600 ONLY=traffic
+endurance: setup-run $(PINS) ## Run S13, S14, S15, S20, S27 and traffic for long: make endurance MINUTES=60 KILL_EVERY=20 LIFETIMES=3600 ONLY=traffic
 	@.ci/build $(WORKSPACE) --product Endurance
 	@$(PROGRAMS)/Endurance --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
-		--provider App/Tests/Endurance/provider/start
+		$(if $(TRANSPORTS),--transports $(TRANSPORTS)) --provider App/Tests/Endurance/provider/start \
+		--strict-provider App/Tests/Endurance/provider/start-strict
 
 .PHONY: test-provider
-test-provider: setup-run $(PINS) ## Run the OAuth 2 flows against a real provider, and Schemathesis against our server: both from PyPI
-	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" swift test $(BUILD_FLAGS) $(WORKSPACE) \
+test-provider: setup-run $(PINS) ## Run the OAuth 2 flows and S27 against real providers, and Schemathesis against our server: all from PyPI
+	@provider=App/Tests/Endurance/provider && python="$$(App/Tests/environment "$$provider")" && \
+		for check in check_proofs check_strict; do "$$python" -B "$$provider/$$check.py" || exit 1; done
+	PROVIDER="$(CURDIR)/App/Tests/Endurance/provider/start" \
+		STRICT_PROFILE="$(CURDIR)/App/Tests/Endurance/provider/start-strict" swift test $(BUILD_FLAGS) $(WORKSPACE) \
 		--filter '^(ProviderTests|DevBackendTests\.ConformanceTests)(\.|/)'
-	@provider=App/Tests/Endurance/provider && "$$(App/Tests/environment "$$provider")" -B "$$provider/check_proofs.py"
 	LATCHKEY_MODULE=OAuth2Flows STRICT_PROFILE="$(CURDIR)/App/Tests/Endurance/provider/start-strict" swift test $(BUILD_FLAGS) \
 		--scratch-path .build-module $(if $(TRAITS_OAuth2Flows),--traits $(TRAITS_OAuth2Flows)) --filter StrictProfileTests
 

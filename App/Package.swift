@@ -114,11 +114,12 @@ let tests: [Target] = [
         ]),
         path: "Tests/Endurance/Driver"
     ),
-    // Run against a provider that is not ours: `make test-provider`. Skipped without it.
+    // Run against a provider that is not ours: `make test-provider`. Skipped without it. `Endurance` is run as a process.
     .testTarget(
         name: "ProviderTests",
         dependencies: uses([
-            "ProgramTesting", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkURLSession", "OAuth2Flows",
+            "Endurance", "ProgramTesting", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkURLSession",
+            "OAuth2Flows",
             "Storage",
         ])
     ),

@@ -14,20 +14,26 @@ package struct ProviderProcess: Sendable {
     private struct Start: Decodable {
         private enum CodingKeys: String, CodingKey {
             case issuer
+            case resourceServer = "resource_server"
             case client = "client_id"
             case key = "client_key"
         }
 
         let issuer: URL
+        let resourceServer: URL?
         let client: String
         let key: String
     }
 
     package let issuer: URL
 
-    /// The client that authenticates by its secret. Beside it there is a public one, and one with a key.
+    /// The base URL of the resource server. In the strict profile it has an origin of its own.
+    package let resourceServer: URL
+
+    /// The client that authenticates by its secret. Beside it there is a public one, and one with a key. In the strict
+    /// profile, the one with a key is the only one.
     package let client: String
-    /// The private key of that client, as PEM.
+    /// The private key of the client with a key, as PEM.
     package let key: String
     package let secret = UUID().uuidString
 
@@ -38,10 +44,11 @@ package struct ProviderProcess: Sendable {
     /// - Parameters:
     ///   - path: The script that starts it.
     ///   - arguments: Its arguments, without the client's secret.
+    ///   - isStrict: Whether it is the server of the strict profile, which knows no secret.
     /// - Throws: ``Failure`` when it does not start.
-    package init(_ path: String, _ arguments: [String] = []) async throws {
+    package init(_ path: String, _ arguments: [String] = [], isStrict: Bool = false) async throws {
         program = try await SpawnedProgram(
-            URL(fileURLWithPath: path), arguments + ["--client-secret", secret],
+            URL(fileURLWithPath: path), arguments + (isStrict ? [] : ["--client-secret", secret]),
             environment: ProcessInfo.processInfo.environment)
         let line = await program.lines.first { _ in true } ?? ""
         guard let start = try? JSONDecoder().decode(Start.self, from: Data(line.utf8)) else {
@@ -49,6 +56,7 @@ package struct ProviderProcess: Sendable {
             throw Failure("the provider did not start; see App/Tests/Endurance/provider/README.md")
         }
         issuer = start.issuer
+        resourceServer = start.resourceServer ?? start.issuer
         client = start.client
         key = start.key
     }

@@ -1,13 +1,13 @@
 import ArgumentParser
 import Foundation
 
-/// The endurance run: scenarios S13, S14, S15 and S20 at full length, with processes, and traffic that must not leave
-/// memory, descriptors, threads or tasks behind (`make endurance`).
+/// The endurance run: scenarios S13, S14, S15, S20 and S27 at full length, with processes, and traffic that must not
+/// leave memory, descriptors, threads or tasks behind (`make endurance`).
 @main
 struct Endurance: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Endurance",
-        abstract: "Run S13, S14, S15 and S20 at full length, and traffic.",
+        abstract: "Run S13, S14, S15, S20 and S27 at full length, and traffic.",
         subcommands: [RunCommand.self, PeerCommand.self, TrafficCommand.self, FlowsCommand.self],
         defaultSubcommand: RunCommand.self
     )
@@ -17,13 +17,13 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run the scenarios and check their claims.")
 
-    @Option(help: "The duration of S20, and of traffic over each transport, in minutes.")
+    @Option(help: "The duration of S20, and of S27 and of traffic over each transport, in minutes.")
     var minutes = 10.0
 
     @Option(help: "The interval between kills, in seconds.")
     var killEvery = 20.0
 
-    @Option(help: "The lifetime of the provider's access tokens, in seconds.")
+    @Option(help: "The lifetime of access tokens in S20 and S27, in seconds.")
     var accessLifetime = 5
 
     @Option(help: "The grace window of the provider, in seconds.")
@@ -32,14 +32,23 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "The requests of all three processes, per second.")
     var rate = 40.0
 
-    @Option(help: "The script that starts the provider.")
-    var provider: String
+    @Option(help: "The lifetime of nonces in S27, in seconds. The one before is accepted too.")
+    var nonceLifetime = 3.0
+
+    @Option(help: "The transports of S27 and of traffic, with commas between them.")
+    var transports = TrafficCommand.Transport.allCases.map(\.rawValue).joined(separator: ",")
+
+    @Option(help: "The script that starts the provider of S20.")
+    var provider: String?
+
+    @Option(help: "The script that starts the servers of S27.")
+    var strictProvider: String?
 
     @Option(help: "The lifetimes of access tokens in S14, in seconds, with commas between them.")
     var lifetimes = "2,30,60,90"
 
     @Option(help: "The scenarios to run, with commas between them.")
-    var only = "S13,S15,S14,S20,traffic"
+    var only = "S13,S15,S14,S20,S27,traffic"
 
     func run() async throws {
         var claims = Claims()
@@ -50,15 +59,28 @@ struct RunCommand: AsyncParsableCommand {
                 for lifetime in try seconds() { try await RateRun(lifetime: lifetime, rate: rate).perform(&claims) }
             case "S15": try await SlowResponseRun(name: "S15", delay: .seconds(12)).perform(&claims)
             case "S20": try await ProviderRun(options: self).perform(&claims)
+            case "S27":
+                for transport in try chosenTransports() {
+                    try await BoundRun(options: self, transport: transport).perform(&claims)
+                }
             case "traffic":
-                for transport in TrafficCommand.Transport.allCases {
+                for transport in try chosenTransports() {
                     try await TrafficRun(minutes: minutes, transport: transport).perform(&claims)
                 }
-            default: throw ValidationError("no scenario \(scenario); there are S13, S14, S15, S20 and traffic")
+            default: throw ValidationError("no scenario \(scenario); there are S13, S14, S15, S20, S27 and traffic")
             }
         }
         claims.printSummary()
         if !claims.allHold { throw ExitCode.failure }
+    }
+
+    private func chosenTransports() throws -> [TrafficCommand.Transport] {
+        try transports.split(separator: ",").map { name in
+            guard let transport = TrafficCommand.Transport(rawValue: String(name)) else {
+                throw ValidationError("--transports has AsyncHTTPClient and URLSession: \(name)")
+            }
+            return transport
+        }
     }
 
     private func seconds() throws -> [Int] {

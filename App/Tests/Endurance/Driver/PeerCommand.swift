@@ -17,19 +17,23 @@ import UnixSignals
 ///
 /// | line | meaning |
 /// |---|---|
+/// | `started` | from now on SIGTERM ends the process in order |
 /// | `event NAME` | an event of the engine |
 /// | `failed CODE TEXT` | a request failed |
 /// | `done COUNT` | the process ends by itself, after this number of requests |
 struct PeerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "peer", shouldDisplay: false)
 
-    /// The environment variable for the client's secret.
+    /// The environment variable for ``secret``.
     static let secretVariable = "ENDURANCE_CLIENT_SECRET"
+
+    /// The client's secret, or its key as PEM.
+    static var secret: String { ProcessInfo.processInfo.environment[secretVariable] ?? "" }
 
     @Option var folder: String
     /// The base URL.
     @Option var server: String
-    /// `provider` or `backend`.
+    /// `provider`, `backend` or, of a session that is bound to a key (DPoP), `strict`.
     @Option var kind: ServerKind
     @Option var client = ""
     @Option var grace = 0
@@ -44,8 +48,11 @@ struct PeerCommand: AsyncParsableCommand {
     /// Which replays the server tolerates: `none`, `key`, or a number of seconds.
     @Option var replay = "none"
     @Option var stopAt: StopPoint?
+    /// The base URL of the resource server, and the folder of the session's key: of `strict`.
+    @Option var resourceServer = ""
+    @Option var keys = ""
 
-    enum ServerKind: String, ExpressibleByArgument { case provider, backend }
+    enum ServerKind: String, ExpressibleByArgument { case provider, backend, strict }
 
     func run() async throws {
         guard let url = URL(string: server) else { throw ValidationError("--server must be a URL") }
@@ -56,6 +63,7 @@ struct PeerCommand: AsyncParsableCommand {
             for await _ in signals { isStopped.withLockedValue { $0 = true } }
         }
         defer { signalTask.cancel() }
+        note("started")
         let clock = SystemTimeSource()
         let start = clock.uptime
         var count = 0
@@ -75,6 +83,15 @@ struct PeerCommand: AsyncParsableCommand {
             note("event \(Mirror(reflecting: event).children.first?.label ?? "\(event)")")
         }
         let folder = URL(fileURLWithPath: folder)
+        if kind == .strict {
+            guard let resources = URL(string: resourceServer) else {
+                throw ValidationError("--resource-server must be a URL")
+            }
+            let setup = BoundSession(
+                issuer: url, resourceServer: resources, client: client, clientKey: Self.secret, folder: folder,
+                keys: URL(fileURLWithPath: keys), transport: transport.made)
+            return try setup.start(observer)
+        }
         guard let clock else {
             return PeerSession(
                 url: url, folder: folder, kind: kind, client: client, grace: grace, observer: observer)
@@ -122,12 +139,11 @@ struct PeerSession: Sendable {
             handler = RESTTokenRefreshHandler(
                 network: unauthenticated, replayTolerance: sendsKey ? .sameKey : .none,
                 idempotencyKeyField: sendsKey ? "Idempotency-Key" : nil)
-        case .provider:
-            let secret = ProcessInfo.processInfo.environment[PeerCommand.secretVariable] ?? ""
+        case .provider, .strict:
             handler = OAuth2TokenRefreshHandler(
                 tokenEndpoint: url.appendingPathComponent("token"),
                 revocationEndpoint: url.appendingPathComponent("revoke"),
-                client: .basic(id: client, secret: secret),
+                client: .basic(id: client, secret: PeerCommand.secret),
                 network: unauthenticated,
                 replayTolerance: .within(.seconds(grace))
             )
@@ -153,6 +169,14 @@ struct PeerSession: Sendable {
         network = unauthenticated.authenticated(by: coordinator)
     }
 
+    /// A session of the strict profile: see ``BoundSession``.
+    init(_ coordinator: TokenRefreshCoordinator, _ network: NetworkClient, _ policy: AuthenticationPolicy) {
+        kind = .strict
+        self.coordinator = coordinator
+        unauthenticated = network
+        self.network = network.authenticated(by: coordinator, policy: policy)
+    }
+
     /// Signs a user in to the development server, and stores the session.
     static func signIn(to backend: DevBackend, in folder: TemporaryFolder) async throws {
         let session = PeerSession(url: backend.baseURL, folder: folder.tokens, kind: .backend)
@@ -167,7 +191,7 @@ struct PeerSession: Sendable {
         do {
             switch kind {
             case .backend: _ = try await network.send(.me)
-            case .provider: try await network.send(Endpoint<Void>.get("resource"))
+            case .provider, .strict: try await network.send(Endpoint<Void>.get("resource"))
             }
         } catch let error as NetworkError {
             note("failed \(error.code) \(error)")

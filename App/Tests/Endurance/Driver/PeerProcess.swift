@@ -10,6 +10,11 @@ final class PeerProcess: Sendable {
     final class KillOrder: Sendable {
         private let taken = NIOLockedValueBox<Int?>(nil)
 
+        /// How long after the start of its refresh the process is killed.
+        let delay: Duration
+
+        init(after delay: Duration) { self.delay = delay }
+
         /// The process that is killed; `nil` until one is chosen.
         var victim: Int? { taken.withLockedValue { $0 } }
 
@@ -26,6 +31,7 @@ final class PeerProcess: Sendable {
     private struct State {
         var failures: [String] = []
         var events: [String: Int] = [:]
+        var isStarted = false
         var count: Int?
         var order: (order: KillOrder, index: Int)?
     }
@@ -41,44 +47,55 @@ final class PeerProcess: Sendable {
     ///   - kind: What the server is.
     ///   - folder: Where the session is.
     ///   - rate: Requests per second.
-    ///   - client: The client's identifier and secret, and the server's grace window in seconds.
+    ///   - secret: The secret of the client, or its key.
+    ///   - options: More arguments.
     /// - Throws: `SubprocessError` when the program cannot be started.
     init(
         of server: URL,
         kind: PeerCommand.ServerKind,
         in folder: TemporaryFolder,
         rate: Double,
-        client: (id: String, secret: String, grace: Int)? = nil
+        secret: String = "",
+        options: [String] = []
     ) async throws {
-        var arguments = [
-            "--folder", folder.tokens.path, "--server", server.absoluteString, "--kind", kind.rawValue,
-            "--rate", "\(rate)",
-        ]
-        if let client { arguments += ["--client", client.id, "--grace", "\(client.grace)"] }
+        let arguments =
+            [
+                "--folder", folder.tokens.path, "--server", server.absoluteString, "--kind", kind.rawValue,
+                "--rate", "\(rate)",
+            ] + options
         let executable = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
         var environment = ProcessInfo.processInfo.environment
-        environment[PeerCommand.secretVariable] = client?.secret ?? ""
+        environment[PeerCommand.secretVariable] = secret
         let program = try await SpawnedProgram(executable, ["peer"] + arguments, environment: environment)
         self.program = program
         reading = Task { [state] in
-            for await line in program.lines where Self.note(line, in: state) { program.kill() }
+            for await line in program.lines {
+                guard let delay = Self.note(line, in: state) else { continue }
+                let clock = SystemTimeSource()
+                try? await clock.sleep(until: clock.uptime + delay)
+                program.kill()
+            }
             for line in await program.result.errors.split(separator: "\n") {
                 state.withLockedValue { $0.failures.append("stderr: \(line)") }
             }
         }
     }
 
-    /// - Returns: Whether to kill the process now.
-    private static func note(_ line: String, in state: NIOLockedValueBox<State>) -> Bool {
+    /// - Returns: When to kill the process; `nil`: not because of this line.
+    private static func note(_ line: String, in state: NIOLockedValueBox<State>) -> Duration? {
         let words = line.split(separator: " ", maxSplits: 1).map(String.init)
         return state.withLockedValue { state in
             switch words.first {
             case "failed": state.failures.append(words.last ?? "")
             case "event": state.events[words.last ?? "", default: 0] += 1
+            case "started": state.isStarted = true
             case "done": state.count = words.last.flatMap { Int($0) }
             default: state.failures.append("unexpected line: \(line)")
             }
-            return line == "event refreshStarted" && state.order.map { $0.order.take($0.index) } == true
+            guard line == "event refreshStarted", let order = state.order, order.order.take(order.index) else {
+                return nil
+            }
+            return order.order.delay
         }
     }
 
@@ -91,7 +108,7 @@ final class PeerProcess: Sendable {
     /// The number of events with a name so far.
     func events(_ name: String) -> Int { state.withLockedValue { $0.events[name] ?? 0 } }
 
-    /// Kills the process as soon as it has started a refresh, unless another process was killed for the order.
+    /// Kills the process when it has started a refresh, unless another process was killed for the order.
     func killInRefresh(_ order: KillOrder, index: Int) { state.withLockedValue { $0.order = (order, index) } }
 
     /// Kills the process.
@@ -100,10 +117,11 @@ final class PeerProcess: Sendable {
     /// Waits until the process has ended.
     func end() async { await reading.value }
 
-    /// Sends the process SIGTERM, and waits until it has ended.
+    /// Sends the process SIGTERM once it has started, and waits until it has ended.
     ///
     /// - Returns: The number of requests it has sent; `nil` if it did not end by itself.
     func stop() async -> Int? {
+        _ = await wait(atMost: .seconds(120)) { state.withLockedValue(\.isStarted) }
         program.kill(SIGTERM)
         await end()
         return state.withLockedValue(\.count)

@@ -39,8 +39,11 @@ final class Provider: Sendable {
 
     init(_ options: RunCommand) async throws {
         grace = options.grace
+        guard let script = options.provider else {
+            throw ProviderProcess.Failure("S20 needs --provider: App/Tests/Endurance/provider/start")
+        }
         process = try await ProviderProcess(
-            options.provider, ["--access-lifetime", "\(options.accessLifetime)", "--grace", "\(options.grace)"])
+            script, ["--access-lifetime", "\(options.accessLifetime)", "--grace", "\(options.grace)"])
     }
 
     func stop() { process.stop() }
@@ -65,8 +68,8 @@ final class Provider: Sendable {
     /// Starts a process that sends requests.
     func peer(in folder: TemporaryFolder, rate: Double) async throws -> PeerProcess {
         try await PeerProcess(
-            of: process.issuer, kind: .provider, in: folder, rate: rate, client: (process.client, process.secret, grace)
-        )
+            of: process.issuer, kind: .provider, in: folder, rate: rate, secret: process.secret,
+            options: ["--client", process.client, "--grace", "\(grace)"])
     }
 
     func statistics() async throws -> Statistics {

@@ -1,0 +1,153 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+import ProgramTesting
+import TokenRefresh
+
+/// S27: three processes over one session that is bound to a key, at servers that demand DPoP with nonces that change.
+/// One of them is killed at intervals, and twice the key cannot be read for a while.
+struct BoundRun {
+    let options: RunCommand
+    let transport: TrafficCommand.Transport
+
+    private let clock = SystemTimeSource()
+    private var name: String { "S27 over \(transport.rawValue)" }
+
+    /// How long a refresh takes, in milliseconds: kills in it are anywhere in that time.
+    private static let longestCall = 400
+
+    /// A limit for what a busy machine does late.
+    private static let patience = Duration.seconds(120)
+
+    init(options: RunCommand, transport: TrafficCommand.Transport) {
+        (self.options, self.transport) = (options, transport)
+    }
+
+    func perform(_ claims: inout Claims) async throws {
+        note(
+            "\(name): \(options.minutes) minutes, a kill about every \(options.killEvery) s, access tokens of "
+                + "\(options.accessLifetime) s, nonces of \(options.nonceLifetime) s")
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let profile = try await StrictProfile(options, in: folder, over: transport)
+        defer { profile.stop() }
+        let peers = Fleet(count: 3) { try await profile.peer(rate: options.rate / 3) }
+        try await peers.start()
+        let start = clock.uptime
+        let duration = Duration.seconds(options.minutes * 60)
+        var kills = 0
+        for (index, loss) in StrictProfile.KeyLoss.allCases.enumerated() {
+            try await kill(peers, until: start + duration * (index + 1) / 3, &kills)
+            try await loseKey(loss, of: profile, peers, &claims)
+            kills += 3
+        }
+        try await kill(peers, until: start + duration, &kills)
+        let counts = await peers.stop()
+        let seconds = (clock.uptime - start) / .seconds(1)
+        let counters = try await profile.counters()
+        note("  \(Int(seconds)) s, \(kills) kills; \(counters)")
+        check(&claims, counters, peers, seconds: seconds, kills: kills, counts: counts)
+        try await checkStored(&claims, profile)
+    }
+
+    /// Kills processes at random instants, every second one as it starts a refresh.
+    private func kill(_ peers: Fleet, until end: Duration, _ kills: inout Int) async throws {
+        while clock.uptime < end {
+            let pause = Duration.seconds(options.killEvery * .random(in: 0.5...1.5))
+            try? await clock.sleep(until: min(clock.uptime + pause, end))
+            guard clock.uptime < end else { break }
+            let isInRefresh = kills.isMultiple(of: 2)
+            let delay = Duration.milliseconds(Int.random(in: 0...Self.longestCall))
+            if try await peers.replaceOne(number: .random(in: 0..<3), inRefresh: isInRefresh, after: delay) {
+                kills += 1
+            }
+        }
+    }
+
+    /// Makes the key unreadable, and replaces all processes, of which some have it in memory.
+    private func loseKey(
+        _ loss: StrictProfile.KeyLoss, of profile: StrictProfile, _ peers: Fleet, _ claims: inout Claims
+    ) async throws {
+        note("  the key cannot be read: \(loss.rawValue)")
+        let name = "\(name), without the key (\(loss))"
+        try profile.takeKeyAway(loss)
+        await peers.killAll()
+        let without = Fleet(count: 3) { try await profile.peer(rate: options.rate / 3) }
+        try await without.start()
+        let haveFailed = await wait(atMost: Self.patience) { without.each { !$0.failures.isEmpty } }
+        claims.record("\(name): each process is unavailable", haveFailed, haveFailed)
+        let before = try await profile.counters()
+        // The access token expires, and cannot be replaced.
+        let hasTried = await wait(atMost: Self.patience) { without.events("refreshFailed") > 0 }
+        claims.record("\(name): a refresh fails", hasTried, hasTried)
+        let after = try await profile.counters()
+        claims.record(
+            "\(name): nothing is sent",
+            before["refreshes"] == after["refreshes"]
+                && before["resource_ok"] == after["resource_ok"], after)
+
+        try profile.bringKeyBack(loss)
+        let areBack = await wait(atMost: Self.patience) {
+            without.each { $0.events("refreshed") + $0.events("adopted") > 0 }
+        }
+        claims.record("\(name): each process goes on when the key is back", areBack, areBack)
+        let counts = await without.stop()
+        claims.record("\(name): the processes end by themselves", !counts.contains(nil), counts.compactMap(\.self))
+        let others = failures(of: without).filter { failure in
+            !["storeUnavailable ", "refreshUnavailable "].contains { failure.hasPrefix($0) }
+        }
+        claims.record("\(name): no other failure", others.isEmpty, "\(others.count) \(others.first ?? "")")
+        claims.record("\(name): no sign-out", without.events("signedOut") == 0, without.events("signedOut"))
+        try await peers.start()
+    }
+
+    /// The failures of requests, without those of proofs that were used twice: on Linux, libcurl repeats a request whose
+    /// connection was closed.
+    private func failures(of peers: Fleet) -> [String] {
+        let isRepeating = transport == .urlSession
+        return peers.failures.filter { !isRepeating || !$0.contains("→ 401 invalid_dpop_proof") }
+    }
+
+    private func check(
+        _ claims: inout Claims, _ counters: StrictProfile.Counters, _ peers: Fleet, seconds: Double, kills: Int,
+        counts: [Int?]
+    ) {
+        let repeats = counters["proofs_refused_jti"]
+        let failures = failures(of: peers)
+        switch transport {
+        case .asyncHTTPClient: claims.record("\(name): no proof is used twice", repeats == 0, repeats)
+        case .urlSession: note("  \(repeats) proofs were repeated by libcurl after \(counters["cuts"]) cuts")
+        }
+        claims.record(
+            "\(name): no request fails, except those of a killed process", failures.isEmpty,
+            "\(failures.count) \(failures.first ?? "")")
+        claims.record("\(name): no proof is wrong", counters["proofs_refused"] == repeats, counters["proofs_refused"])
+        claims.record("\(name): no sign-out", peers.events("signedOut") == 0, peers.events("signedOut"))
+        claims.record("\(name): no token is used after a success", counters["reuses"] == 0, counters["reuses"])
+        claims.record(
+            "\(name): but with the key of the call before, after a kill", counters["repeats_by_key"] <= kills,
+            counters["repeats_by_key"])
+        claims.record("\(name): no refresh is refused", counters["refused"] == 0, counters["refused"])
+        claims.record("\(name): one sign-in", counters["sign_ins"] == 1, counters["sign_ins"])
+        let most = Int(1.3 * seconds / (Double(options.accessLifetime) * 0.75)) + 1 + kills
+        claims.record("\(name): at most \(most) rotations", counters["rotations"] <= most, counters["rotations"])
+        let changes = Int(seconds / options.nonceLifetime / 2)
+        claims.record(
+            "\(name): at least \(changes) challenges", counters["challenges"] >= changes, counters["challenges"])
+        let least = Int(seconds * options.rate / 10)
+        claims.record("\(name): at least \(least) requests", counters["resource_ok"] >= least, counters["resource_ok"])
+        claims.record("\(name): the processes end by themselves", !counts.contains(nil), counts.compactMap(\.self))
+    }
+
+    private func checkStored(_ claims: inout Claims, _ profile: StrictProfile) async throws {
+        let state = try await profile.session.start().coordinator.restore()
+        var isSignedIn = false
+        if case .signedIn = state { isSignedIn = true }
+        claims.record("\(name): the store holds the session at the end", isSignedIn, "\(state)")
+        let modes = try profile.session.keyFiles().map { file in
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+            return String(mode ?? 0, radix: 8)
+        }
+        claims.record("\(name): and its key, in one file of mode 0600", modes == ["600"], modes)
+    }
+}

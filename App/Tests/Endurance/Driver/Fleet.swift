@@ -1,0 +1,63 @@
+/// The processes of a run.
+final class Fleet {
+    private let make: () async throws -> PeerProcess
+    private let count: Int
+    private var running: [PeerProcess] = []
+    private var killed: [PeerProcess] = []
+
+    init(count: Int, make: @escaping () async throws -> PeerProcess) {
+        self.count = count
+        self.make = make
+    }
+
+    func start() async throws {
+        for _ in 0..<count { running.append(try await make()) }
+    }
+
+    /// Kills one process, and starts another in its place.
+    ///
+    /// - Parameters:
+    ///   - number: Chooses the process.
+    ///   - inRefresh: Whether to wait for a process that starts a refresh, and to kill that one.
+    ///   - delay: How long after that.
+    /// - Returns: Whether a process was killed.
+    /// - Throws: When the next process cannot be started.
+    func replaceOne(number: Int, inRefresh: Bool, after delay: Duration = .zero) async throws -> Bool {
+        let victim = inRefresh ? await killInRefresh(after: delay) : number % count
+        guard let victim else { return false }
+        if !inRefresh { running[victim].kill() }
+        _ = await running[victim].end()
+        killed.append(running[victim])
+        running[victim] = try await make()
+        return true
+    }
+
+    private func killInRefresh(after delay: Duration) async -> Int? {
+        let order = PeerProcess.KillOrder(after: delay)
+        for (index, process) in running.enumerated() { process.killInRefresh(order, index: index) }
+        _ = await wait(atMost: .seconds(60)) { order.victim != nil }
+        return order.victim
+    }
+
+    /// Kills all processes.
+    func killAll() async {
+        for process in running { process.kill() }
+        for process in running { await process.end() }
+        killed += running
+        running = []
+    }
+
+    /// Whether something is true of each running process.
+    func each(_ condition: (PeerProcess) -> Bool) -> Bool { running.allSatisfy(condition) }
+
+    /// - Returns: The number of requests of each process.
+    func stop() async -> [Int?] {
+        var counts: [Int?] = []
+        for process in running { counts.append(await process.stop()) }
+        return counts
+    }
+
+    var failures: [String] { (running + killed).flatMap(\.failures) }
+
+    func events(_ name: String) -> Int { (running + killed).reduce(0) { $0 + $1.events(name) } }
+}
