@@ -44,6 +44,8 @@ struct TestApp: Sendable {
         var connections = 256
         /// Keeps responses for later requests.
         var cache: ResponseCache?
+        /// Remembers the session beside its store.
+        var journal: (any SessionJournal)?
 
         /// Sets the server's dialect, and the client's half of it.
         mutating func speak(_ dialect: DevBackend.Dialect) {
@@ -134,6 +136,7 @@ struct TestApp: Sendable {
         session = TokenRefreshCoordinator(
             store: store,
             handler: setup.makeHandler(backend, network: unauthenticated),
+            journal: setup.journal,
             policy: setup.policy,
             clock: setup.clock,
             observer: { events.note($0) }
