@@ -24,54 +24,68 @@ enum PipelineBenchmark: Subject {
         + "a second, as ratios to the library below."
 
     private static let concurrencies = [1, 16, 64, 256]
+    private static let sizes = [(bytes: 1_024, label: "1 KB"), (bytes: 102_400, label: "100 KB")]
+
+    /// The ways over one transport, for one size of the body and one number of requests at a time.
+    private struct Case {
+        let name: String
+        let ways: [Way]
+        let concurrency: Int
+        let size: Int
+
+        var works: [Work] {
+            ways.map { way in Work(name: way.name) { try await repeating(way, $0, concurrency: concurrency) } }
+        }
+    }
 
     static func measure() async throws -> [Measurement] {
         let server = try Server()
         // It ends when it is released.
         defer { withExtendedLifetime(server) {} }
-        let session = try await Session().engine
-        let bareClient = HTTPClient()
-        let bareSession = URLSession(configuration: .ephemeral)
+        let client = HTTPClient()
         var found: [Measurement] = []
-        for (size, label) in [(1_024, "1 KB"), (102_400, "100 KB")] {
-            let url = server.url.appendingPathComponent("\(size)")
-            let overAsyncHTTPClient =
-                [bare(bareClient, url)] + clients(over: AsyncHTTPClientTransport(), server.url, size, session)
-            let overURLSession: [Way] =
-                [bare(bareSession, url)] + clients(over: URLSessionTransport(), server.url, size, session) + peers(url)
-            for (transport, ways) in [("AsyncHTTPClient", overAsyncHTTPClient), ("URLSession", overURLSession)] {
-                for concurrency in concurrencies {
-                    found += try await compare(ways, "\(name)/\(transport)/\(label)/\(concurrency)", concurrency, size)
-                }
-            }
-        }
-        try await bareClient.shutdown()
+        for measured in cases(server.url, client, try await Session().engine) { found += try await compare(measured) }
+        try await client.shutdown()
         return found
     }
 
-    /// For a profiler: `perf record bench repeat "pipeline/AsyncHTTPClient/with tokens" 100000`.
+    /// For a profiler: `perf record bench repeat "pipeline/AsyncHTTPClient/1 KB/64/with tokens" 100000`.
     static func repeated() throws -> [(work: Work, count: Int)] {
         let server = try Server()
-        let session = Task { try await Session().engine }
         let client = HTTPClient()
-        let url = server.url.appendingPathComponent("1024")
-        let ways = [
-            Work(name: "\(name)/AsyncHTTPClient/bare") { count in
-                try await repeating(bare(client, url), count, concurrency: 64)
-            }
-        ]
-        return ways.map { ($0, 1_000) }
-            + [
-                ("AsyncHTTPClient", AsyncHTTPClientTransport() as any HTTPTransport),
-                ("URLSession", URLSessionTransport()),
-            ].map {
-                name, transport in
-                let work = Work(name: "pipeline/\(name)/with tokens") { count in
-                    let ways = clients(over: transport, server.url, 1_024, try await session.value)
-                    try await repeating(ways[1], count, concurrency: 64)
+        let made = Task { cases(server.url, client, try await Session().engine) }
+        let names = ["AsyncHTTPClient", "URLSession"].flatMap { transport in
+            sizes.flatMap { size in concurrencies.map { "\(name)/\(transport)/\(size.label)/\($0)" } }
+        }
+        return names.flatMap { name in
+            ["bare", "without tokens", "with tokens"].map { way in
+                let work = Work(name: "\(name)/\(way)") { count in
+                    let works = try await made.value.first { $0.name == name }?.works
+                    try await works?.first { $0.name == way }?.run(count)
                 }
                 return (work, 1_000)
             }
+        }
+    }
+
+    private static func cases(_ server: URL, _ client: HTTPClient, _ session: TokenRefreshCoordinator) -> [Case] {
+        let bareSession = URLSession(configuration: .ephemeral)
+        return sizes.flatMap { size in
+            let url = server.appendingPathComponent("\(size.bytes)")
+            let overAsyncHTTPClient =
+                [bare(client, url)] + clients(over: AsyncHTTPClientTransport(), server, size.bytes, session)
+            let overURLSession: [Way] =
+                [bare(bareSession, url)] + clients(over: URLSessionTransport(), server, size.bytes, session)
+                + peers(url)
+            let transports = [("AsyncHTTPClient", overAsyncHTTPClient), ("URLSession", overURLSession)]
+            return transports.flatMap { transport, ways in
+                concurrencies.map { concurrency in
+                    Case(
+                        name: "\(name)/\(transport)/\(size.label)/\(concurrency)", ways: ways,
+                        concurrency: concurrency, size: size.bytes)
+                }
+            }
+        }
     }
 
     static func bare(_ session: URLSession, _ url: URL) -> Way {
@@ -100,13 +114,10 @@ enum PipelineBenchmark: Subject {
         ]
     }
 
-    private static func compare(
-        _ ways: [Way], _ name: String, _ concurrency: Int, _ size: Int
-    ) async throws -> [Measurement] {
-        let works = ways.map { way in
-            Work(name: way.name) { try await repeating(way, $0, concurrency: concurrency) }
-        }
-        let costs = try await Comparison(works: works, count: size > 10_000 ? 512 : 1_024).costs()
+    private static func compare(_ measured: Case) async throws -> [Measurement] {
+        let (name, ways) = (measured.name, measured.ways)
+        let count = measured.size > 10_000 ? 512 : 1_024
+        let costs = try await Comparison(works: measured.works, count: count).costs()
         return zip(ways, costs).flatMap { way, cost -> [Measurement] in
             guard way.name != "bare" else {
                 return [Measurement(name: "\(name)/bare", metric: .microseconds, value: Spread(cost.processor))]

@@ -40,13 +40,7 @@ enum TransferBenchmark: Subject {
                     Work(name: "ours") { _ in try await receive(down, over: session) },
                 ]
             ),
-            (
-                "AsyncHTTPClient/up",
-                [
-                    Work(name: "bare") { _ in try await send(to: server.url, with: bare) },
-                    Work(name: "ours") { _ in try await send(to: server.url, over: client) },
-                ]
-            ),
+            ("AsyncHTTPClient/up", uploads(server.url, with: bare, client)),
             (
                 "URLSession/up",
                 [
@@ -78,13 +72,18 @@ enum TransferBenchmark: Subject {
     static func repeated() throws -> [(work: Work, count: Int)] {
         let server = try Server()
         let down = server.url.appendingPathComponent("bytes").appendingPathComponent("\(gigabyte)")
-        return downloads(down, with: HTTPClient(), AsyncHTTPClientTransport()).map { work in
-            let name = "\(name)/AsyncHTTPClient/down/\(work.name)"
-            let repeated = Work(name: name) { count in
-                defer { withExtendedLifetime(server) {} }
-                for _ in 0..<count { try await work.run(1) }
+        let (bare, client) = (HTTPClient(), AsyncHTTPClientTransport())
+        let directions = [
+            ("down", downloads(down, with: bare, client)), ("up", uploads(server.url, with: bare, client)),
+        ]
+        return directions.flatMap { direction, works in
+            works.map { work in
+                let repeated = Work(name: "\(name)/AsyncHTTPClient/\(direction)/\(work.name)") { count in
+                    defer { withExtendedLifetime(server) {} }
+                    for _ in 0..<count { try await work.run(1) }
+                }
+                return (repeated, 1)
             }
-            return (repeated, 1)
         }
     }
 
@@ -94,6 +93,15 @@ enum TransferBenchmark: Subject {
         [
             Work(name: "bare") { _ in try await receive(url, with: bare) },
             Work(name: "ours") { _ in try await receive(url, over: client) },
+        ]
+    }
+
+    private static func uploads(
+        _ url: URL, with bare: HTTPClient, _ client: AsyncHTTPClientTransport
+    ) -> [Work] {
+        [
+            Work(name: "bare") { _ in try await send(to: url, with: bare) },
+            Work(name: "ours") { _ in try await send(to: url, over: client) },
         ]
     }
 
