@@ -26,7 +26,8 @@ extension TimeSource {
 /// The clocks of the system.
 public struct SystemTimeSource: TimeSource {
     private static let origins = (uptime: ContinuousClock.now, awake: SuspendingClock.now)
-    private static var origin: ContinuousClock.Instant { origins.uptime }
+    // The tuple would be copied at each look at the clock.
+    private static let origin = origins.uptime
 
     /// A year. A longer time is waited for in parts.
     private static let longestSleep: Duration = .seconds(365 * 24 * 60 * 60)

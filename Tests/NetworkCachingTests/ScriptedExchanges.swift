@@ -51,7 +51,7 @@ struct CachedExchange {
         var context = RequestContext(method: method, session: session, clock: clock)
         if let token {
             head.headers["Authorization"] = "Bearer \(token)"
-            context.tokens = [token]
+            context.carried = [token]
         }
         let request = HTTPTransportRequest(head: head, context: context)
         let response = try await transport.perform(request)

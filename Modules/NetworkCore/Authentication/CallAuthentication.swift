@@ -11,10 +11,24 @@ struct CallAuthentication: Sendable {
     /// `unauthorized` when the server refuses a new token for any other reason (G10).
     static let replacementLimit = 2
 
-    private let provider: any TokenProvider
-    private let policy: AuthenticationPolicy
-    private let origins: OriginPolicy
+    /// What all calls of a client share. A call is copied at several steps, and this is one reference.
+    final class Rules: Sendable {
+        let provider: any TokenProvider
+        let policy: AuthenticationPolicy
+        let origins: OriginPolicy
+
+        init(provider: any TokenProvider, policy: AuthenticationPolicy, origins: OriginPolicy) {
+            self.provider = provider
+            self.policy = policy
+            self.origins = origins
+        }
+    }
+
+    private let rules: Rules
     private let continuity: SessionContinuity?
+
+    private var provider: any TokenProvider { rules.provider }
+    private var policy: AuthenticationPolicy { rules.policy }
 
     /// The session in which the call started and stays (G23).
     private(set) var session: SessionID?
@@ -32,15 +46,8 @@ struct CallAuthentication: Sendable {
     /// How often the call was repeated with a nonce that the server wanted: at most once for each token (G34).
     private(set) var challenges = 0
 
-    init(
-        provider: any TokenProvider,
-        policy: AuthenticationPolicy,
-        origins: OriginPolicy,
-        continuity: SessionContinuity? = nil
-    ) {
-        self.provider = provider
-        self.policy = policy
-        self.origins = origins
+    init(_ rules: Rules, continuity: SessionContinuity? = nil) {
+        self.rules = rules
         self.continuity = continuity
         session = continuity?.session
     }
@@ -53,7 +60,7 @@ struct CallAuthentication: Sendable {
     ///
     /// - Returns: The request. `nil`: the provider has to be waited for.
     mutating func placeToken(in head: HTTPRequestHead, to origin: Origin) throws -> HTTPRequestHead? {
-        switch origins.decision(for: origin) {
+        switch rules.origins.decision(for: origin) {
         case .foreign:
             return head
         case .cleartext:
@@ -108,12 +115,6 @@ struct CallAuthentication: Sendable {
         }
     }
 
-    /// Passes the nonce and the clock of the server on, which the next proof needs.
-    func noteProof(in head: HTTPResponseHead, to url: URL) {
-        guard let proof = policy.placement.proof, let token = carried, token.binding != nil else { return }
-        proof.received(nonce: head.headers["DPoP-Nonce"], serverDate: head.serverDate, from: url, for: token)
-    }
-
     private mutating func place(_ token: SessionToken, in head: HTTPRequestHead) throws -> HTTPRequestHead {
         replacement = nil
         let joined = continuity?.join(token.session) ?? token.session
@@ -123,7 +124,11 @@ struct CallAuthentication: Sendable {
         session = token.session
         let request = try policy.placement.place(token, in: head)
         carried = token
-        if !secrets.contains(token.value) { secrets += [token.value, token.refreshToken].compactMap(\.self) }
+        if !secrets.contains(token.value) {
+            secrets.reserveCapacity(secrets.count + 2)
+            secrets.append(token.value)
+            if let refreshToken = token.refreshToken { secrets.append(refreshToken) }
+        }
         return request
     }
 
@@ -153,7 +158,7 @@ struct CallAuthentication: Sendable {
         let refusal = TokenRefusal(of: refused, in: failure, policy: policy)
         guard isReplayable else {
             // This call has failed. Its token is replaced without waiting, so that the next call does not fail too.
-            Task { [provider] in _ = try? await provider.replacement(after: refusal) }
+            Task { [rules] in _ = try? await rules.provider.replacement(after: refusal) }
             throw failure.becauseOfOneShotBody()
         }
         do {
@@ -167,10 +172,12 @@ struct CallAuthentication: Sendable {
         }
     }
 
-    /// Passes the date on the server's clock to the provider, for responses to requests with a token only: another
-    /// origin must not decide how long a session's tokens are valid.
-    func passOnServerDate(of head: HTTPResponseHead) {
+    /// Passes the date on the server's clock to the provider, and with the nonce of the server to the next proof, for
+    /// responses to requests with a token only: another origin must not decide how long a session's tokens are valid.
+    func note(_ head: HTTPResponseHead, from url: URL) {
         if carried != nil, let date = head.serverDate { provider.noteServerDate(date) }
+        guard let proof = policy.placement.proof, let token = carried, token.binding != nil else { return }
+        proof.received(nonce: head.headers["DPoP-Nonce"], serverDate: head.serverDate, from: url, for: token)
     }
 }
 

@@ -224,20 +224,25 @@ extension HTTPBody: RedactedDescription {
 
 /// Hands the pieces of a body to one reader.
 final class OneReader: Sendable {
-    private let make: Locked<(@Sendable () throws -> HTTPBody.Pull)?>
+    /// A closure. In a structure, no thunk is allocated where a generic type takes it.
+    private struct Source {
+        let make: @Sendable () throws -> HTTPBody.Pull
+    }
 
-    init(_ make: @escaping @Sendable () throws -> HTTPBody.Pull) { self.make = Locked(make) }
+    private let source: Locked<Source?>
+
+    init(_ make: @escaping @Sendable () throws -> HTTPBody.Pull) { source = Locked(Source(make: make)) }
 
     /// Hands out the pieces.
     ///
     /// - Throws: ``HTTPBodyError`` with code `alreadyRead` from the second call on.
     func take() throws -> HTTPBody.Pull {
-        let make = make.withLock { make in
-            defer { make = nil }
-            return make
+        let source = source.withLock { source in
+            defer { source = nil }
+            return source
         }
-        guard let make else { throw HTTPBodyError.alreadyRead }
-        return try make()
+        guard let source else { throw HTTPBodyError.alreadyRead }
+        return try source.make()
     }
 }
 

@@ -32,6 +32,9 @@ struct CallState: Sendable {
     /// The last request: the endpoint's, then as interceptors adapted it, then where redirects led.
     var head: HTTPRequestHead
 
+    /// The status and the size of the response that was accepted, for observers.
+    var accepted = (status: 0, bytes: 0)
+
     /// Whether a redirect has led to the last request.
     var isRedirected = false
 
@@ -64,10 +67,9 @@ struct CallState: Sendable {
     var exchangeContext: RequestContext {
         var context = context
         context.message = message
-        guard let authentication, settings.requiresAuthentication else { return context }
-        context.session = authentication.session
-        // A cache looks for them in other fields: one that may be there by accident is not named.
-        context.tokens = authentication.secrets.filter(\.isUnmistakable)
+        guard authentication != nil, settings.requiresAuthentication else { return context }
+        context.session = authentication?.session
+        context.carried = authentication?.secrets ?? []
         return context
     }
 
@@ -75,9 +77,9 @@ struct CallState: Sendable {
     var minimumRate: MinimumRate? { keepsBody && !body.isEmpty ? options.minimumRate : nil }
 
     /// Begins a wait: an upload has a deadline for each.
-    mutating func renewDeadline(at uptime: Duration) {
+    mutating func renewDeadline(at uptime: @autoclosure () -> Duration) {
         guard options.minimumRate != nil, settings.deadline == nil else { return }
-        deadline = settings.timeLimit.map { uptime + $0 }
+        deadline = settings.timeLimit.map { uptime() + $0 }
     }
 
     /// The time left until the deadline, from an instant of the clock's uptime.

@@ -17,8 +17,7 @@ extension NetworkClient {
         var visited: [HTTPRequestHead] = []
         while true {
             let response = try await perform(&call)
-            call.authentication?.passOnServerDate(of: response.head)
-            call.authentication?.noteProof(in: response.head, to: call.head.url)
+            call.authentication?.note(response.head, from: call.head.url)
             let decision = policy.decision(
                 for: response.head,
                 to: call.head,
@@ -63,7 +62,7 @@ extension NetworkClient {
         let origin = try call.head.validate()
         try configuration.refuseCleartext(origin)
         guard call.settings.requiresAuthentication else { return }
-        let startedAt = clock.uptime
+        call.phases?.startTokenWait()
         if let head = try call.authentication?.placeToken(in: call.head, to: origin) {
             call.head = head
         } else {
@@ -73,7 +72,7 @@ extension NetworkClient {
             guard let head else { return }
             call.head = head
         }
-        call.phases?.setTokenWait(clock.uptime - startedAt)
+        call.phases?.endTokenWait()
     }
 
     /// Runs a step on a copy of the call's tokens, and keeps the copy if the step ends in time. `nil`: the client has

@@ -20,8 +20,8 @@ extension NetworkClient {
         try await run(endpoint, options, authentication, purpose: .call) { response, call in
             let limit = configuration.maximumResponseSize
             let body = try await collect(response, of: call, limit: limit)
-            let whole = HTTPResponse(head: response.head, body: body)
-            return (try read(whole, by: endpoint.reading, of: call), bytes: body.count)
+            call.accepted = (response.head.status, body.count)
+            return try read(HTTPResponse(head: response.head, body: body), by: endpoint.reading, of: call)
         }
     }
 
@@ -31,13 +31,14 @@ extension NetworkClient {
     ) async throws -> HTTPTransportResponse {
         try await run(endpoint, options, authentication, purpose: .stream) { response, call in
             let head = response.head
+            call.accepted = (head.status, 0)
             var response = response
-            response.body = response.body.mapErrors { error in
+            response.body = response.body.mapErrors { [call] error in
                 guard let error = error as? HTTPTransportError else { return error }
                 try Task.checkCancellation()
                 return try call.failure(NetworkError(error, reading: head))
             }
-            return (response, bytes: 0)
+            return response
         }
     }
 
@@ -47,15 +48,15 @@ extension NetworkClient {
         _ options: RequestOptions,
         _ authentication: CallAuthentication?,
         purpose: HTTPTransportRequest.Purpose,
-        reading: (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
+        reading: (HTTPTransportResponse, inout CallState) async throws -> Value
     ) async throws -> Value {
         var call = try start(endpoint, options, authentication, purpose)
         do {
             try Task.checkCancellation()
             notify(.started, of: call)
-            let success = try await attempts(of: &call, reading)
-            notify(.succeeded(status: success.status, bytes: success.bytes), of: call)
-            return success.value
+            let value = try await attempts(of: &call, reading)
+            notify(.succeeded(status: call.accepted.status, bytes: call.accepted.bytes), of: call)
+            return value
         } catch let failure as NetworkError {
             notify(.failed(failure.code, status: failure.status), of: call)
             throw failure
@@ -70,8 +71,8 @@ extension NetworkClient {
     /// - Throws: ``NetworkError``; `CancellationError`.
     private func attempts<Value: Sendable>(
         of call: inout CallState,
-        _ reading: (HTTPTransportResponse, CallState) async throws -> (Value, bytes: Int)
-    ) async throws -> (value: Value, status: Int, bytes: Int) {
+        _ reading: (HTTPTransportResponse, inout CallState) async throws -> Value
+    ) async throws -> Value {
         while true {
             call.attempt += 1
             call.renewDeadline(at: clock.uptime)
@@ -82,9 +83,9 @@ extension NetworkClient {
                 guard call.settings.acceptedStatuses.contains(response.head.status) else {
                     throw try await refusal(response, of: call)
                 }
-                let (value, bytes) = try await reading(response, call)
+                let value = try await reading(response, &call)
                 call.phases?.endBody()
-                return (value, response.head.status, bytes)
+                return value
             } catch {
                 failure = try call.failure(error)
             }

@@ -90,19 +90,16 @@ public struct NetworkClient: UnauthenticatedNetworkService {
 /// refuses the token, the client asks the provider for another one and sends the request once more.
 public struct AuthenticatedNetworkClient: NetworkService {
     private let client: NetworkClient
-    private let provider: any TokenProvider
-    private let policy: AuthenticationPolicy
-    private let origins: OriginPolicy
+    private let rules: CallAuthentication.Rules
 
     init(client: NetworkClient, provider: any TokenProvider, policy: AuthenticationPolicy) {
         self.client = client
-        self.provider = provider
-        self.policy = policy
         let configuration = client.configuration
-        origins = OriginPolicy(
+        let origins = OriginPolicy(
             allowed: policy.origins ?? Set([Origin(configuration.baseURL)].compactMap(\.self)),
             cleartextExceptions: configuration.cleartextExceptions
         )
+        rules = CallAuthentication.Rules(provider: provider, policy: policy, origins: origins)
     }
 
     /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens.
@@ -122,6 +119,6 @@ public struct AuthenticatedNetworkClient: NetworkService {
     }
 
     private func authentication(of options: RequestOptions) -> CallAuthentication {
-        CallAuthentication(provider: provider, policy: policy, origins: origins, continuity: options.continuity)
+        CallAuthentication(rules, continuity: options.continuity)
     }
 }

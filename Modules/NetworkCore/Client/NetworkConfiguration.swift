@@ -84,7 +84,11 @@ extension NetworkConfiguration {
         if !fields.isEmpty, Origin(url) != Origin(baseURL) {
             fields.removeAll { !RedirectPolicy.fieldsForAnyOrigin.contains($0.name.lowercased()) }
         }
-        if fields["Accept"] == nil { try fields.set("Accept", to: endpoint.reading.accept(settings.format ?? format)) }
+        // For these fields and those of a token.
+        fields.reserve(more: settings.headers.count + 5)
+        if fields.first(of: "Accept") == nil {
+            try fields.append("Accept", endpoint.reading.accept(settings.format ?? format))
+        }
         if let contentType = endpoint.body.contentType { try fields.set("Content-Type", to: contentType) }
         if let key = settings.idempotencyKey { try fields.set("Idempotency-Key", to: key) }
         for name in settings.headers.names { fields.remove(name) }

@@ -105,7 +105,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         /// Appends literal text, in which `/` separates segments. The text must not contain a query or a fragment.
         public mutating func appendLiteral(_ literal: String) {
-            if literal.contains(where: { $0 == "?" || $0 == "#" }) {
+            if literal.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
                 literalProblem = "a path must not contain a query or a fragment; use the query parameter"
             }
             let isStart = path.isEmpty && segmentsWithValues.isEmpty
@@ -129,8 +129,8 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         fileprivate var problem: String? {
             if let literalProblem { return literalProblem }
-            let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-            if segments.contains(where: { $0 == "." || $0 == ".." }) {
+            let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            if segments.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) {
                 return "a path segment is \".\" or \"..\", which would change the path"
             }
             if segmentsWithValues.contains(where: { segments[$0].isEmpty }) {
@@ -158,6 +158,7 @@ extension String {
     }
 
     private func percentEncoded(except isAllowed: (UInt8) -> Bool) -> String {
+        guard !hasOnlyBytes(isAllowed) else { return self }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count)
         for byte in utf8 {

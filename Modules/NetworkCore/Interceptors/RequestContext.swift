@@ -39,8 +39,12 @@ public struct RequestContext: Sendable {
     /// The secrets in the path of the endpoint, so that no recording of the request shows them.
     var secrets: [String] = []
 
+    /// What the call has carried of the session's tokens.
+    package var carried: [String] = []
+
     /// The tokens of the session that the call has carried. No recording shows them, and a cache does not compare them.
-    package var tokens: [String] = []
+    /// One that may be in other fields by accident is left out.
+    package var tokens: [String] { carried.filter(\.isUnmistakable) }
 
     /// What the call has to send, whose secrets no recording of a request shows. `nil`: not known beside the request.
     package var message: CallMessage?

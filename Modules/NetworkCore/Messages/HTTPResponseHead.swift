@@ -37,7 +37,9 @@ extension HTTPResponseHead {
     func bodyLength(to request: HTTPRequestHead) -> Int? {
         guard request.method != .head, status != 204, status != 304 else { return 0 }
         // Equal lengths may be repeated; see `lengthProblem`.
-        return headers.values(of: "Content-Length").first.flatMap { Int($0.prefix { $0 != "," }) }
+        return headers.first(of: "Content-Length").flatMap { value in
+            Int(value) ?? value.firstIndex(of: ",").flatMap { Int(value[..<$0]) }
+        }
     }
 
     /// The pause that the server asked for (`Retry-After`, RFC 9110 §10.2.3), in seconds or as a date.
@@ -76,7 +78,7 @@ extension HTTPResponseHead {
 
     /// Whether a text is a number of bytes.
     package static func isLength(_ text: String) -> Bool {
-        text.utf8.allSatisfy(\.isDigit) && Int(text) != nil
+        text.hasOnlyBytes { $0.isDigit } && Int(text) != nil
     }
 
     /// Refuses a head whose fields contradict each other: two lengths (RFC 9112 §6.3) or two targets of a redirect. A

@@ -32,6 +32,7 @@ extension NetworkTimings: CustomStringConvertible {
 final class CallPhases: Sendable {
     private struct State {
         var timings = NetworkTimings()
+        var tokenWaitAt: Duration?
         var sentAt: Duration?
         var headAt: Duration?
     }
@@ -49,8 +50,14 @@ final class CallPhases: Sendable {
         state.withLock { $0 = State() }
     }
 
-    func setTokenWait(_ wait: Duration) {
-        state.withLock { $0.timings.token = wait }
+    func startTokenWait() {
+        let now = clock.uptime
+        state.withLock { $0.tokenWaitAt = now }
+    }
+
+    func endTokenWait() {
+        let now = clock.uptime
+        state.withLock { state in state.timings.token = state.tokenWaitAt.map { now - $0 } }
     }
 
     /// A redirect is sent again: the last exchange counts.
