@@ -109,7 +109,6 @@ package final class Exchange: Sendable {
         if !Task.isCancelled, let piece = nextAtOnce() { return try piece.get() }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
-                let now = now
                 let (reading, driver) = state.withLock { state in
                     (state.exchange.read(continuation, holdingAt: unreadLimit, at: now), state.driver)
                 }
@@ -124,7 +123,6 @@ package final class Exchange: Sendable {
 
     /// The next piece, or the end, without a suspension; `nil` where the reader has to wait.
     private func nextAtOnce() -> Result<Data?, any Error>? {
-        let now = now
         let (read, driver) = state.withLock { state in
             (state.exchange.readAtOnce(holdingAt: unreadLimit, at: now), state.driver)
         }
@@ -276,7 +274,6 @@ extension Exchange {
     }
 
     private func deliverPiece() {
-        let now = now
         let (delivery, driver) = state.withLock { ($0.exchange.deliver(holdingAt: unreadLimit, at: now), $0.driver) }
         guard let delivery else { return }
         if delivery.demands { demand(of: driver) }

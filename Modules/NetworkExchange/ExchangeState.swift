@@ -175,17 +175,17 @@ extension ExchangeState {
 
     /// Takes the reader that waits, and the piece for it. `demands`: the server need not wait any more.
     package mutating func deliver(
-        holdingAt limit: Int, at now: Duration
+        holdingAt limit: Int, at now: @autoclosure () -> Duration
     ) -> (waiter: PieceWaiter, piece: Data, demands: Bool)? {
         guard reader != nil, let piece = unread.popFirst(), let waiter = reader.take() else { return nil }
-        return (waiter, piece, letGo(piece, holdingAt: limit, at: now))
+        return (waiter, piece, letGo(piece, holdingAt: limit, at: now()))
     }
 
-    /// A piece has left. Says whether the server need not wait any more.
-    private mutating func letGo(_ piece: Data, holdingAt limit: Int, at now: Duration) -> Bool {
+    /// A piece has left. Says whether the server need not wait any more: only then the time is asked for.
+    private mutating func letGo(_ piece: Data, holdingAt limit: Int, at now: @autoclosure () -> Duration) -> Bool {
         unreadBytes -= piece.count
         let demands = isHeld && unreadBytes < limit
-        if demands { (isHeld, lastActivity) = (false, now) }
+        if demands { (isHeld, lastActivity) = (false, now()) }
         return demands
     }
 
@@ -199,17 +199,19 @@ extension ExchangeState {
 
     /// The reader asks for the next piece, or the end. `nil`: it has to wait.
     package mutating func readAtOnce(
-        holdingAt limit: Int, at now: Duration
+        holdingAt limit: Int, at now: @autoclosure () -> Duration
     ) -> (piece: Result<Data?, any Error>, demands: Bool)? {
         if let piece = unread.popFirst() {
-            return (.success(piece), letGo(piece, holdingAt: limit, at: now))
+            return (.success(piece), letGo(piece, holdingAt: limit, at: now()))
         }
         return result.map { ($0.map { _ in nil }, false) }
     }
 
     /// The reader asks for the next piece. One reader may wait at a time.
-    package mutating func read(_ waiter: PieceWaiter, holdingAt limit: Int, at now: Duration) -> Reading {
-        if let (piece, demands) = readAtOnce(holdingAt: limit, at: now) { return .reads(piece, demands: demands) }
+    package mutating func read(
+        _ waiter: PieceWaiter, holdingAt limit: Int, at now: @autoclosure () -> Duration
+    ) -> Reading {
+        if let (piece, demands) = readAtOnce(holdingAt: limit, at: now()) { return .reads(piece, demands: demands) }
         guard phase == .receiving, reader == nil else {
             return .reads(.failure(HTTPBodyError.alreadyRead), demands: false)
         }
