@@ -18,8 +18,12 @@ extension AsyncHTTPClientDriver {
     func httpRequest() throws -> HTTPClient.Request {
         let head = request.head
         var fields = NIOHTTP1.HTTPHeaders()
-        fields.reserveCapacity(head.headers.count + 3)
+        fields.reserveCapacity(head.headers.count + 4)
         for field in head.headers { fields.add(name: field.name, value: field.value) }
+        // What the transport's own connections decode. An application's client says itself what it decodes.
+        if client.log != nil, head.headers.first(of: "Accept-Encoding") == nil {
+            fields.add(name: "Accept-Encoding", value: "deflate, gzip")
+        }
         try announce(in: &fields)
         do {
             return try HTTPClient.Request(

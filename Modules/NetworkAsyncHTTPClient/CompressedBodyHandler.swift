@@ -39,13 +39,19 @@ final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandle
 
     private init(_ decoded: DecodedBodyHandler) { self.decoded = decoded }
 
-    /// Adds the handlers around the decompressor.
-    static func attach(to channel: any Channel) throws {
-        let operations = channel.pipeline.syncOperations
-        let decompressor = try operations.handler(type: NIOHTTPResponseDecompressor.self)
+    /// Adds a decompressor to a connection, and the handlers around it.
+    ///
+    /// - Parameters:
+    ///   - channel: The connection.
+    ///   - handler: The handler that they follow.
+    ///   - ratio: How many times its size a body may have when it is decoded.
+    /// - Throws: What NIO throws where the handler has left the connection.
+    static func attach(to channel: any Channel, after handler: ResponseLogHandler, ratio: Int) throws {
         let decoded = DecodedBodyHandler()
-        try operations.addHandler(CompressedBodyHandler(decoded), position: .before(decompressor))
-        try operations.addHandler(decoded, position: .after(decompressor))
+        // NIOHTTPCompression multiplies. No format that it decodes has a ratio above 1,032.
+        let decompressor = NIOHTTPResponseDecompressor(limit: .ratio(min(max(1, ratio), 1_000_000)))
+        try channel.pipeline.syncOperations.addHandlers(
+            [CompressedBodyHandler(decoded), decompressor, decoded], position: .after(handler))
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

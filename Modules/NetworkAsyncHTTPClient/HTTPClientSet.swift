@@ -3,7 +3,6 @@ import AsyncHTTPClient
 import ConcurrencyPrimitives
 import Foundation
 import NIOCore
-import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 import NetworkCore
@@ -36,7 +35,7 @@ final class HTTPClientSet: Sendable {
         make = { key in
             var configuration = base
             if !key.use.keepsConnections { configuration.maximumUsesPerConnection = 1 }
-            let log = ResponseLog()
+            let log = ResponseLog(decompressionRatio: limits.decompressionRatio)
             let pins = pins.keys(of: key.pinnedHost)
             configuration.http1_1ConnectionDebugInitializer = { channel in
                 PublicKeyPins.verify(channel, against: pins) {
@@ -141,8 +140,8 @@ extension HTTPClient.Configuration {
     fileprivate func applying(_ limits: AsyncHTTPClientTransport.Limits) -> HTTPClient.Configuration {
         var copy = self
         copy.redirectConfiguration = .disallow
-        // NIOHTTPCompression multiplies. No format that it decodes has a ratio above 1,032.
-        copy.decompression = .enabled(limit: .ratio(min(max(1, limits.decompressionRatio), 1_000_000)))
+        // The handler on each connection adds it where a server compresses.
+        copy.decompression = .disabled
         copy.timeout = Timeout(connect: TimeAmount(limits.connectTimeout))
         copy.connectionPool.idleTimeout = TimeAmount(limits.connectionIdleTime)
         // The lanes of the transport hold requests back, with the limits of the origin.

@@ -2,7 +2,7 @@
 import ConcurrencyPrimitives
 import NIOCore
 import NIOHTTP1
-import NIOHTTPCompression
+import NIOHTTP2
 
 /// What the connections of a client see of responses, and AsyncHTTPClient does not show: their trailers.
 ///
@@ -73,14 +73,23 @@ final class ResponseLog: Sendable {
     }
 
     let requests = RequestNotes()
+    /// How many times its size a compressed body may have when it is decoded.
+    let decompressionRatio: Int
     private let state = Locked(State())
 
-    /// Adds a handler to a connection, or to a stream of one, between its HTTP decoder and the decompressor.
+    init(decompressionRatio: Int) { self.decompressionRatio = decompressionRatio }
+
+    /// Adds a handler to a connection, or to a stream of one, after its HTTP decoder.
     func attach(to channel: any Channel, isStream: Bool = false) throws -> ResponseLogHandler {
         let operations = channel.pipeline.syncOperations
-        let decompressor = try operations.handler(type: NIOHTTPResponseDecompressor.self)
         let handler = ResponseLogHandler(self, isStream: isStream)
-        try operations.addHandler(handler, position: .before(decompressor))
+        if isStream {
+            let decoder = try operations.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+            try operations.addHandler(handler, position: .after(decoder))
+        } else {
+            let decoder = try operations.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+            try operations.addHandler(handler, position: .after(decoder))
+        }
         recordConnection()
         return handler
     }
@@ -102,7 +111,7 @@ final class ResponseLog: Sendable {
             state.entries[state.last] = entry
             return state.last
         }
-        headers.add(name: field, value: "\(number)")
+        headers.add(name: field, value: String(number))
         return number
     }
 

@@ -29,7 +29,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     private var isSilent = false
     private var current: (number: Int, entry: ResponseLog.Entry)?
     private var hasResponded = false
-    private var decodesAll = false
+    private var decodesBodies = false
     private var isHead = false
     /// Whether the whole request was sent.
     private var isRequestSent = false
@@ -185,12 +185,13 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         }
     }
 
-    /// Decodes what the decompressor alone does not, on a connection whose server compresses.
+    /// Adds what decodes bodies, on a connection whose server compresses: elsewhere each part of each response would
+    /// pass through it in vain.
     private func attachCompressedBody(_ context: ChannelHandlerContext) {
-        guard !decodesAll else { return }
-        decodesAll = true
+        guard !decodesBodies else { return }
+        decodesBodies = true
         do {
-            try CompressedBodyHandler.attach(to: context.channel)
+            try CompressedBodyHandler.attach(to: context.channel, after: self, ratio: log.decompressionRatio)
         } catch {
             context.fireErrorCaught(error)
         }
