@@ -12,8 +12,9 @@ import NetworkExchange
 extension AsyncHTTPClientDriver {
     /// The size of the pieces in which a body is handed over.
     private static let pieceSize = 64 * 1_024
-    /// After this many bytes the sender waits until they are written: each wait is a switch between threads.
-    private static let writesAtOnce = 4 * pieceSize
+    /// From this many bytes on that AsyncHTTPClient has not taken, the sender waits: each wait is a switch between
+    /// threads.
+    private static let mostUnwritten = 4 * pieceSize
 
     func httpRequest() throws -> HTTPClient.Request {
         let head = request.head
@@ -80,23 +81,64 @@ extension AsyncHTTPClientDriver {
         client.log?.requests.set(NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }), for: number)
     }
 
-    /// Waits until more may be written.
+    /// Hands a part to the event loop, and waits while too much is not taken.
     ///
-    /// - Returns: `false`: the exchange has ended. AsyncHTTPClient may then never fulfil the future.
-    private func isWritten(_ written: EventLoopFuture<Void>) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let isEnded = state.withLock { state in
-                if !state.isEnded { state.writer = continuation }
-                return state.isEnded
-            }
-            guard !isEnded else { return continuation.resume(returning: false) }
-            written.whenComplete { [weak self] result in
-                let writer = self?.state.withLock { state in
-                    defer { state.writer = nil }
-                    return state.writer
+    /// The event loop is woken where it writes nothing. Where it does, it finds the part when it has written the others,
+    /// so that the next parts are made meanwhile, and no thread wakes another one for each.
+    ///
+    /// - Returns: `false`: no more is wanted. The exchange has ended, or the server has responded before the end of the
+    ///   body and does not read on. The response, or the error, is reported elsewhere.
+    private func handOver(
+        _ part: ByteBuffer, through writer: HTTPClient.Body.StreamWriter, on eventLoop: any EventLoop
+    ) async -> Bool {
+        let wakes = state.withLock { state in
+            guard !state.isEnded else { return false }
+            state.unwritten.append(part)
+            state.unwrittenBytes += part.readableBytes
+            defer { state.isWriting = true }
+            return !state.isWriting
+        }
+        if wakes { eventLoop.execute { self.writeNext(through: writer, on: eventLoop) } }
+        return await wait { $0.unwrittenBytes >= Self.mostUnwritten }
+    }
+
+    /// Waits until a condition no longer holds.
+    ///
+    /// - Returns: `false`: no more is wanted.
+    private func wait(while isHeld: @Sendable (State) -> Bool) async -> Bool {
+        while true {
+            let goesOn = await withCheckedContinuation { continuation in
+                let (isOver, isHeld) = state.withLock { state in
+                    let (isOver, isHeld) = (state.isEnded || state.isRefused, isHeld(state))
+                    if !isOver, isHeld { state.writer = continuation }
+                    return (isOver, isHeld)
                 }
-                writer?.resume(returning: (try? result.get()) != nil)
+                if isOver || !isHeld { continuation.resume(returning: !isOver) }
             }
+            guard goesOn, state.withLock({ isHeld($0) }) else { return goesOn }
+        }
+    }
+
+    /// Writes all parts that are there, and again when AsyncHTTPClient takes more, until there is none.
+    private func writeNext(through writer: HTTPClient.Body.StreamWriter, on eventLoop: any EventLoop) {
+        let (parts, sender) = state.withLock { state in
+            defer { (state.unwritten, state.unwrittenBytes, state.writer) = ([], 0, nil) }
+            state.isWriting = !state.unwritten.isEmpty
+            return (state.unwritten, state.writer)
+        }
+        sender?.resume(returning: true)
+        var written: EventLoopFuture<Void>?
+        for part in parts { written = write(part, through: writer) }
+        written?.whenComplete { [weak self] result in
+            guard let self else { return }
+            if case .success = result {
+                return eventLoop.execute { self.writeNext(through: writer, on: eventLoop) }
+            }
+            let sender = state.withLock { state in
+                defer { (state.isRefused, state.writer) = (true, nil) }
+                return state.writer
+            }
+            sender?.resume(returning: false)
         }
     }
 
@@ -112,24 +154,16 @@ extension AsyncHTTPClientDriver {
 
     private func send(through writer: HTTPClient.Body.StreamWriter, end: EventLoopPromise<Void>) async {
         do {
-            var last: EventLoopFuture<Void>?
-            var unwritten = 0
+            let eventLoop = end.futureResult.eventLoop
             for try await piece in request.body {
                 var rest = piece[...]
                 while !rest.isEmpty {
                     let part = ByteBuffer(bytes: rest.prefix(Self.pieceSize))
                     rest = rest.dropFirst(Self.pieceSize)
-                    unwritten += part.readableBytes
-                    let written = write(part, through: writer)
-                    last = written
-                    guard unwritten >= Self.writesAtOnce else { continue }
-                    // It fails when the exchange has ended, or the server has responded before the end of the body and
-                    // does not read on. The response, or the error, is reported elsewhere.
-                    guard await isWritten(written) else { return }
-                    (last, unwritten) = (nil, 0)
+                    guard await handOver(part, through: writer, on: eventLoop) else { return }
                 }
             }
-            if let last, !(await isWritten(last)) { return }
+            guard await wait(while: { $0.isWriting }) else { return }
             try await makeTrailers()
         } catch {
             return exchange.cancel(error is CancellationError ? error : HTTPTransportError(sending: error))

@@ -16,6 +16,13 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         var upload: Upload?
         /// The sender of the body, while AsyncHTTPClient holds it back.
         var writer: CheckedContinuation<Bool, Never>?
+        /// The parts of the body that AsyncHTTPClient has not taken.
+        var unwritten: [ByteBuffer] = []
+        var unwrittenBytes = 0
+        /// Whether the event loop takes parts until there is none.
+        var isWriting = false
+        /// Whether AsyncHTTPClient takes no more.
+        var isRefused = false
         /// The number of the note of the request.
         var noteNumber: Int?
         var entry: ResponseLog.Entry?
