@@ -16,10 +16,21 @@ package import Foundation
 /// Unknown fields are ignored. A change that an older reader would misunderstand raises the version.
 package enum TokenEnvelope {
     static let format = "latchkey-tokens"
-    static let currentVersion = 3
+    static let currentVersion = 4
+
+    /// The version of sessions whose tokens are bound to a key: an older program would send a refresh token without the
+    /// proof that the server demands (G34).
+    static let boundVersion = 3
 
     /// The version of sessions whose tokens are bound to no key, which an older program can use.
     static let unboundVersion = 2
+
+    /// The oldest version that may read a session. A refresh for an audience that was not completed needs the newest
+    /// one: an older program would repeat its call, and use the token of the audience as the main one.
+    static func version(of session: StoredSession) -> Int {
+        if session.bundle?.refreshIntent?.audience != nil { return currentVersion }
+        return session.bundle?.binding == nil ? unboundVersion : boundVersion
+    }
 
     /// The generations that can be stored: 2^48 are enough for a refresh every millisecond for 8,900 years, and none
     /// of them overflows when the next one is counted.
@@ -148,9 +159,7 @@ private struct Envelope: Codable {
 
     init(_ session: StoredSession) {
         format = TokenEnvelope.format
-        // An older program would send a refresh token without the proof that the server demands (G34).
-        let isBound = session.bundle?.binding != nil
-        version = isBound ? TokenEnvelope.currentVersion : TokenEnvelope.unboundVersion
+        version = TokenEnvelope.version(of: session)
         bundle = session.bundle.map(StoredBundle.init)
         if case .tombstone(let tombstone) = session { ended = tombstone } else { ended = nil }
     }

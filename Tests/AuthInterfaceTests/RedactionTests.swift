@@ -11,13 +11,18 @@ import Testing
         let secret = RedactionTests.access
     }
 
-    private static let bundle = TokenBundle(accessToken: access, refreshToken: refresh)
+    private static let files = AccessToken(value: access, generation: 0)
+    private static let bundle = TokenBundle(
+        accessToken: access, refreshToken: refresh, audienceTokens: [TokenAudience("files"): files])
 
     @Test func `G17: no description, debug description or dump of a token value shows a token`() {
         let result = TokenRefreshResult(accessToken: Self.access, refreshToken: Self.refresh, expiresIn: .seconds(5))
         let token = SessionToken(
             value: Self.access, refreshToken: Self.refresh, session: SessionID(), generation: 0)
-        for text in texts(of: Self.bundle) + texts(of: result) + texts(of: token) + texts(of: Self.bundle.token)
+        var request = TokenRefreshRequest(refreshToken: Self.refresh, accessToken: Self.access)
+        request.audience = TokenAudience("files")
+        for text in texts(of: Self.bundle) + texts(of: Self.files) + texts(of: request) + texts(of: result)
+            + texts(of: token) + texts(of: Self.bundle.token)
             + texts(of: [Self.bundle]) + texts(of: ["tokens": token]) + texts(of: Optional(result))
         {
             #expect(!text.contains("canary"), "\(text)")
@@ -40,7 +45,7 @@ import Testing
     @Test func `the description of every authentication error says what to do in one line`() {
         let codes: [AuthenticationError.Code] = [
             .notSignedIn, .sessionEnded, .unauthorized, .noRefreshToken, .refreshUnavailable, .storeUnavailable,
-            .invalidTokens,
+            .invalidTokens, .audienceNotListed,
         ]
         let texts = codes.map { AuthenticationError($0).description }
         #expect(Set(texts).count == codes.count)

@@ -19,6 +19,9 @@ public struct SessionToken: Sendable {
     /// The key to which the token is bound. `nil`: none, any request may carry it. Equality ignores it.
     public var binding: TokenBinding? { content.parts.binding }
 
+    /// Where the token is used. `nil`: it is the session's main access token.
+    public var audience: TokenAudience? { content.parts.audience }
+
     /// What the copies of a token share: a copy counts one reference. To count several is what processors that use one
     /// token at the same time wait for.
     private let content: Content
@@ -34,6 +37,7 @@ public struct SessionToken: Sendable {
         let refreshToken: String?
         let session: SessionID
         let binding: TokenBinding?
+        let audience: TokenAudience?
     }
 
     /// When and how the engine issued the token to a request. Equality ignores it.
@@ -63,20 +67,22 @@ public struct SessionToken: Sendable {
         refreshToken: String? = nil,
         session: SessionID,
         generation: Int,
-        binding: TokenBinding? = nil
+        binding: TokenBinding? = nil,
+        audience: TokenAudience? = nil
     ) {
         self.init(
             value: value, refreshToken: refreshToken, session: session, generation: generation, binding: binding,
-            sharing: nil)
+            audience: audience, sharing: nil)
     }
 
     /// Creates a token that shares what it has in common with an earlier one.
     package init(
         value: String, refreshToken: String?, session: SessionID, generation: Int, binding: TokenBinding?,
-        sharing earlier: SessionToken?
+        audience: TokenAudience? = nil, sharing earlier: SessionToken?
     ) {
         self.generation = generation
-        let parts = Parts(value: value, refreshToken: refreshToken, session: session, binding: binding)
+        let parts = Parts(
+            value: value, refreshToken: refreshToken, session: session, binding: binding, audience: audience)
         if let content = earlier?.content, content.parts == parts {
             self.content = content
         } else {
@@ -96,7 +102,7 @@ extension SessionToken: Hashable {
         guard first.generation == second.generation else { return false }
         return first.content === second.content
             || (first.value == second.value && first.refreshToken == second.refreshToken
-                && first.session == second.session)
+                && first.session == second.session && first.audience == second.audience)
     }
 
     /// Hashes the access token and its origin.
@@ -108,8 +114,11 @@ extension SessionToken: Hashable {
 }
 
 extension SessionToken: RedactedDescription {
-    /// The session and generation; never the token.
-    public var description: String { "SessionToken(session: \(session), generation: \(generation))" }
+    /// The session, the generation and the audience; never the token.
+    public var description: String {
+        let place = audience.map { ", audience: \($0)" } ?? ""
+        return "SessionToken(session: \(session), generation: \(generation)\(place))"
+    }
 }
 
 extension String {

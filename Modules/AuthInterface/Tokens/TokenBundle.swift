@@ -7,7 +7,7 @@ public import Foundation
 ///
 /// Descriptions, dumps and reflections of a bundle never contain a token.
 public struct TokenBundle: Sendable, Hashable, Codable {
-    /// The token that requests carry.
+    /// The token that requests carry: the session's main access token.
     public private(set) var accessToken: String
 
     /// The token that is exchanged for the next access token, if the server issued one.
@@ -50,12 +50,11 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// The key to which the tokens are bound (DPoP, RFC 9449), with the last nonces of the servers. `nil`: none.
     public let binding: TokenBinding?
 
-    private enum CodingKeys: String, CodingKey {
-        case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt, signedInAt, binding
-        case subject, scope
-        // The name in stored data.
-        case refreshIntent = "pendingRefresh"
-    }
+    /// The access tokens of other audiences, which the same refresh token has brought (RFC 8707).
+    public private(set) var audienceTokens: [TokenAudience: AccessToken]
+
+    /// The generation that brought ``accessToken``. Refreshes for other audiences may have followed.
+    public let accessGeneration: Int
 
     /// Creates a bundle from its parts.
     public init(
@@ -70,7 +69,9 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         signedInAt: Date? = nil,
         binding: TokenBinding? = nil,
         subject: TokenSubject? = nil,
-        scope: String? = nil
+        scope: String? = nil,
+        audienceTokens: [TokenAudience: AccessToken] = [:],
+        accessGeneration: Int? = nil
     ) {
         self.accessToken = accessToken
         self.refreshToken = refreshToken
@@ -84,14 +85,31 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         self.binding = binding
         self.subject = subject
         self.scope = scope
+        self.audienceTokens = audienceTokens
+        self.accessGeneration = accessGeneration ?? generation
     }
 
     /// How long the access token is valid from ``receivedAt`` on. `nil` if one of the two instants is not known, or
     /// their difference is not a plausible lifetime.
-    public var lifetime: Duration? {
-        guard let expiresAt, let receivedAt else { return nil }
-        let seconds = expiresAt.timeIntervalSince(receivedAt)
-        return seconds > 0 && seconds < 4e9 ? .seconds(seconds) : nil
+    public var lifetime: Duration? { main.lifetime }
+
+    /// The main access token.
+    package var main: AccessToken {
+        AccessToken(
+            value: accessToken, expiresAt: expiresAt, clockSkew: clockSkew, receivedAt: receivedAt, scope: scope,
+            generation: accessGeneration)
+    }
+
+    /// The access token of an audience; with `nil`, the main one.
+    package subscript(audience: TokenAudience?) -> AccessToken? {
+        guard let audience else { return main }
+        return audienceTokens[audience]
+    }
+
+    /// The value of the access token of an audience; with `nil`, of the main one.
+    package func value(for audience: TokenAudience?) -> String? {
+        guard let audience else { return accessToken }
+        return audienceTokens[audience]?.value
     }
 
     /// The same tokens, with another intent.
@@ -104,13 +122,15 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         return bundle
     }
 
-    /// The bundle for a follower (G29): without the refresh token, and without the intent, whose key is a secret too.
+    /// The bundle for a follower (G29): without the refresh token, and without the intent, whose key is a secret too. A
+    /// follower uses the main access token only, so it does not get those of other audiences.
     ///
     /// A device or process that gets this bundle can send requests, and can never spend the refresh token.
     public var withoutRefreshToken: TokenBundle {
         var bundle = self
         bundle.refreshToken = nil
         bundle.refreshIntent = nil
+        bundle.audienceTokens = [:]
         return bundle
     }
 
@@ -118,6 +138,13 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     package var withoutTokens: TokenBundle {
         var bundle = withoutRefreshToken
         bundle.accessToken = ""
+        return bundle
+    }
+
+    /// The bundle without the access tokens of other audiences.
+    package var withoutAudiences: TokenBundle {
+        var bundle = self
+        bundle.audienceTokens = [:]
         return bundle
     }
 
@@ -141,7 +168,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// - Returns: `true` when the tokens are the same.
     public func hasSameTokens(as other: TokenBundle) -> Bool {
         session == other.session && generation == other.generation && accessToken == other.accessToken
-            && refreshToken == other.refreshToken
+            && refreshToken == other.refreshToken && audienceTokens == other.audienceTokens
     }
 
     /// Whether the access token has expired at an instant of the server's clock.
@@ -162,14 +189,30 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         session == other.session && generation > other.generation
     }
 
-    /// The access token, for a request.
+    /// The main access token, for a request.
     public var token: SessionToken { token(sharing: nil) }
 
-    /// The access token, for a request, which shares what it has in common with an earlier one.
+    /// The main access token, for a request, which shares what it has in common with an earlier one.
     package func token(sharing earlier: SessionToken?) -> SessionToken {
         SessionToken(
             value: accessToken, refreshToken: refreshToken, session: session, generation: generation, binding: binding,
             sharing: earlier)
+    }
+
+    /// The access token of an audience, for a request there. It has no refresh token beside it, which belongs nowhere
+    /// else. `nil`: there is none.
+    ///
+    /// - Parameter audience: The audience.
+    /// - Returns: The token.
+    public func token(for audience: TokenAudience) -> SessionToken? { token(for: audience, sharing: nil) }
+
+    /// The access token of an audience, which shares what it has in common with an earlier one.
+    package func token(for audience: TokenAudience, sharing earlier: SessionToken?) -> SessionToken? {
+        audienceTokens[audience].map {
+            SessionToken(
+                value: $0.value, refreshToken: nil, session: session, generation: generation, binding: binding,
+                audience: audience, sharing: earlier)
+        }
     }
 }
 

@@ -50,6 +50,35 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
         try await store.expectRoundTrip(of: bundle)
     }
 
+    @Test func `the tokens of other audiences survive, and a store without them is written as before`() async throws {
+        let date = Date(timeIntervalSinceReferenceDate: .pi)
+        let files = AccessToken(
+            value: "files-1", expiresAt: date + 60, clockSkew: -2.5, receivedAt: date, scope: "read", generation: 3)
+        let mail = AccessToken(value: "mail-1", generation: 2)
+        try await store.expectRoundTrip(
+            of: TokenBundle(
+                accessToken: "access-1", refreshToken: "refresh-1", generation: 3,
+                audienceTokens: [TokenAudience("files"): files, TokenAudience("mail"): mail], accessGeneration: 1))
+        // An older program may use the session: it asks for these tokens anew.
+        #expect(try String(contentsOf: store.file, encoding: .utf8).hasSuffix(#""version":2}"#))
+        try await store.save(.numbered(3))
+        #expect(try String(contentsOf: store.file, encoding: .utf8) == Self.current)
+    }
+
+    @Test func `the intent of a call for an audience is in a version that an older program leaves alone`() async throws
+    {
+        var failure = RefreshIntent.Failure(date: Date(timeIntervalSinceReferenceDate: 0.1), pause: .seconds(1))
+        failure.isOfAudience = true
+        let intent = RefreshIntent(
+            idempotencyKey: "key-1", owner: .current, date: Date(timeIntervalSinceReferenceDate: 0.3),
+            failure: failure, audience: TokenAudience("files"))
+        let bundle = TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", refreshIntent: intent)
+        try await store.expectRoundTrip(of: bundle)
+        #expect(try String(contentsOf: store.file, encoding: .utf8).hasSuffix(#""version":4}"#))
+        try await store.save(bundle.with(refreshIntent: nil))
+        #expect(try String(contentsOf: store.file, encoding: .utf8).hasSuffix(#""version":2}"#))
+    }
+
     @Test func `the first call, the lease and the failure of an intent survive`() async throws {
         let pauses = [Duration.zero, .seconds(300), .nanoseconds(1), .seconds(Int64.max), .seconds(-1)]
         for (pause, isAmbiguous) in zip(pauses, [true, false, true, false, true]) {
@@ -106,8 +135,8 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
     }
 
     static let later = [
-        "{\"format\":\"latchkey-tokens\",\"version\":4,\"tokens\":[]}",
-        "{\"checksum\":\"0000000000000000\",\"format\":\"latchkey-tokens\",\"tokens\":[],\"version\":5}",
+        "{\"format\":\"latchkey-tokens\",\"version\":5,\"tokens\":[]}",
+        "{\"checksum\":\"0000000000000000\",\"format\":\"latchkey-tokens\",\"tokens\":[],\"version\":6}",
     ]
 
     @Test(arguments: later)
