@@ -81,7 +81,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
             isShared: store is any SharedTokenStore,
             owner: .newEngine(),
             tolerance: handler.replayTolerance,
-            hasJournal: journal != nil
+            hasJournal: journal != nil,
+            audiences: handler.audiences
         )
         core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: random)))
     }
@@ -120,7 +121,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Returns: A token of the same session, other than the refused one.
     /// - Throws: `AuthenticationError`, or `CancellationError`.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
-        try await response(to: .replacing(refusal)).token
+        guard refusal.token.audience == nil else { return try await token(for: nil, after: refusal) }
+        return try await response(to: .replacing(refusal)).token
     }
 
     /// See `TokenProvider.noteServerDate(_:)`.

@@ -37,15 +37,18 @@ extension TokenBundle {
             result, session: session, generation: 0, signedInAt: now.date, lifetime: lifetime, clock, now)
     }
 
-    /// The next bundle of the session. Without a new refresh token in the response the old one stays.
+    /// The next bundle of the session, with another access token of one audience. Without a new refresh token in the
+    /// response the old one stays.
     func renewed(
         by result: TokenRefreshResult,
+        for audience: TokenAudience? = nil,
         lifetime: Duration?,
         _ clock: ServerClock,
         _ now: Instant
     ) -> TokenBundle {
         TokenBundle(
             result,
+            for: audience,
             session: session,
             generation: generation + 1,
             signedInAt: signedInAt,
@@ -58,6 +61,7 @@ extension TokenBundle {
 
     private init(
         _ result: TokenRefreshResult,
+        for audience: TokenAudience? = nil,
         session: SessionID,
         generation: Int,
         signedInAt: Date?,
@@ -67,18 +71,31 @@ extension TokenBundle {
         _ now: Instant
     ) {
         let new = result.refreshToken.flatMap { $0.isEmpty ? nil : $0 }
-        self.init(
-            accessToken: result.accessToken,
-            refreshToken: new ?? old?.refreshToken,
+        let token = AccessToken(
+            value: result.accessToken,
             expiresAt: lifetime.map { clock.date(at: now) + $0 / .seconds(1) },
             clockSkew: clock.skew(at: now) ?? 0,
+            receivedAt: lifetime.map { _ in clock.date(at: now) },
+            scope: result.scope ?? result.requestedScope ?? old?[audience]?.scope,
+            generation: generation
+        )
+        var others = old?.audienceTokens ?? [:]
+        if let audience { others[audience] = token }
+        let main = audience == nil ? token : old?.main ?? token
+        self.init(
+            accessToken: main.value,
+            refreshToken: new ?? old?.refreshToken,
+            expiresAt: main.expiresAt,
+            clockSkew: main.clockSkew,
             session: session,
             generation: generation,
-            receivedAt: lifetime.map { _ in clock.date(at: now) },
+            receivedAt: main.receivedAt,
             signedInAt: signedInAt,
             binding: result.binding ?? old?.binding,
             subject: result.subject ?? old?.subject,
-            scope: result.scope ?? result.requestedScope ?? old?.scope
+            scope: main.scope,
+            audienceTokens: others,
+            accessGeneration: main.generation
         )
     }
 }

@@ -4,8 +4,10 @@ import Foundation
 
 /// The attempt, from the lease to the call (rules 1 and 4).
 extension ActiveSession {
-    mutating func start() {
+    /// Starts an attempt for the access token of an audience.
+    mutating func start(for audience: TokenAudience?) {
         let id = context.nextAttempt()
+        wanted = audience
         emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
         emit(.startTimer(.deadline(id), at: uptime + policy.deadline))
         // This attempt serves the waiters of the pause.
@@ -119,33 +121,37 @@ extension ActiveSession {
         markStored(isCurrent: stored.hasSameTokens(as: bundle))
     }
 
-    /// Another process has refreshed: its tokens are used, and no call is made if they are valid for long enough.
+    /// Another process has refreshed: its tokens are used, and no call is made if the wanted one is among them, and is
+    /// valid for long enough.
     mutating func adopt(_ found: TokenBundle, _ id: AttemptID, ownerMayCall: Bool) {
+        let old = bundle
         adoptTokens(found)
-        switch expiry.urgency(at: uptime) {
-        case .due, .expired:
+        switch expiry(of: wanted).urgency(at: uptime) {
+        case .none where old.value(for: wanted) != bundle.value(for: wanted),
+            .ahead where old.value(for: wanted) != bundle.value(for: wanted):
+            finishAdopting(after: old)
+        case .none, .ahead, .due, .expired:
             proceed(found, id, ownerMayCall: ownerMayCall)
-        case .none, .ahead:
-            emit(.report(.adopted(session: found.session, generation: found.generation)))
-            return finishAttempt()
         }
+    }
+
+    /// The tokens of another process are in use, in place of `old` ones.
+    mutating func finishAdopting(after old: TokenBundle) {
+        let new = bundle
+        emit(.report(.adopted(session: new.session, generation: new.generation)))
+        return finishAttempt(for: wanted) { new.value(for: $0) != old.value(for: $0) }
     }
 
     /// Uses the bundle of another process.
     mutating func adoptTokens(_ found: TokenBundle) {
         context.storeMayHaveChanged = true
+        let old = bundle
         bundle = found.with(refreshIntent: nil)
-        expiry = moment.expiry(ofStored: found, after: sighting)
-        isExpirySighted = expiry != moment.expiry(ofStored: found)
+        adoptToken(of: nil, replacing: old)
+        for audience in settings.audiences { adoptToken(of: audience, replacing: old) }
         sighting = nil
         recordSighting(found)
         persistence = .current
-        isExpiryMeasured = false
-        isAdopted = true
-        // A token that another process has just refreshed is as fresh as one of this process's (G10).
-        refreshedAt = found.age(at: now.date).flatMap {
-            $0 < policy.freshness ? uptime - $0 : nil
-        }
         key = CallKey(of: found.refreshIntent, moment)
         doubt = nil
     }
@@ -165,9 +171,10 @@ extension ActiveSession {
             key = CallKey(of: intent, knownAs: key, moment)
         }
         if let shared = intent.failure, isForeign {
-            observe(shared)
-            if let failure, let left = pauseLeft {
-                return failAttempt(failure.error, exactly: left)
+            observe(shared, of: intent.audience)
+            if let failure, let left = pauseLeft { return failAttempt(failure.error, exactly: left) }
+            if let failure = lastFailure(of: wanted), let left = pauseLeft(of: wanted) {
+                return failAttempt(failure.error, of: wanted, exactly: left)
             }
         }
         switch permission(after: intent, ownerMayCall: ownerMayCall) {
@@ -221,22 +228,15 @@ extension ActiveSession {
             return conclude(.isReplaced(by: stored))
         // A call whose intent is marked has no lease: another process may have refreshed meanwhile.
         case .active(let stored) where stored.displaces(bundle) && (canStart || call?.mark == .stored):
+            let old = bundle
             adoptTokens(stored)
-            emit(.report(.adopted(session: stored.session, generation: stored.generation)))
-            return finishAttempt()
+            return finishAdopting(after: old)
         // Rule 7: another process has tried to refresh these tokens.
         case .active(let stored) where stored.hasSameTokens(as: bundle) && canStart:
             recordSighting(stored)
             guard let intent = stored.refreshIntent, intent.owner != settings.owner else { return }
-            if let shared = intent.failure { observe(shared) }
+            observeFailure(of: intent)
         default: break
         }
-    }
-
-    /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
-    /// clock that can be set.
-    mutating func serverClockKnown() {
-        guard !bundle.isDatedByDevice, bundle.isDatedByServer || !isExpirySighted else { return }
-        expiry = moment.expiry(ofStored: bundle)
     }
 }

@@ -22,8 +22,8 @@ extension ActiveSession {
         case .ending(let reason, _):
             let limit = TokenStoreError(.unavailable, reason: "no response within \(limit)")
             return endFailed(reason, limit)
-        case .storing(let bundle, let expiry, _):
-            return commit(bundle, expiry, isStored: false)
+        case .storing(let renewal, _):
+            return commit(renewal, isStored: false)
         }
     }
 
@@ -107,6 +107,6 @@ extension ActiveSession {
         self.call?.mark = .stored
         if call.progress == .abandoned { abandonCall() }
         guard case .superseded(let found) = outcome else { return }
-        return superseded(by: found, storing: nil, nil)
+        return superseded(by: found, storing: nil)
     }
 }

@@ -6,7 +6,7 @@ import Foundation
 extension ActiveSession {
     mutating func requested(_ waiter: Waiter) {
         switch waiter.request {
-        case .token: return giveToken(to: waiter)
+        case .token, .audienceToken: return giveToken(to: waiter)
         case .replacement(let refusal): return tokenRefused(refusal, waiter)
         case .refresh:
             guard isRefreshable else { return refuse(waiter, .noRefreshToken) }
@@ -18,14 +18,15 @@ extension ActiveSession {
     /// Returns the current token, or lets the caller wait for the next one (G3).
     mutating func giveToken(to waiter: Waiter) {
         guard !isActivating else { return context.room.add(waiter, to: .pause) }
-        let mayRefresh = isRefreshable && canStart && pauseLeft == nil
+        let audience = waiter.request.audience
+        let mayRefresh = isRefreshable && canStart && pauseLeft(of: audience) == nil
         let isWaitUseful: Bool
-        switch expiry.urgency(at: uptime) {
+        switch expiry(of: audience).urgency(at: uptime) {
         case .none: isWaitUseful = false
         case .ahead:
             isWaitUseful = false
             // G33. Right after a wake the network is often not there yet, and other devices wake with this one.
-            if mayRefresh, !moment.isQuiet { start() }
+            if mayRefresh, !moment.isQuiet { start(for: audience) }
         case .due: isWaitUseful = mayRefresh || isRefreshing
         case .expired:
             guard isRefreshable else { return withoutRefreshToken(waiter) }
@@ -40,32 +41,35 @@ extension ActiveSession {
 
     var isRefreshing: Bool { if case .refreshing = phase { true } else { false } }
 
-    /// G22. A wrong clock does not end a session: while the server's clock is not known, the server decides.
+    /// G22. A wrong clock does not end a session: while the server's clock is not known, the server decides. Nor does
+    /// the end of another token than the main one.
     mutating func withoutRefreshToken(_ waiter: Waiter) {
+        guard waiter.request.audience == nil else { return refuse(waiter, .noRefreshToken) }
         guard isExpiryCertain else { return give(waiter) }
         refuse(waiter, .noRefreshToken)
         return conclude(.ends(.expired(ending(nil)), revoking: nil, inStore: false))
     }
 
-    /// Whether no clock that can be set has a part in the expiry.
+    /// Whether no clock that can be set has a part in the expiry of the main token.
     var isExpiryCertain: Bool {
-        isExpiryMeasured || (moment.serverClock.isKnown && bundle.isDatedByServer)
+        main.validity.isMeasured || (moment.serverClock.isKnown && bundle.main.isDatedByServer)
     }
 
     mutating func tokenRefused(_ refusal: TokenRefusal, _ waiter: Waiter) {
-        let refused = refusal.token
+        let (refused, audience) = (refusal.token, refusal.token.audience)
         // G23. A request that began as one user must not be sent again as another.
         guard refused.session == bundle.session else { return refuse(waiter, .sessionEnded) }
         // G2. Request B was sent with the old token and is refused after A's refresh is done. The refusal says nothing
         // about the current token. Another refresh would spend the new refresh token for nothing, and a server that
         // rotates may count that as theft. The same applies when another process's token, or that of a restored backup,
         // has replaced the refused one.
-        if refused.value != bundle.accessToken { return giveToken(to: waiter) }
+        if refused.value != bundle.value(for: audience) { return giveToken(to: waiter) }
         guard isRefreshable else { return refusedWithoutRefreshToken(refusal, waiter) }
-        if isRefreshing || isActivating { return waitForRefresh(waiter) }
+        // A refresh for another audience brings no other token for this one.
+        if (isRefreshing && wanted == audience) || isActivating { return waitForRefresh(waiter) }
         // G6. A request that was sent before the last attempt failed shares that failure, however late it is refused: a
         // server that is slow to refuse gets one attempt for all of them.
-        if let failure, refused.handout.failures < failures,
+        if let failure = lastFailure(of: audience), refused.handout.failures < failureCount(of: audience),
             uptime < max(failure.until, failure.at + policy.failureSharing)
         {
             // Never zero: a caller that asks again with the same token, and not for a token, would spin.
@@ -84,8 +88,8 @@ extension ActiveSession {
 
     mutating func refusedWithoutRefreshToken(_ refusal: TokenRefusal, _ waiter: Waiter) {
         refuse(waiter, .noRefreshToken)
-        let isExpired =
-            expiry.urgency(at: uptime) == .expired && isExpiryCertain
+        guard refusal.token.audience == nil else { return }
+        let isExpired = expiry(of: nil).urgency(at: uptime) == .expired && isExpiryCertain
         guard isExpired || refusal.saysTokenIsInvalid else { return }
         var ending = ending(nil)
         (ending.status, ending.code, ending.requestID) = (refusal.status, refusal.serverCode, refusal.requestID)
@@ -94,16 +98,19 @@ extension ActiveSession {
 
     /// G10: how long the refusing endpoint causes no refresh.
     mutating func pauseAfterLoop(_ refusal: TokenRefusal) -> Duration? {
-        guard expiry.urgency(at: uptime) != .expired else { return nil }
-        if let pause = loops.pause(of: refusal.endpoint, at: uptime) { return pause }
+        let audience = refusal.token.audience
+        guard expiry(of: audience).urgency(at: uptime) != .expired else { return nil }
+        if let pause = self[audience].loops.pause(of: refusal.endpoint, at: uptime) { return pause }
         // A token that lives for seconds is old sooner.
-        let freshness = bundle.lifetime.map { min(policy.freshness, $0 / 4) } ?? policy.freshness
+        let freshness = bundle[audience]?.lifetime.map { min(policy.freshness, $0 / 4) } ?? policy.freshness
         let isReplacement = refusal.token.handout.replacedAt.map { uptime < $0 + freshness } ?? false
-        let isFresh = refreshedAt.map { uptime < $0 + freshness } ?? false
+        let validity = self[audience].validity
+        let isFresh = validity.refreshedAt.map { uptime < $0 + freshness } ?? false
         guard isReplacement || isFresh else { return nil }
-        let outcome = loops.refused(
-            by: refusal.endpoint, isReplacement: isReplacement, isAdopted: isAdopted, at: uptime,
-            cooldown: policy.refusalCooldown
+        let cooldown = policy.refusalCooldown
+        let outcome = self[audience].loops.refused(
+            by: refusal.endpoint, isReplacement: isReplacement, isAdopted: validity.isAdopted, at: uptime,
+            cooldown: cooldown
         )
         guard case .unauthorized(let pause, let isNew) = outcome else { return nil }
         if isNew {
@@ -120,13 +127,15 @@ extension ActiveSession {
         guard case .replacement(let refusal) = waiter.request, refusal.token.session == bundle.session else {
             return refuse(waiter, .sessionEnded)
         }
-        if refusal.token.value != bundle.accessToken { return giveToken(to: waiter) }
-        if isRefreshing {
+        let audience = refusal.token.audience
+        if refusal.token.value != bundle.value(for: audience) { return giveToken(to: waiter) }
+        if isRefreshing, wanted == audience {
             // The attempt under way uses what the check has found.
             join(waiter)
         } else {
             // The check may have lasted longer than the cool-down, as in a process that was suspended meanwhile.
-            guard let pause = loops.pause(of: refusal.endpoint, at: uptime), expiry.urgency(at: uptime) != .expired
+            guard let pause = self[audience].loops.pause(of: refusal.endpoint, at: uptime),
+                expiry(of: audience).urgency(at: uptime) != .expired
             else { return waitForRefresh(waiter) }
             refuse(waiter, .unauthorized, retryAfter: pause)
         }
@@ -134,6 +143,7 @@ extension ActiveSession {
 
     /// Joins the refresh under way, or starts one; during a pause waits for its end if that is near (G1, G6).
     mutating func waitForRefresh(_ waiter: Waiter) {
+        let audience = waiter.request.audience
         switch phase {
         case .activating:
             context.room.add(waiter, to: .pause)
@@ -141,19 +151,23 @@ extension ActiveSession {
             join(waiter)
         case .resting where call != nil:
             // G8. The call of an attempt that missed its deadline is still under way: no second one is made.
-            let error = failure?.error ?? TokenRefreshError(.unavailable, reason: "a refresh is still under way")
-            fail(waiter, error, retryAfter: pauseLeft ?? policy.backoff.floor)
+            let error =
+                lastFailure(of: audience)?.error
+                ?? TokenRefreshError(.unavailable, reason: "a refresh is still under way")
+            fail(waiter, error, retryAfter: pauseLeft(of: audience) ?? policy.backoff.floor)
         case .resting:
-            guard let failure, let left = pauseLeft else {
+            guard let failure = lastFailure(of: audience), let left = pauseLeft(of: audience) else {
                 join(waiter)
-                return start()
+                return start(for: audience)
             }
             let limit = min(
                 policy.maximumPauseWait, waiter.since + policy.deadline - uptime)
             guard left <= limit else {
                 return fail(waiter, failure.error, retryAfter: left)
             }
-            if context.room.isEmpty(.pause) { emit(.startTimer(.cooldown(bundle.session), at: failure.until)) }
+            if context.room.isEmpty(.pause) || self[audience].failure != nil {
+                emit(.startTimer(.cooldown(bundle.session), at: nextPauseEnd ?? failure.until))
+            }
             context.room.add(waiter, to: .pause)
         }
     }

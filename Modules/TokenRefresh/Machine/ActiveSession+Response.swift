@@ -7,6 +7,7 @@ extension ActiveSession {
     mutating func responded(
         _ id: AttemptID,
         base: TokenBundle,
+        for audience: TokenAudience?,
         _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
         let ended = call.flatMap { $0.id == id ? $0 : nil }
@@ -26,7 +27,7 @@ extension ActiveSession {
         case (.refreshing(_, .storing), _), (.activating, _):
             emit(.report(.responseDropped(session: base.session)))
         case (_, .success(let tokens)):
-            return received(tokens, id)
+            return received(tokens, for: audience, id)
         case (.refreshing(id, .calling(let isReplay)), .failure(let error)):
             guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended) else {
                 return failed(error, ended, id)
@@ -69,6 +70,7 @@ extension ActiveSession {
     mutating func failed(_ error: TokenRefreshError, _ call: Call?, _ id: AttemptID) {
         // G4. Only a rejection ends a session.
         guard isRejection(error) else {
+            if let call, error.code == .audienceRefused { return refusedAudience(of: call, error) }
             failAttempt(error)
             if let call, error.status != nil { markFailure(of: call, error) }
             return
@@ -113,7 +115,7 @@ extension ActiveSession {
         switch outcome {
         case .written: conclude(.ends(reason, revoking: nil, inStore: true))
         case .failed(let error): endFailed(reason, error)
-        case .superseded(let found): superseded(by: found, storing: nil, nil)
+        case .superseded(let found): superseded(by: found, storing: nil)
         }
     }
 
@@ -144,7 +146,7 @@ extension ActiveSession {
     ///
     /// Their life counts from the first call that may have brought them, and not from the receipt (G19): the response
     /// may have been late, have lain in the socket of a process that slept, or repeat that of an earlier call.
-    mutating func received(_ tokens: TokenRefreshResult, _ id: AttemptID) {
+    mutating func received(_ tokens: TokenRefreshResult, for audience: TokenAudience?, _ id: AttemptID) {
         // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or
         // is abandoned.
         if let id = call?.id { _ = callLimitPassed(id) }
@@ -166,12 +168,11 @@ extension ActiveSession {
             emit(.report(.lateResponseKept(session: session, generation: generation)))
         }
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: sent)
-        context.reportMissingScope(of: tokens, after: bundle, bundle.session)
-        let new = bundle.renewed(by: tokens, lifetime: lifetime, moment.serverClock, sent)
-        let expiry = Expiry(received: new, lifetime: lifetime, at: sent.uptime, policy: policy)
-        (refreshedAt, isExpiryMeasured) = (sent.uptime, isMeasured)
-        let version = context.write(.bundle(new, over: predecessor(nil)))
-        phase = .refreshing(attempt, .storing(new, expiry, version: version))
+        context.reportMissingScope(of: tokens, after: bundle[audience], bundle.session)
+        var renewal = renewal(by: tokens, for: audience, lifetime: lifetime, sentAt: sent)
+        renewal.validity?.isMeasured = isMeasured
+        let version = context.write(.bundle(renewal.bundle, over: predecessor(nil)))
+        phase = .refreshing(attempt, .storing(renewal, version: version))
         // The write replaces that of a mark, if one waits.
         if call?.progress == .abandoned { abandonCall() }
     }

@@ -26,8 +26,9 @@ extension ActiveSession {
     /// The tokens are used once they are stored (G11), as those of a sign-in.
     mutating func stepUp(_ tokens: TokenRefreshResult) {
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: now)
-        context.reportMissingScope(of: tokens, after: bundle, bundle.session)
-        let new = newestBundle.renewed(by: tokens, lifetime: lifetime, moment.serverClock, now)
+        context.reportMissingScope(of: tokens, after: bundle.main, bundle.session)
+        // The tokens of other audiences have the rights of the sign-in before. They are asked for anew.
+        let new = newestBundle.withoutAudiences.renewed(by: tokens, lifetime: lifetime, moment.serverClock, now)
         let isWhole = new.refreshToken != newestBundle.refreshToken
         var intent: RefreshIntent?
         if isWhole {
@@ -42,8 +43,7 @@ extension ActiveSession {
         heir = isWhole ? nil : call?.id
         leaveAttempt()
         persistence = persistence == .current ? .older : persistence
-        expiry = Expiry(received: new, lifetime: lifetime, at: uptime, policy: policy)
-        forgetPast()
+        forgetPast(Expiry(received: new, lifetime: lifetime, at: uptime, policy: policy))
         (bundle, mustPrevail) = (new, isWhole)
         activate(new.with(refreshIntent: intent))
     }
@@ -68,10 +68,11 @@ extension ActiveSession {
     }
 
     /// What is known of the tokens before says nothing of the new ones. A pause that the server has asked for stays.
-    private mutating func forgetPast() {
-        (doubt, leaseHolder, sighting, refreshedAt) = (nil, nil, nil, nil)
-        (isAdopted, isExpirySighted, isExpiryMeasured) = (false, false, true)
-        loops = LoopBreaker()
+    private mutating func forgetPast(_ expiry: Expiry) {
+        (doubt, leaseHolder, sighting) = (nil, nil, nil)
+        main.validity = TokenValidity(measured: expiry)
+        main.loops = LoopBreaker()
+        others = [:]
     }
 
     /// A caller waits for its whole deadline at most, also where it has waited before (G25).
@@ -97,7 +98,7 @@ extension ActiveSession {
             activate(new)
         } else {
             let version = context.write(.bundle(new, over: predecessor(nil)))
-            phase = .refreshing(id, .storing(new, expiry, version: version))
+            phase = .refreshing(id, .storing(Renewal(bundle: new, audience: nil), version: version))
         }
         return true
     }

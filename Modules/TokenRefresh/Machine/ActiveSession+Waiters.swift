@@ -6,10 +6,15 @@ import Foundation
 extension ActiveSession {
     mutating func give(_ waiter: Waiter) {
         switch waiter.request {
-        case .token: context.give(token(), to: waiter.id)
-        case .replacement: context.give(token(replacedAt: uptime), to: waiter.id)
+        case .token, .audienceToken: give(token(of: waiter.request.audience), to: waiter)
+        case .replacement: give(token(of: waiter.request.audience, replacedAt: uptime), to: waiter)
         case .refresh, .restore, .settle: emit(.respond(waiter.id, .state(.signedIn(bundle.session))))
         }
+    }
+
+    private mutating func give(_ token: SessionToken?, to waiter: Waiter) {
+        guard let token else { return refuse(waiter, .refreshUnavailable) }
+        context.give(token, to: waiter.id)
     }
 
     mutating func refuse(_ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil) {
@@ -22,10 +27,11 @@ extension ActiveSession {
 
     /// Fails a waiter of an attempt, or returns the current token to it if that is still valid (G3).
     mutating func endWait(of waiter: Waiter, _ error: TokenRefreshError, retryAfter: Duration) {
-        if case .token = waiter.request, expiry.urgency(at: uptime) != .expired {
-            give(waiter)
-        } else {
+        switch waiter.request {
+        case .token, .audienceToken:
+            guard expiry(of: waiter.request.audience).urgency(at: uptime) == .expired else { return give(waiter) }
             fail(waiter, error, retryAfter: retryAfter)
+        case .replacement, .refresh, .restore, .settle: fail(waiter, error, retryAfter: retryAfter)
         }
     }
 
@@ -90,7 +96,8 @@ extension ActiveSession {
 
     /// A refusal that waited for the end of a pause causes a refresh now, unless the token has changed.
     mutating func requestedAgain(_ waiter: Waiter) {
-        guard case .replacement(let refusal) = waiter.request, refusal.token.value == bundle.accessToken,
+        guard case .replacement(let refusal) = waiter.request,
+            refusal.token.value == bundle.value(for: refusal.token.audience),
             refusal.token.session == bundle.session, isRefreshable
         else { return requested(waiter) }
         waitForRefresh(waiter)

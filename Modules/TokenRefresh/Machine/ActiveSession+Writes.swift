@@ -29,14 +29,14 @@ extension ActiveSession {
         case (.refreshing(_, .recording(let recording)), .failed(let error)) where recording.version == version:
             forgetIntent()
             failAttempt(TokenRefreshError(.unavailable, reason: "the store cannot be written", cause: error))
-        case (.refreshing(_, .storing(let bundle, let expiry, version)), .superseded(let found)):
-            return superseded(by: found, storing: bundle, expiry)
-        case (.refreshing(_, .storing(let bundle, let expiry, version)), .written):
-            return commit(bundle, expiry, isStored: true)
-        case (.refreshing(_, .storing(let bundle, let expiry, version)), .failed):
-            return commit(bundle, expiry, isStored: false)
+        case (.refreshing(_, .storing(let renewal, version)), .superseded(let found)):
+            return superseded(by: found, storing: renewal)
+        case (.refreshing(_, .storing(let renewal, version)), .written):
+            return commit(renewal, isStored: true)
+        case (.refreshing(_, .storing(let renewal, version)), .failed):
+            return commit(renewal, isStored: false)
         case (_, .superseded(let found)):
-            return superseded(by: found, storing: nil, nil)
+            return superseded(by: found, storing: nil)
         default: break
         }
     }
@@ -44,8 +44,8 @@ extension ActiveSession {
     /// The store is slow: it must not delay the application (G11). The write may still succeed.
     mutating func writeTookTooLong(_ version: Int, _ error: TokenStoreError) {
         switch phase {
-        case .refreshing(_, .storing(let bundle, let expiry, version)):
-            return commit(bundle, expiry, isStored: false)
+        case .refreshing(_, .storing(let renewal, version)):
+            return commit(renewal, isStored: false)
         case .refreshing(_, .ending(let reason, version)):
             return endFailed(reason, error)
         case .refreshing(_, .recording(let recording)) where recording.version == version:
@@ -63,65 +63,84 @@ extension ActiveSession {
     }
 
     /// The store holds content of another process that a refresh must not replace (rule 3).
-    mutating func superseded(by found: StoredSession, storing new: TokenBundle?, _ newExpiry: Expiry?) {
+    mutating func superseded(by found: StoredSession, storing new: Renewal?) {
         switch found {
         case .tombstone(let tombstone):
             // A session that was moved continues elsewhere: a revocation would end it there.
             if tombstone.reason == .moved { return conclude(.ends(.moved, revoking: nil, inStore: true)) }
-            return conclude(.ends(tombstone.reason, revoking: new ?? bundle, inStore: true))
+            return conclude(.ends(tombstone.reason, revoking: new?.bundle ?? bundle, inStore: true))
         case .active(let stored) where stored.session != bundle.session:
             return conclude(.isReplaced(by: stored))
         case .active(let stored) where mustPrevail && stored.displaces(bundle):
             return prevail(over: stored)
         case .active(let stored) where stored.displaces(bundle):
             context.forgetWrites()
+            let old = bundle
             adoptTokens(stored)
-            emit(.report(.adopted(session: stored.session, generation: stored.generation)))
-            return finishAttempt()
+            return finishAdopting(after: old)
         case .active, .empty:
-            let isSame = found.bundle?.hasSameTokens(as: new ?? bundle) ?? false
-            guard let new, let newExpiry else {
+            let isSame = found.bundle?.hasSameTokens(as: new?.bundle ?? bundle) ?? false
+            guard let new else {
                 if found.bundle != nil { markStored(isCurrent: isSame) }
                 return
             }
-            return commit(new, newExpiry, isStored: isSame)
+            return commit(new, isStored: isSame)
         }
     }
 
     /// The new tokens are in use from here on.
-    mutating func commit(_ new: TokenBundle, _ newExpiry: Expiry, isStored: Bool) {
+    mutating func commit(_ new: Renewal, isStored: Bool) {
         if isStored { persistence = .current } else if self.isStored { persistence = .older }
-        bundle = new
-        expiry = newExpiry
+        bundle = new.bundle
+        if let validity = new.validity {
+            self[new.audience].validity = validity
+            self[new.audience].failure = nil
+        }
         sighting = nil
-        if isStored { recordSighting(new) }
+        if isStored { recordSighting(bundle) }
         lastRefresh = now.date
         doubt = nil
-        isAdopted = false
-        emit(.report(.refreshed(session: new.session, generation: new.generation)))
-        return finishAttempt()
+        emit(.report(.refreshed(session: bundle.session, generation: bundle.generation)))
+        return finishAttempt(for: new.audience) { $0 == new.audience }
     }
 
-    /// All waiters continue with the current token, unless it has expired: its response may have been late or a
-    /// repetition, a store may take longer to write a token than the token lives, and a server may issue one that no
+    /// The waiters for a token that is new continue with it, unless it has expired: its response may have been late or
+    /// a repetition, a store may take longer to write a token than the token lives, and a server may issue one that no
     /// request can carry. Then a pause follows as after any failure, and not the next refresh at once. The waiters of a
     /// token that was only too old wait for its end if it is short.
-    mutating func finishAttempt() {
-        if isRefreshing, expiry.urgency(at: uptime) == .expired {
-            let waiters = bundle.accessToken.fitsHeaderField ? context.room.take(.attempt) : []
-            failAttempt(TokenRefreshError(.unavailable, reason: "the new access token cannot be used"))
-            for waiter in waiters { waitForRefresh(waiter) }
-            return
+    ///
+    /// The waiters for a token of another audience cause the next attempt, with the newest refresh token.
+    mutating func finishAttempt(for audience: TokenAudience?, renewing isRenewed: (TokenAudience?) -> Bool) {
+        if isRefreshing, isRenewed(audience), isListed(audience),
+            expiry(of: audience).urgency(at: uptime) == .expired
+        {
+            return failUnusable(audience)
         }
         leaseHolder = nil
         failure = nil
         rest()
-        for waiter in context.room.take(.attempt) { give(waiter) }
+        for waiter in context.room.take(.attempt) {
+            if isRenewed(waiter.request.audience) { give(waiter) } else { context.room.add(waiter, to: .pause) }
+        }
         for waiter in context.room.take(.pause) {
             // The refresh was made, by this or by another process.
-            if case .refresh = waiter.request { give(waiter) } else { context.room.add(waiter, to: .pause) }
+            if case .refresh = waiter.request, isRenewed(nil) {
+                give(waiter)
+            } else {
+                context.room.add(waiter, to: .pause)
+            }
         }
         return serveQueue()
+    }
+
+    private mutating func failUnusable(_ audience: TokenAudience?) {
+        let mayWait = bundle.value(for: audience)?.fitsHeaderField ?? false
+        let waiters = mayWait ? context.room.take(.attempt) : []
+        let error = TokenRefreshError(.unavailable, reason: "the new access token cannot be used")
+        if let audience { failAttempt(error, of: audience) } else { failAttempt(error) }
+        for waiter in waiters {
+            if waiter.request.audience == audience { waitForRefresh(waiter) } else { requestedAgain(waiter) }
+        }
     }
 
     /// All waiters share the failure (G6), except those that can use a token which is still valid (G3).
@@ -129,17 +148,28 @@ extension ActiveSession {
     mutating func failAttempt(
         _ error: TokenRefreshError,
         atLeast least: Duration = .zero,
-        exactly left: Duration? = nil
+        exactly left: Duration? = nil,
+        _ scope: FailureScope = .session
     ) {
-        let pause = left ?? recordFailure(error, atLeast: least)
+        let pause = left ?? recordFailure(error, atLeast: least, scope)
         emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
         rest()
-        for waiter in context.room.take(.attempt) { endWait(of: waiter, error, retryAfter: pause) }
+        for waiter in context.room.take(.attempt) {
+            if case .audience(let audience) = scope, waiter.request.audience != audience {
+                context.room.add(waiter, to: .pause)
+            } else {
+                endWait(of: waiter, error, retryAfter: pause)
+            }
+        }
     }
 
     /// - Returns: The pause after the failure.
-    private mutating func recordFailure(_ error: TokenRefreshError, atLeast least: Duration) -> Duration {
-        let inARow = (failure?.inARow ?? 0) + 1
+    private mutating func recordFailure(
+        _ error: TokenRefreshError, atLeast least: Duration, _ scope: FailureScope
+    ) -> Duration {
+        var (earlier, left) = (failure, pauseLeft)
+        if case .audience(let audience) = scope { (earlier, left) = (self[audience].failure, pauseLeft(of: audience)) }
+        let inARow = (earlier?.inARow ?? 0) + 1
         var asked = max(min(error.retryAfter ?? .zero, policy.maximumRetryAfter), least)
         if error.code == .ambiguous {
             asked = max(asked, policy.ambiguityCooldown, Doubt.shortestCooldown)
@@ -151,15 +181,25 @@ extension ActiveSession {
             error.cause is TokenStoreError
             ? context.storePause(afterFailures: inARow) : context.pause(afterFailures: inARow)
         // The response of an earlier call may arrive during a pause, and does not shorten it.
-        let pause = max(backoff, asked, pauseLeft ?? .zero)
-        failure = Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow)
-        failures += 1
+        let pause = max(backoff, asked, left ?? .zero)
+        note(Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow), scope)
         return pause
+    }
+
+    mutating func note(_ failure: Failure, _ scope: FailureScope) {
+        switch scope {
+        case .session:
+            self.failure = failure
+            failures += 1
+        case .audience(let audience):
+            self[audience].failure = failure
+            self[audience].failures += 1
+        }
     }
 
     mutating func rest() {
         guard isRefreshing else { return }
         stopDeadlines()
-        phase = .resting
+        (phase, wanted) = (.resting, nil)
     }
 }

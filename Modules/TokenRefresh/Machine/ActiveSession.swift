@@ -46,7 +46,7 @@ struct ActiveSession: Hashable, Sendable {
         /// The store holds nothing newer, and the end of the session is being stored (G13).
         case ending(SignOutReason, version: Int)
         /// The new tokens are being stored (G11).
-        case storing(TokenBundle, Expiry, version: Int)
+        case storing(Renewal, version: Int)
     }
 
     /// An intent that is being stored, and the limits of its call.
@@ -81,6 +81,8 @@ struct ActiveSession: Hashable, Sendable {
     /// The key of all calls with one refresh token.
     struct CallKey: Hashable, Sendable {
         let value: String
+        /// For which audience every call with it asks: a server that honours it returns its first result again.
+        let audience: TokenAudience?
         /// A call may have been made with it.
         var isUsed: Bool
         /// When the first call was made whose response may still arrive, or be repeated: the tokens of any response
@@ -96,7 +98,7 @@ struct ActiveSession: Hashable, Sendable {
             guard let intent else { return nil }
             let first = intent.firstDate ?? intent.date
             madeAt = own.flatMap { $0.value == intent.idempotencyKey ? $0.madeAt : nil }
-            (value, isUsed, isMeasured) = (intent.idempotencyKey, true, false)
+            (value, audience, isUsed, isMeasured) = (intent.idempotencyKey, intent.audience, true, false)
             if intent.firstDate == nil, RefreshStatus(intent.failure?.status).provesNoExchange { return }
             let shown = moment.timePassed(since: first).map { moment.uptime - $0 }
             firstCall = Instant(uptime: max(shown ?? .zero, madeAt ?? shown ?? moment.uptime), date: first)
@@ -110,8 +112,8 @@ struct ActiveSession: Hashable, Sendable {
             return key
         }
 
-        init(new value: String, at uptime: Duration) {
-            (self.value, isUsed, isMeasured, madeAt) = (value, false, true, uptime)
+        init(new value: String, for audience: TokenAudience?, at uptime: Duration) {
+            (self.value, self.audience, isUsed, isMeasured, madeAt) = (value, audience, false, true, uptime)
         }
     }
 
@@ -180,35 +182,33 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The tokens in use. An intent is in the store only.
     var bundle: TokenBundle
-    var expiry: Expiry
+    /// What is known of the main access token.
+    var main: AccessTokenState
+    /// What is known of those of other audiences, as far as the handler lists them.
+    var others: [TokenAudience: AccessTokenState] = [:]
     var persistence: Persistence
 
     var phase: Phase
+    /// For which audience the attempt under way was started. A call that may have been lost is completed first, for its
+    /// own.
+    var wanted: TokenAudience?
     var call: Call?
     /// When the next waiter of the attempt fails that has waited since before it started.
     var waitersEnd: Duration?
     /// The key of all calls with the current refresh token. `nil`: there was none (G12).
     var key: CallKey?
+    /// The last failed attempt, if it says something of the whole session.
     var failure: Failure?
     var failures = 0
     /// The ambiguous refusals in a row.
     var doubt: Doubt?
     /// The newest failure that another process, or an earlier run of this one, has stored with the intent (rule 7).
     var seenFailure: RefreshIntent.Failure?
-    var loops = LoopBreaker()
-    /// Since when the access token is valid, where that is a short time.
-    var refreshedAt: Duration?
-    /// Whether another process has made the refresh.
-    var isAdopted = false
     var lastRefresh: Date?
     /// When the session was signed in here, on the device's clock. `nil`: elsewhere, or not known.
     var begunAt: Date?
-    /// Whether the expiry was counted in this process, on the monotonic clock.
-    var isExpiryMeasured: Bool
     /// When the store has held the tokens in use. `nil`: not known, or they have no lifetime.
     var sighting: StoreSighting?
-    /// Whether the expiry is that of a sighting, because the date in the bundle is that of a wrong clock.
-    var isExpirySighted = false
     /// Another process's intent, and when this process first saw it.
     var seenIntent: SeenIntent?
     /// The process that keeps this one from refreshing.
@@ -226,9 +226,8 @@ struct ActiveSession: Hashable, Sendable {
     /// A session that was signed in here. `scope`: whose tokens it replaces in the store. `version`: that of its write.
     init(signedIn bundle: TokenBundle, _ expiry: Expiry, replacing scope: EndScope, version: Int) {
         self.bundle = bundle
-        self.expiry = expiry
+        main = AccessTokenState(validity: TokenValidity(measured: expiry))
         persistence = .nothing(replacing: scope, isUncertain: false)
-        isExpiryMeasured = true
         begunAt = bundle.begunAt
         phase = .activating(version: version)
     }
@@ -236,12 +235,12 @@ struct ActiveSession: Hashable, Sendable {
     /// A session that the store holds. `earlier`: when it held the tokens before these.
     init(stored bundle: TokenBundle, after earlier: StoreSighting?, _ moment: Moment) {
         self.bundle = bundle.with(refreshIntent: nil)
-        expiry = moment.expiry(ofStored: bundle, after: earlier)
+        main = AccessTokenState(
+            validity: TokenValidity(stored: bundle.main, of: bundle.session, after: earlier, moment))
         persistence = .current
-        isExpiryMeasured = false
         phase = .resting
         key = CallKey(of: bundle.refreshIntent, moment)
-        isExpirySighted = expiry != moment.expiry(ofStored: bundle)
+        if !moment.settings.audiences.isEmpty { useStoredAudiences(moment) }
     }
 
     // MARK: The context
@@ -289,18 +288,22 @@ struct ActiveSession: Hashable, Sendable {
     /// The newest tokens of the session, including those that are being stored: revoking older ones might leave the
     /// newest valid.
     var newestBundle: TokenBundle {
-        if case .refreshing(_, .storing(let bundle, _, _)) = phase { bundle } else { bundle }
+        if case .refreshing(_, .storing(let renewal, _)) = phase { renewal.bundle } else { bundle }
     }
 
-    /// The token that can be used without an event, and until when (G18).
-    func readyToken() -> MachineState.ReadyToken? {
-        func ready(until end: Duration?) -> MachineState.ReadyToken { .init(token: token(), until: end) }
-        guard !isActivating else { return nil }
+    /// The token of an audience that can be used without an event, and until when (G18).
+    func readyToken(
+        of audience: TokenAudience?, sharing earlier: SessionToken? = nil
+    ) -> MachineState.ReadyToken? {
+        guard !isActivating, let token = token(of: audience, sharing: earlier) else { return nil }
+        func ready(until end: Duration?) -> MachineState.ReadyToken { .init(token: token, until: end) }
+        let expiry = expiry(of: audience)
         guard isRefreshable else { return ready(until: expiry.end) }
         guard let aheadFrom = expiry.aheadFrom, let leewayFrom = expiry.leewayFrom else { return ready(until: nil) }
         // While no refresh can start, a valid token can be used until its leeway.
         guard canStart else { return ready(until: leewayFrom) }
-        let start = max(aheadFrom, failure?.until ?? aheadFrom, context.moment.quietUntil ?? aheadFrom)
+        let pauseEnd = lastFailure(of: audience)?.until ?? aheadFrom
+        let start = max(aheadFrom, pauseEnd, context.moment.quietUntil ?? aheadFrom)
         return ready(until: min(leewayFrom, start))
     }
 
@@ -311,13 +314,23 @@ struct ActiveSession: Hashable, Sendable {
         return true
     }
 
-    func token(replacedAt uptime: Duration? = nil) -> SessionToken {
-        var token = bundle.token(sharing: context.lastToken)
-        token.handout = .init(failures: failures, replacedAt: uptime)
+    /// The token of an audience, for a request. `nil`: there is none. It shares what it has in common with an earlier
+    /// one.
+    func token(
+        of audience: TokenAudience?, replacedAt uptime: Duration? = nil, sharing earlier: SessionToken? = nil
+    ) -> SessionToken? {
+        var token: SessionToken
+        if let audience {
+            guard let other = bundle.token(for: audience, sharing: earlier ?? context.lastToken) else { return nil }
+            token = other
+        } else {
+            token = bundle.token(sharing: context.lastToken)
+        }
+        token.handout = .init(failures: failureCount(of: audience), replacedAt: uptime)
         return token
     }
 
-    /// The time until the next attempt may start, where the last one has failed.
+    /// The time until the next attempt may start, where the last one has failed for the whole session.
     var pauseLeft: Duration? {
         failure.flatMap { $0.until > uptime ? $0.until - uptime : nil }
     }
@@ -328,7 +341,7 @@ struct ActiveSession: Hashable, Sendable {
         status.isRefreshing = !canStart && !isActivating
         status.expiresAt = bundle.expiresAt
         status.lastRefresh = lastRefresh
-        status.lastFailure = failure?.error
+        status.lastFailure = lastFailure(of: nil)?.error
         status.leaseHolder = leaseHolder
     }
 
@@ -344,7 +357,9 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The store has been read. Without an intent, no refresh of its tokens was under way.
     mutating func recordSighting(_ stored: TokenBundle) {
-        guard stored.refreshIntent == nil, stored.lifetime != nil, stored.hasSameTokens(as: bundle) else { return }
+        guard stored.refreshIntent == nil, stored.hasSameTokens(as: bundle),
+            stored.lifetime != nil || stored.audienceTokens.values.contains(where: { $0.lifetime != nil })
+        else { return }
         sighting = StoreSighting(unchangedAt: uptime)
     }
 

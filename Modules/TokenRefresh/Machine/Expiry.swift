@@ -18,8 +18,8 @@ struct Expiry: Hashable, Sendable {
     /// A token without a known lifetime: valid until it is refused.
     static let unknown = Expiry(aheadFrom: nil, leewayFrom: nil, end: nil)
 
-    /// A token that no request can carry.
-    private static let past = Expiry(aheadFrom: .zero, leewayFrom: .zero, end: .zero)
+    /// A token that no request can carry, or that there is not.
+    static let past = Expiry(aheadFrom: .zero, leewayFrom: .zero, end: .zero)
 
     enum Urgency: Hashable, Sendable { case none, ahead, due, expired }
 
@@ -29,16 +29,24 @@ struct Expiry: Hashable, Sendable {
         self.end = end
     }
 
-    private init(of bundle: TokenBundle, end: Duration, lifetime: Duration, policy: TokenRefreshPolicy) {
+    private init(_ spread: RefreshSpread, end: Duration, lifetime: Duration, policy: TokenRefreshPolicy) {
         let leeway = min(policy.leeway, lifetime / 10)
         let ahead = max(min(policy.ahead, lifetime / 4), leeway)
-        let delay = RefreshSpread(of: bundle).delay(within: ahead - leeway)
+        let delay = spread.delay(within: ahead - leeway)
         self.init(aheadFrom: end - ahead + delay, leewayFrom: end - leeway, end: end)
     }
 
-    /// The expiry of a bundle whose access token is received now.
+    /// The expiry of a bundle whose main access token is received now.
     init(received bundle: TokenBundle, lifetime: Duration?, at uptime: Duration, policy: TokenRefreshPolicy) {
-        guard bundle.accessToken.fitsHeaderField else {
+        self.init(received: bundle.main, of: bundle.session, lifetime: lifetime, at: uptime, policy: policy)
+    }
+
+    /// The expiry of an access token that is received now.
+    init(
+        received token: AccessToken, of session: SessionID, lifetime: Duration?, at uptime: Duration,
+        policy: TokenRefreshPolicy
+    ) {
+        guard token.value.fitsHeaderField else {
             self = .past
             return
         }
@@ -46,25 +54,27 @@ struct Expiry: Hashable, Sendable {
             self = .unknown
             return
         }
-        self.init(of: bundle, end: uptime + lifetime, lifetime: lifetime, policy: policy)
+        self.init(RefreshSpread(session, token.generation), end: uptime + lifetime, lifetime: lifetime, policy: policy)
     }
 
-    /// The expiry of a bundle from the store, as far as the clocks can be trusted (G19): `skew` is how far the server's
-    /// clock is ahead of the device's now. A bundle that does not say when it was received counts as received now.
+    /// The expiry of an access token from the store, as far as the clocks can be trusted (G19): `skew` is how far the
+    /// server's clock is ahead of the device's now. A token that does not say when it was received counts as received
+    /// now.
     ///
     /// `sighting`: when the store held the tokens before it. It refutes a date of another device's clock.
     init(
-        stored bundle: TokenBundle,
+        stored token: AccessToken,
+        of session: SessionID,
         at now: Instant,
         skew: TimeInterval,
         after sighting: StoreSighting? = nil,
         policy: TokenRefreshPolicy
     ) {
-        guard bundle.accessToken.fitsHeaderField else {
+        guard token.value.fitsHeaderField else {
             self = .past
             return
         }
-        guard let expiresAt = bundle.expiresAt, expiresAt.isPlausible else {
+        guard let expiresAt = token.expiresAt, expiresAt.isPlausible else {
             self = .unknown
             return
         }
@@ -72,11 +82,11 @@ struct Expiry: Hashable, Sendable {
         let serverNow = now.date + skew
         let left = expiresAt.timeIntervalSince(serverNow.isPlausible ? serverNow : now.date)
         let shown = Duration.seconds(min(max(left, -limit), limit))
-        let rest = sighting?.timeLeft(of: bundle, shown: shown, at: now.uptime) ?? shown
-        let lifetime = min(bundle.lifetime ?? max(rest, .zero), policy.maximumLifetime)
+        let rest = sighting?.timeLeft(of: token, shown: shown, at: now.uptime) ?? shown
+        let lifetime = min(token.lifetime ?? max(rest, .zero), policy.maximumLifetime)
         // A token has at most its lifetime left, even if the clock was set back.
         let end = now.uptime + min(rest, max(lifetime, .zero))
-        self.init(of: bundle, end: end, lifetime: lifetime, policy: policy)
+        self.init(RefreshSpread(session, token.generation), end: end, lifetime: lifetime, policy: policy)
     }
 
     func urgency(at uptime: Duration) -> Urgency {

@@ -13,6 +13,11 @@ extension MachineState {
     }
 
     mutating func requested(_ waiter: Waiter) {
+        // Its handler would bring a token for another place.
+        if let audience = waiter.request.audience, !context.settings.audiences.contains(audience) {
+            context.emit(.respond(waiter.id, .failed(AuthenticationError(.audienceNotListed))))
+            return
+        }
         switch (waiter.request, stateKind) {
         case (.settle, _): context.room.add(waiter, to: .settle)
         case (_, .unknown):
@@ -21,7 +26,8 @@ extension MachineState {
         case (.restore, .activating): waitForPublication(waiter)
         case (.restore, .signedIn), (.restore, .signedOut): restore(waiter)
         case (_, .signedIn), (_, .activating): modifySession { $0.requested(waiter) }
-        case (.token, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.notSignedIn))))
+        case (.token, .signedOut), (.audienceToken, .signedOut):
+            context.emit(.respond(waiter.id, .failed(AuthenticationError(.notSignedIn))))
         case (.replacement, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
         case (.refresh, .signedOut): context.emit(.respond(waiter.id, .state(published)))
         }
@@ -143,7 +149,7 @@ extension MachineState {
 
     /// Whether a stored session is known to have begun after a sign-out was asked for.
     private func isSignIn(_ bundle: TokenBundle, after wish: SignOut) -> Bool {
-        guard bundle.generation == 0, let age = bundle.age(at: context.now.date) else { return false }
+        guard bundle.generation == 0, let age = bundle.main.age(at: context.now.date) else { return false }
         // A date counts parts of a microsecond.
         return age + .microseconds(1) < context.now.uptime - wish.askedAt
     }
@@ -160,7 +166,7 @@ extension MachineState {
         state = .signedIn(SessionBox(ActiveSession(stored: bundle, after: sighting, context.moment)))
         modifySession { session in
             session.recordSighting(bundle)
-            if let failure = bundle.refreshIntent?.failure { session.observe(failure) }
+            if let intent = bundle.refreshIntent { session.observeFailure(of: intent) }
         }
     }
 

@@ -76,6 +76,8 @@ struct MachineState: Hashable, Sendable {
 
     /// The token that can be used without an event (G18). Updated after each event.
     var ready: ReadyToken?
+    /// Those of other audiences, where there are any.
+    var readyTokens: [TokenAudience: ReadyToken] = [:]
 
     init(settings: MachineSettings, random: RandomSource) {
         context = MachineContext(settings: settings, random: random)
@@ -84,7 +86,16 @@ struct MachineState: Hashable, Sendable {
     /// The current token, if it needs no refresh.
     ///
     /// - Complexity: O(1), without an allocation.
-    func readyToken(at uptime: Duration) -> SessionToken? {
+    func readyToken(at uptime: Duration) -> SessionToken? { token(of: ready, at: uptime) }
+
+    /// The current token of another audience, if it needs no refresh.
+    ///
+    /// - Complexity: O(1), without an allocation.
+    func readyToken(for audience: TokenAudience, at uptime: Duration) -> SessionToken? {
+        token(of: readyTokens[audience], at: uptime)
+    }
+
+    private func token(of ready: ReadyToken?, at uptime: Duration) -> SessionToken? {
         guard let ready else { return nil }
         if let until = ready.until, uptime >= until { return nil }
         return ready.token
@@ -92,7 +103,11 @@ struct MachineState: Hashable, Sendable {
 
     /// The tokens in use.
     var current: (bundle: TokenBundle, expiry: Expiry)? {
-        if case .signedIn(let session) = state { (session.value.bundle, session.value.expiry) } else { nil }
+        if case .signedIn(let session) = state {
+            (session.value.bundle, session.value.main.validity.expiry)
+        } else {
+            nil
+        }
     }
 
     /// The content that is not stored yet.
@@ -161,9 +176,10 @@ struct MachineState: Hashable, Sendable {
         checkForWaiters()
         releaseLeases()
         respondToSettleWaiters()
-        var ready: ReadyToken?
-        modifySession { ready = $0.readyToken() }
-        self.ready = ready
+        let earlier = readyTokens
+        var (ready, others) = (ReadyToken?.none, [TokenAudience: ReadyToken]())
+        modifySession { (ready, others) = ($0.readyToken(of: nil), $0.readyTokens(sharing: earlier)) }
+        (self.ready, readyTokens) = (ready, others)
         context.lastToken = ready?.token
         return context.takeActions()
     }

@@ -39,6 +39,8 @@ enum RefreshEvent: Sendable {
 enum CallerRequest: Hashable, Sendable {
     /// A token for a request that starts.
     case token
+    /// A token of another audience for a request that starts.
+    case audienceToken(TokenAudience)
     /// A token in place of a refused one. In a box: the event, and each record of a waiter, hold a reference to it.
     indirect case replacement(TokenRefusal)
     /// A refresh, independent of the expiry.

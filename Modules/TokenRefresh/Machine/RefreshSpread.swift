@@ -12,15 +12,19 @@ struct RefreshSpread: Hashable, Sendable {
     /// From 0 up to, and not including, ``shares``.
     private let share: Int
 
-    init(of bundle: TokenBundle) {
+    /// `generation`: the one that brought the access token.
+    init(_ session: SessionID, _ generation: Int) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func feed(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        for byte in bundle.session.rawValue.utf8 { feed(byte) }
-        for place in 0..<8 { feed(UInt8(truncatingIfNeeded: bundle.generation >> (8 * place))) }
+        for byte in session.rawValue.utf8 { feed(byte) }
+        for place in 0..<8 { feed(UInt8(truncatingIfNeeded: generation >> (8 * place))) }
         hash = (hash ^ (hash >> 30)) &* 0xBF58_476D_1CE4_E5B9
         hash = (hash ^ (hash >> 27)) &* 0x94D0_49BB_1331_11EB
         share = Int((hash ^ (hash >> 31)) >> 48)
     }
+
+    /// The share of a main access token.
+    init(of bundle: TokenBundle) { self.init(bundle.session, bundle.accessGeneration) }
 
     /// The delay within a time. The last eighth of it is left to each session, so that a request comes in which starts
     /// the refresh before others must wait for it.

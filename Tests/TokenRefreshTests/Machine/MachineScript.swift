@@ -42,10 +42,12 @@ struct MachineScript {
         isShared: Bool = false,
         tolerance: ReplayTolerance = .none,
         owner: ProcessIdentity = .init(host: "host", process: "p1"),
-        hasJournal: Bool = false
+        hasJournal: Bool = false,
+        audiences: Set<TokenAudience> = []
     ) {
         let settings = MachineSettings(
-            policy: policy, isShared: isShared, owner: owner, tolerance: tolerance, hasJournal: hasJournal)
+            policy: policy, isShared: isShared, owner: owner, tolerance: tolerance, hasJournal: hasJournal,
+            audiences: audiences)
         machine = RefreshStateMachine(settings: settings, random: .seeded(SplitMix64(seed: 7)))
     }
 
@@ -55,9 +57,11 @@ struct MachineScript {
         lifetime: Duration? = .seconds(3_600),
         refreshToken: String? = "refresh-ada-0",
         policy: TokenRefreshPolicy = .init(),
-        tolerance: ReplayTolerance = .none
+        tolerance: ReplayTolerance = .none,
+        audiences: Set<TokenAudience> = []
     ) -> MachineScript {
-        var script = MachineScript(policy: policy, isShared: isShared, tolerance: tolerance)
+        var script = MachineScript(
+            policy: policy, isShared: isShared, tolerance: tolerance, audiences: audiences)
         _ = script.signIn(900, as: "ada", lifetime: lifetime, refreshToken: refreshToken)
         _ = script.wrote()
         return script
@@ -127,6 +131,10 @@ struct MachineScript {
         send(.requested(.token, WaiterID(number: waiter)))
     }
 
+    mutating func ask(_ waiter: Int, for audience: TokenAudience) -> [String] {
+        send(.requested(.audienceToken(audience), WaiterID(number: waiter)))
+    }
+
     mutating func refresh(_ waiter: Int) -> [String] {
         send(.requested(.refresh, WaiterID(number: waiter)))
     }
@@ -183,7 +191,7 @@ struct MachineScript {
         if let error { return send(.responded(call.id, base: call.base, .failure(error))) }
         let name = "\(call.base.session.rawValue)-\(call.base.generation + 1)"
         let result = TokenRefreshResult(
-            accessToken: accessToken ?? "access-\(name)",
+            accessToken: accessToken ?? "\(lastRequest?.audience?.name ?? "access")-\(name)",
             refreshToken: "refresh-\(name)",
             expiresIn: lifetime
         )
