@@ -8,7 +8,10 @@ struct ExploredWorld {
     var bounds: ExplorationBounds
 
     init(_ model: ExplorationModel, _ bounds: ExplorationBounds) {
-        world = World(plan: WorldPlan(exploring: model, delaysWrites: bounds.includes(.freeze)), fault: model.flaw)
+        world = World(
+            plan: WorldPlan(
+                exploring: model, delaysWrites: bounds.includes(.freeze), hasAudiences: bounds.includes(.audience)),
+            fault: model.flaw)
         self.bounds = bounds
         // The session began before: neither of the two has signed in to it.
         let grant = world.server.signIn("ada", process: -1, at: world.now)
@@ -36,6 +39,6 @@ struct ExploredWorld {
         // No process waits for what is on the way back to one that was killed.
         world.calls.removeAll { $0.isOrphan && $0.phase != .sent }
         // A request whose refused token was replaced has been served.
-        world.processes[process].requests.removeAll { !$0.isWaiting && $0.kind != .token }
+        world.processes[process].requests.removeAll { !$0.isWaiting && ($0.kind != .token || $0.audience != nil) }
     }
 }

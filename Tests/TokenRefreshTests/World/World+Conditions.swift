@@ -33,6 +33,8 @@ extension World {
         case followersGetUnsavedTokens
         /// The journal drops the note of a sign-out, and says that it has it.
         case endingsAreNotNoted
+        /// An intent is stored without its audience, as by a program that knows none.
+        case audiencesAreLost
     }
 
     // MARK: Clocks

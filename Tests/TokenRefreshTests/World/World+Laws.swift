@@ -9,6 +9,7 @@ extension World {
         let session = processes[process].current?.bundle.session
         checkSubject(processes[process].current?.bundle, process, "uses")
         checkStepUp(process)
+        checkAudiences(process)
         if session == before.session, processes[process].hasOtherTokens(than: before),
             let bundle = processes[process].current?.bundle
         {

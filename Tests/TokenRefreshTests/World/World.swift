@@ -34,6 +34,8 @@ struct World {
     var calls: [Call] = []
     /// The idempotency keys of the grants whose calls have returned nothing yet.
     var keys: [Int: String] = [:]
+    /// For which audience the first call with a key has asked.
+    var keyAudiences: [String: TokenAudience?] = [:]
     /// The first intent or call with a key, and its process.
     var firstCalls: [String: (at: Int, owner: ProcessIdentity)] = [:]
     /// Until when no process may call with a refresh token, as the store has said.
@@ -95,7 +97,7 @@ struct World {
         let settings = MachineSettings(
             policy: plan.policy, isShared: isShared,
             owner: perspective(of: number)?.view(owner: owner) ?? owner, tolerance: plan.tolerance,
-            hasJournal: plan.hasJournal
+            hasJournal: plan.hasJournal, audiences: plan.hasAudiences ? [.files] : []
         )
         let random = RandomSource.seeded(SplitMix64(seed: plan.seed &+ UInt64(incarnation)))
         let machine = RefreshStateMachine(settings: settings, random: random)
@@ -271,6 +273,7 @@ struct World {
             since: intent == true ? min(processes[process].notes.intentAt, now) : now,
             startBefore: startBefore.milliseconds
         )
+        call.audience = request.audience
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
         calls.append(call)
         if !plan.delaysWrites { write(call: calls.count - 1) }
@@ -287,6 +290,7 @@ struct World {
         (call.phase, call.hasSlept, call.wakes) = (.sent, false, 0)
         checkCall(call)
         keys[call.base.grant] = call.key
+        keyAudiences[call.key] = .some(call.audience)
         noteCall(process, call.key, since: call.since)
         calls[index] = call
     }

@@ -103,13 +103,15 @@ final class WorldPlan: Sendable {
     let hasMirroredNames: Bool
     /// Whether time can pass, and anything happen, between the decision to call and the first byte.
     let delaysWrites: Bool
+    /// Whether requests need tokens of another audience, too.
+    let hasAudiences: Bool
     /// Whether a suspended process is one whose device sleeps, which the device's clocks show.
     let showsSleep: Bool
 
     init(seed: UInt64) {
         var draws = RandomDraws(seed)
         self.seed = seed
-        (hasMirroredNames, delaysWrites) = (false, true)
+        (hasMirroredNames, delaysWrites, hasAudiences) = (false, true, false)
         isShared = draws.chance(70)
         processes = isShared ? 2 + draws.pick(2) : 1
         lease = draws.chance(60) ? .lock : .claim(draws.of([5_000, 15_000, 40_000]))
@@ -140,8 +142,9 @@ final class WorldPlan: Sendable {
     }
 
     /// A world of two processes, without what is not part of the protocol: expiry, jitter, dates, cool-downs.
-    init(exploring model: ExplorationModel, delaysWrites: Bool = false) {
+    init(exploring model: ExplorationModel, delaysWrites: Bool = false, hasAudiences: Bool = false) {
         seed = 0
+        self.hasAudiences = hasAudiences
         self.delaysWrites = delaysWrites
         hasMirroredNames = true
         leasesHaveNames = true
