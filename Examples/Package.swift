@@ -24,6 +24,7 @@ let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", pac
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let grpc: Target.Dependency = .product(name: "GRPCCore", package: "grpc-swift-2")
 
 var targets: [Target] = [
@@ -56,7 +57,7 @@ var targets: [Target] = [
             + latchkey("AuthInterface", "AuthTesting", "Storage", "TokenRefresh")),
 
     // What stricter servers demand: another sign-in for a call, and tokens that are bound to a key.
-    .target(name: "StepUpSender", dependencies: latchkey("AuthInterface", "NetworkCore")),
+    .target(name: "StepUpSender", dependencies: latchkey("NetworkCore")),
     tests(
         of: "StepUpSender",
         ["NotesServer", hummingbird, nioLocks]
@@ -66,7 +67,7 @@ var targets: [Target] = [
         name: "KeyBoundClient", dependencies: latchkey("AuthInterface", "NetworkCore", "OAuth2Flows", "TokenRefresh")),
     tests(
         of: "KeyBoundClient",
-        ["NotesServer", hummingbird, nioLocks, nioCore, crypto]
+        ["NotesServer", hummingbird, nioLocks, nioCore, crypto, httpTypes]
             + latchkey(
                 "AuthInterface", "NetworkAsyncHTTPClient", "NetworkCore", "OAuth2Flows", "Storage", "TokenRefresh")),
 
@@ -158,6 +159,7 @@ let package = Package(
         .package(name: "Latchkey", path: "..", traits: traits),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),

@@ -36,10 +36,10 @@ private struct BoundTokens {
 
 // A sample of the article *Sign in*.
 
-private struct Transfer: ResponseCodable, Sendable { let id: Int }
+private struct Transfer: Decodable, Sendable { let id: Int }
 
 extension Endpoint where Response == Transfer {
-    fileprivate static func transfer(_ amount: Int) -> Endpoint { .post("transfers", json: ["amount": amount]) }
+    fileprivate static func transfer(_ amount: Int) -> Self { .post("transfers", json: ["amount": amount]) }
 }
 
 private struct Transferring {
