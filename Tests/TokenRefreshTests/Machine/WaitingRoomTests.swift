@@ -108,6 +108,10 @@ import Testing
         room.add(waiter(100), to: .attempt)
         #expect(numbers(room.take(.attempt)) == [1, 2] + Array(5...40) + [45, 100])
         #expect(room == WaitingRoom())
+        for number in 5...8 { room.add(waiter(number), to: .pause) }
+        #expect([5, 6].map { room.remove(WaiterID(number: $0)) } == [true, true])
+        room.add(waiter(6), to: .pause)
+        #expect(numbers(room.take(.pause)) == [6, 7, 8])
     }
 
     @Test func `a caller does not wait twice`() async {

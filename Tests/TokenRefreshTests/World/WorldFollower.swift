@@ -12,6 +12,15 @@ struct WorldFollower {
     /// How many contents of the store are on their way to a follower at most.
     private static let mailLimit = 8
 
+    /// What a follower meets of the world, which is too large to be copied with each step.
+    struct Surroundings {
+        let now: Int
+        let instant: Instant
+        let store: DeviceStore
+        /// The newest tokens of a process, for a fault.
+        let newest: TokenBundle?
+    }
+
     private var machine: FollowerMachine
     private let hasSource: Bool
     private let policy = FollowerPolicy()
@@ -42,7 +51,7 @@ struct WorldFollower {
     /// Lets the follower do what is due, and something by chance.
     ///
     /// - Returns: What it does that it must not.
-    mutating func go(_ world: World, held: Set<String>) -> String? {
+    mutating func go(_ world: Surroundings, held: Set<String>) -> String? {
         deliver(world.store.content)
         for (timer, end) in timers where end <= world.now {
             timers[timer] = nil
@@ -72,16 +81,15 @@ struct WorldFollower {
         if mail.count > Self.mailLimit { mail.remove(at: pick(mail.count)) }
     }
 
-    private func read(_ world: World) -> Result<StoredSession, TokenStoreError> {
+    private func read(_ world: Surroundings) -> Result<StoredSession, TokenStoreError> {
         world.store.read(in: world.store.condition)
     }
 
     /// The follower gets one of the contents that are on their way, and may get it again.
-    private mutating func handOver(_ world: World, _ held: Set<String>) -> String? {
+    private mutating func handOver(_ world: Surroundings, _ held: Set<String>) -> String? {
         guard !hasSource, !mail.isEmpty else { return nil }
         var content = mail[pick(mail.count)]
-        let isAhead = world.store.fault == .followersGetUnsavedTokens
-        if isAhead, let newest = world.processes.lazy.compactMap(\.newest).first { content = .active(newest) }
+        if let newest = world.newest { content = .active(newest) }
         show(content)
         return send(.given(content.withoutRefreshToken), world, held)
     }
@@ -92,7 +100,7 @@ struct WorldFollower {
         if tombstone.reason != .moved { endings.insert(tombstone.session) }
     }
 
-    private mutating func ask(_ world: World, _ held: Set<String>) -> String? {
+    private mutating func ask(_ world: Surroundings, _ held: Set<String>) -> String? {
         guard waiters.count < 3 else { return nil }
         number += 1
         let id = WaiterID(number: number)
@@ -101,7 +109,7 @@ struct WorldFollower {
         return send(.requested(refused.map { .replacement($0) } ?? .token, id), world, held)
     }
 
-    private mutating func send(_ event: FollowerEvent, _ world: World, _ held: Set<String>) -> String? {
+    private mutating func send(_ event: FollowerEvent, _ world: Surroundings, _ held: Set<String>) -> String? {
         for action in machine.handle(event, at: world.instant) {
             switch action {
             case .read:
@@ -147,10 +155,11 @@ extension World {
     mutating func letFollow() {
         guard isShared, !plan.hasMirroredNames else { return }
         if let bundle = store.content.bundle { heldTokens.insert(bundle.accessToken) }
+        let isAhead = store.fault == .followersGetUnsavedTokens
+        let newest = isAhead ? processes.lazy.compactMap(\.newest).first : nil
+        let surroundings = WorldFollower.Surroundings(now: now, instant: instant, store: store, newest: newest)
         for index in followers.indices {
-            var follower = followers[index]
-            if let broken = follower.go(self, held: heldTokens) { fail(.follower, broken) }
-            followers[index] = follower
+            if let broken = followers[index].go(surroundings, held: heldTokens) { fail(.follower, broken) }
         }
     }
 }
