@@ -26,8 +26,8 @@ struct StrictProfileTests {
         let counters = try await profile.counters()
         #expect(counters["sign_ins"] == 1 && counters["rotations"] == 3 && counters["resource_ok"] == 12)
         #expect(counters["proofs_refused"] == nil && counters["reuses"] == nil && counters["refused"] == nil)
-        // The request that was pushed, the code and three refreshes, and twelve requests: each first and fourth proof to
-        // a server meets a nonce that is new.
+        // The request that was pushed, the code and three refreshes, and twelve requests: each first and fourth proof
+        // to a server meets a nonce that is new.
         #expect(counters["challenges"] == 2 + 4)
     }
 

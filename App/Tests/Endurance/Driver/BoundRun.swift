@@ -101,8 +101,8 @@ struct BoundRun {
         try await peers.start()
     }
 
-    /// The failures of requests, without those of proofs that were used twice: on Linux, libcurl repeats a request whose
-    /// connection was closed.
+    /// The failures of requests, without those of proofs that were used twice: on Linux, libcurl repeats a request
+    /// whose connection was closed.
     private func failures(of peers: Fleet) -> [String] {
         let isRepeating = transport == .urlSession
         return peers.failures.filter { !isRepeating || !$0.contains("→ 401 invalid_dpop_proof") }

@@ -6,8 +6,8 @@ import OAuth2Flows
 import Storage
 import TokenRefresh
 
-/// A session of the strict profile, whose tokens are bound to a key (DPoP, RFC 9449). Its processes share the tokens and
-/// the key, each in a file of mode 0600.
+/// A session of the strict profile, whose tokens are bound to a key (DPoP, RFC 9449). Its processes share the tokens
+/// and the key, each in a file of mode 0600.
 struct BoundSession: Sendable {
     let issuer: URL
     let resourceServer: URL
