@@ -201,12 +201,6 @@ extension String {
         hasOnlyBytes { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }
     }
 
-    /// Whether all bytes of the text as UTF-8 are allowed.
-    func hasOnlyBytes(_ isAllowed: (UInt8) -> Bool) -> Bool {
-        // Any text but one of Objective-C has its bytes in one place, where they are read several times as fast.
-        utf8.withContiguousStorageIfAvailable { bytes in bytes.allSatisfy(isAllowed) } ?? utf8.allSatisfy(isAllowed)
-    }
-
     /// The text without spaces and tabs at its ends (RFC 9110 §5.6.3).
     package var withoutSurroundingWhiteSpace: String {
         guard utf8.first?.isBlank == true || utf8.last?.isBlank == true else { return self }
