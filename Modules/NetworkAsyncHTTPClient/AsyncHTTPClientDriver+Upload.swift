@@ -10,6 +10,16 @@ import NetworkExchange
 
 // What is sent.
 extension AsyncHTTPClientDriver {
+    /// The parts of a body that AsyncHTTPClient has not taken.
+    struct Unwritten {
+        var parts: [ByteBuffer] = []
+        var bytes = 0
+        /// Whether the event loop takes parts until there is none.
+        var isWriting = false
+        /// Whether AsyncHTTPClient takes no more.
+        var isRefused = false
+    }
+
     /// The size of the pieces in which a body is handed over.
     private static let pieceSize = 64 * 1_024
     /// From this many bytes on that AsyncHTTPClient has not taken, the sender waits: each wait is a switch between
@@ -92,41 +102,41 @@ extension AsyncHTTPClientDriver {
         _ part: ByteBuffer, through writer: HTTPClient.Body.StreamWriter, on eventLoop: any EventLoop
     ) async -> Bool {
         let wakes = state.withLock { state in
-            guard !state.isEnded else { return false }
-            state.unwritten.append(part)
-            state.unwrittenBytes += part.readableBytes
-            defer { state.isWriting = true }
-            return !state.isWriting
+            guard state.takesParts else { return false }
+            state.unwritten.parts.append(part)
+            state.unwritten.bytes += part.readableBytes
+            defer { state.unwritten.isWriting = true }
+            return !state.unwritten.isWriting
         }
         if wakes { eventLoop.execute { self.writeNext(through: writer, on: eventLoop) } }
-        return await wait { $0.unwrittenBytes >= Self.mostUnwritten }
+        return await wait { $0.unwritten.bytes >= Self.mostUnwritten }
     }
 
     /// Waits until a condition no longer holds.
     ///
     /// - Returns: `false`: no more is wanted.
     private func wait(while isHeld: @Sendable (State) -> Bool) async -> Bool {
-        while true {
-            let goesOn = await withCheckedContinuation { continuation in
-                let (isOver, isHeld) = state.withLock { state in
-                    let (isOver, isHeld) = (state.isEnded || state.isRefused, isHeld(state))
-                    if !isOver, isHeld { state.writer = continuation }
-                    return (isOver, isHeld)
+        while state.withLock({ $0.takesParts && isHeld($0) }) {
+            await withCheckedContinuation { continuation in
+                let waits = state.withLock { state in
+                    guard state.takesParts, isHeld(state) else { return false }
+                    state.writer = continuation
+                    return true
                 }
-                if isOver || !isHeld { continuation.resume(returning: !isOver) }
+                if !waits { continuation.resume() }
             }
-            guard goesOn, state.withLock({ isHeld($0) }) else { return goesOn }
         }
+        return state.withLock { $0.takesParts }
     }
 
     /// Writes all parts that are there, and again when AsyncHTTPClient takes more, until there is none.
     private func writeNext(through writer: HTTPClient.Body.StreamWriter, on eventLoop: any EventLoop) {
         let (parts, sender) = state.withLock { state in
-            defer { (state.unwritten, state.unwrittenBytes, state.writer) = ([], 0, nil) }
-            state.isWriting = !state.unwritten.isEmpty
-            return (state.unwritten, state.writer)
+            let parts = state.unwritten.parts
+            defer { (state.unwritten, state.writer) = (Unwritten(isWriting: !parts.isEmpty), nil) }
+            return (parts, state.writer)
         }
-        sender?.resume(returning: true)
+        sender?.resume()
         var written: EventLoopFuture<Void>?
         for part in parts { written = write(part, through: writer) }
         written?.whenComplete { [weak self] result in
@@ -135,10 +145,10 @@ extension AsyncHTTPClientDriver {
                 return eventLoop.execute { self.writeNext(through: writer, on: eventLoop) }
             }
             let sender = state.withLock { state in
-                defer { (state.isRefused, state.writer) = (true, nil) }
+                defer { (state.unwritten.isRefused, state.writer) = (true, nil) }
                 return state.writer
             }
-            sender?.resume(returning: false)
+            sender?.resume()
         }
     }
 
@@ -163,7 +173,7 @@ extension AsyncHTTPClientDriver {
                     guard await handOver(part, through: writer, on: eventLoop) else { return }
                 }
             }
-            guard await wait(while: { $0.isWriting }) else { return }
+            guard await wait(while: { $0.unwritten.isWriting }) else { return }
             try await makeTrailers()
         } catch {
             return exchange.cancel(error is CancellationError ? error : HTTPTransportError(sending: error))
@@ -174,5 +184,10 @@ extension AsyncHTTPClientDriver {
         }
         if isMine { end.succeed() }
     }
+}
+
+extension AsyncHTTPClientDriver.State {
+    /// Whether parts of the body are still wanted.
+    fileprivate var takesParts: Bool { !isEnded && !unwritten.isRefused }
 }
 #endif

@@ -15,14 +15,8 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         var attempts = 0
         var upload: Upload?
         /// The sender of the body, while AsyncHTTPClient holds it back.
-        var writer: CheckedContinuation<Bool, Never>?
-        /// The parts of the body that AsyncHTTPClient has not taken.
-        var unwritten: [ByteBuffer] = []
-        var unwrittenBytes = 0
-        /// Whether the event loop takes parts until there is none.
-        var isWriting = false
-        /// Whether AsyncHTTPClient takes no more.
-        var isRefused = false
+        var writer: CheckedContinuation<Void, Never>?
+        var unwritten = Unwritten()
         /// The number of the note of the request.
         var noteNumber: Int?
         var entry: ResponseLog.Entry?
@@ -138,7 +132,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         }
         if let entry = before.entry { eventLoops.add(entry.channel.eventLoop) }
         before.upload?.task.cancel()
-        before.writer?.resume(returning: false)
+        before.writer?.resume()
         if let number = before.noteNumber { client.log?.requests.remove(number) }
         // Before the task: AsyncHTTPClient then fulfils what it holds the sender back with.
         before.upload?.end.fail(error ?? CancellationError())
