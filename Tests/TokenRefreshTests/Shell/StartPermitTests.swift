@@ -47,7 +47,8 @@ import Testing
         for isUnsent in [true, false] {
             let permit = permit
             permit.adopt()
-            #expect(permit.start(isUnsent: { isUnsent }))
+            let mayStart = permit.start(isUnsent: { isUnsent })
+            #expect(mayStart)
             #expect(permit.withdraw() == (isUnsent ? .unsent : .made))
         }
     }
