@@ -93,8 +93,8 @@ extension AsyncHTTPClientDriver {
 
     /// Hands a part to the event loop, and waits while too much is not taken.
     ///
-    /// The event loop is woken where it writes nothing. Where it does, it finds the part when it has written the others,
-    /// so that the next parts are made meanwhile, and no thread wakes another one for each.
+    /// The event loop is woken where it writes nothing. Where it does, it finds the part when it has written the
+    /// others, so that the next parts are made meanwhile, and no thread wakes another one for each.
     ///
     /// - Returns: `false`: no more is wanted. The exchange has ended, or the server has responded before the end of the
     ///   body and does not read on. The response, or the error, is reported elsewhere.

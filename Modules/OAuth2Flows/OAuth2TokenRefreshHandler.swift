@@ -170,8 +170,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// Decides what a failed token call means for the session.
     ///
     /// - Parameter error: Why the call failed, without the call's secrets.
-    /// - Returns: *rejected* for `invalid_grant`, a refused audience for `invalid_target`; otherwise *unavailable*, with
-    ///   the pause that the server requests.
+    /// - Returns: *rejected* for `invalid_grant`, a refused audience for `invalid_target`; otherwise *unavailable*,
+    ///   with the pause that the server requests.
     static func verdict(on error: NetworkError) -> TokenRefreshError {
         let body = RefusedBody(error)
         guard error.isRefusalOfTheCall, let status = error.statusOfWholeResponse, [400, 401, 403].contains(status),

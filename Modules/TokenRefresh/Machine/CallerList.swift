@@ -1,8 +1,8 @@
 /// A value for each caller, in the order of the callers' numbers.
 ///
 /// The numbers of callers rise, and they are served in that order: so nearly every caller is added at the end and
-/// leaves from the start, and any other is found by halving. A crowd needs no table of hashes, which takes room twice as
-/// it grows.
+/// leaves from the start, and any other is found by halving. A crowd needs no table of hashes, which takes room twice
+/// as it grows.
 struct CallerList<Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         let id: WaiterID

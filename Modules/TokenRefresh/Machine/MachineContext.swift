@@ -218,8 +218,9 @@ struct MachineContext: Sendable {
     }
 }
 
-/// Two contexts are equal when the same event has the same effect in both. The effects are empty between two events, and
-/// the last token only saves room. The hash leaves out the random source, which only names keys and stretches pauses.
+/// Two contexts are equal when the same event has the same effect in both. The effects are empty between two events,
+/// and the last token only saves room. The hash leaves out the random source, which only names keys and stretches
+/// pauses.
 extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.moment == second.moment && first.store == second.store && first.room == second.room
