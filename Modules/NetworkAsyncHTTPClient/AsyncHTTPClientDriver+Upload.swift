@@ -10,21 +10,10 @@ import NetworkExchange
 
 // What is sent.
 extension AsyncHTTPClientDriver {
-    /// The parts of a body that AsyncHTTPClient has not taken.
-    struct Unwritten {
-        var parts: [ByteBuffer] = []
-        var bytes = 0
-        /// Whether the event loop takes parts until there is none.
-        var isWriting = false
-        /// Whether AsyncHTTPClient takes no more.
-        var isRefused = false
-    }
-
     /// The size of the pieces in which a body is handed over.
     private static let pieceSize = 64 * 1_024
-    /// From this many bytes on that AsyncHTTPClient has not taken, the sender waits: each wait is a switch between
-    /// threads.
-    private static let mostUnwritten = 4 * pieceSize
+    /// After this many bytes the sender waits until they are written: each wait is a switch between threads.
+    private static let writesAtOnce = 4 * pieceSize
 
     func httpRequest() throws -> HTTPClient.Request {
         let head = request.head
@@ -91,64 +80,23 @@ extension AsyncHTTPClientDriver {
         client.log?.requests.set(NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }), for: number)
     }
 
-    /// Hands a part to the event loop, and waits while too much is not taken.
+    /// Waits until more may be written.
     ///
-    /// The event loop is woken where it writes nothing. Where it does, it finds the part when it has written the
-    /// others, so that the next parts are made meanwhile, and no thread wakes another one for each.
-    ///
-    /// - Returns: `false`: no more is wanted. The exchange has ended, or the server has responded before the end of the
-    ///   body and does not read on. The response, or the error, is reported elsewhere.
-    private func handOver(
-        _ part: ByteBuffer, through writer: HTTPClient.Body.StreamWriter, on eventLoop: any EventLoop
-    ) async -> Bool {
-        let wakes = state.withLock { state in
-            guard state.takesParts else { return false }
-            state.unwritten.parts.append(part)
-            state.unwritten.bytes += part.readableBytes
-            defer { state.unwritten.isWriting = true }
-            return !state.unwritten.isWriting
-        }
-        if wakes { eventLoop.execute { self.writeNext(through: writer, on: eventLoop) } }
-        return await wait { $0.unwritten.bytes >= Self.mostUnwritten }
-    }
-
-    /// Waits until a condition no longer holds.
-    ///
-    /// - Returns: `false`: no more is wanted.
-    private func wait(while isHeld: @Sendable (State) -> Bool) async -> Bool {
-        while state.withLock({ $0.takesParts && isHeld($0) }) {
-            await withCheckedContinuation { continuation in
-                let waits = state.withLock { state in
-                    guard state.takesParts, isHeld(state) else { return false }
-                    state.writer = continuation
-                    return true
+    /// - Returns: `false`: the exchange has ended. AsyncHTTPClient may then never fulfil the future.
+    private func isWritten(_ written: EventLoopFuture<Void>) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let isEnded = state.withLock { state in
+                if !state.isEnded { state.writer = continuation }
+                return state.isEnded
+            }
+            guard !isEnded else { return continuation.resume(returning: false) }
+            written.whenComplete { [weak self] result in
+                let writer = self?.state.withLock { state in
+                    defer { state.writer = nil }
+                    return state.writer
                 }
-                if !waits { continuation.resume() }
+                writer?.resume(returning: (try? result.get()) != nil)
             }
-        }
-        return state.withLock { $0.takesParts }
-    }
-
-    /// Writes all parts that are there, and again when AsyncHTTPClient takes more, until there is none.
-    private func writeNext(through writer: HTTPClient.Body.StreamWriter, on eventLoop: any EventLoop) {
-        let (parts, sender) = state.withLock { state in
-            let parts = state.unwritten.parts
-            defer { (state.unwritten, state.writer) = (Unwritten(isWriting: !parts.isEmpty), nil) }
-            return (parts, state.writer)
-        }
-        sender?.resume()
-        var written: EventLoopFuture<Void>?
-        for part in parts { written = write(part, through: writer) }
-        written?.whenComplete { [weak self] result in
-            guard let self else { return }
-            if case .success = result {
-                return eventLoop.execute { self.writeNext(through: writer, on: eventLoop) }
-            }
-            let sender = state.withLock { state in
-                defer { (state.unwritten.isRefused, state.writer) = (true, nil) }
-                return state.writer
-            }
-            sender?.resume()
         }
     }
 
@@ -164,16 +112,24 @@ extension AsyncHTTPClientDriver {
 
     private func send(through writer: HTTPClient.Body.StreamWriter, end: EventLoopPromise<Void>) async {
         do {
-            let eventLoop = end.futureResult.eventLoop
+            var last: EventLoopFuture<Void>?
+            var unwritten = 0
             for try await piece in request.body {
                 var rest = piece[...]
                 while !rest.isEmpty {
                     let part = ByteBuffer(bytes: rest.prefix(Self.pieceSize))
                     rest = rest.dropFirst(Self.pieceSize)
-                    guard await handOver(part, through: writer, on: eventLoop) else { return }
+                    unwritten += part.readableBytes
+                    let written = write(part, through: writer)
+                    last = written
+                    guard unwritten >= Self.writesAtOnce else { continue }
+                    // It fails when the exchange has ended, or the server has responded before the end of the body and
+                    // does not read on. The response, or the error, is reported elsewhere.
+                    guard await isWritten(written) else { return }
+                    (last, unwritten) = (nil, 0)
                 }
             }
-            guard await wait(while: { $0.unwritten.isWriting }) else { return }
+            if let last, !(await isWritten(last)) { return }
             try await makeTrailers()
         } catch {
             return exchange.cancel(error is CancellationError ? error : HTTPTransportError(sending: error))
@@ -184,10 +140,5 @@ extension AsyncHTTPClientDriver {
         }
         if isMine { end.succeed() }
     }
-}
-
-extension AsyncHTTPClientDriver.State {
-    /// Whether parts of the body are still wanted.
-    fileprivate var takesParts: Bool { !isEnded && !unwritten.isRefused }
 }
 #endif

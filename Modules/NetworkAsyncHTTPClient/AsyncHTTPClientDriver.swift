@@ -15,8 +15,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         var attempts = 0
         var upload: Upload?
         /// The sender of the body, while AsyncHTTPClient holds it back.
-        var writer: CheckedContinuation<Void, Never>?
-        var unwritten = Unwritten()
+        var writer: CheckedContinuation<Bool, Never>?
         /// The number of the note of the request.
         var noteNumber: Int?
         var entry: ResponseLog.Entry?
@@ -132,7 +131,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         }
         if let entry = before.entry { eventLoops.add(entry.channel.eventLoop) }
         before.upload?.task.cancel()
-        before.writer?.resume()
+        before.writer?.resume(returning: false)
         if let number = before.noteNumber { client.log?.requests.remove(number) }
         // Before the task: AsyncHTTPClient then fulfils what it holds the sender back with.
         before.upload?.end.fail(error ?? CancellationError())
