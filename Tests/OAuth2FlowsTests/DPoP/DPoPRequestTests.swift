@@ -144,7 +144,7 @@ struct DPoPRequestTests {
     {
         let client = try await BoundClient()
         // Its time stands still: a request that waited for the owner would not end.
-        let follower = SessionFollower(clock: ManualTimeSource())
+        let follower = SessionFollower(clock: ManualTimeSource(date: Date()))
         follower.follow(try #require(await client.store.load()))
         func get(provedBy prover: DPoPProver) async throws -> Int {
             let network = client.session.client.authenticated(
