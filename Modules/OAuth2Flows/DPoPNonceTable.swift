@@ -90,8 +90,7 @@ struct DPoPNonceTable: Sendable {
     /// Forgets a key.
     mutating func forget(_ thumbprint: String) { entries[thumbprint] = nil }
 
-    /// Whether a clock of this age of the world can have shown the date, and the difference. The time of a proof is
-    /// made of them.
+    /// Whether a clock can have shown the date and the difference, of which the time of a proof is made.
     private static func isPlausible(_ nonce: ProofNonce) -> Bool {
         (0...253_402_300_799).contains(nonce.date.timeIntervalSince1970) && abs(nonce.clockSkew) < 1e10
     }
