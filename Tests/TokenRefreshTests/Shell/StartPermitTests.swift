@@ -8,9 +8,10 @@ import Testing
 
     private var permit: StartPermit { StartPermit(until: clock.uptime + .seconds(30), on: clock) }
 
-    @Test func `a call that no transport has asked for may be under way, and one that was adopted was not made`() {
-        #expect(permit.withdraw() == .made)
+    @Test func `a call is under way once its right was used or handed over, and before that it was not made`() {
+        #expect(permit.withdraw() == .notMade)
         let adopted = permit
+        #expect(adopted.handOver())
         adopted.adopt()
         #expect(adopted.withdraw() == .notMade)
         #expect(!adopted.start() && !adopted.handOver(), "for good")
