@@ -32,6 +32,10 @@ extension DevBackend {
         /// change that, and another sign-in does.
         public var recentSignIns: [String: Duration] = [:]
 
+        /// The resources (RFC 8707) that have access tokens of their own, by the paths of their requests, with the
+        /// wildcards of a fault's rule. Elsewhere the tokens for no resource are accepted, and no others.
+        public var resources: [String: String] = [:]
+
         /// The grace window: the time after a rotation in which the previous refresh token still returns its successor.
         ///
         /// Zero, the default, treats any second use as theft and revokes the family (RFC 9700 §4.14.2).

@@ -8,6 +8,8 @@ struct OAuth2Routes: Sendable {
     let sessions: Sessions
     let client: DevBackend.OAuth2Client
     let limits: DevBackend.Limits
+    /// The resources that have access tokens of their own (RFC 8707).
+    let resources: Set<String>
     let pending: PendingAuthorizations
 
     var routes: [Route] {
@@ -44,7 +46,7 @@ struct OAuth2Routes: Sendable {
 
     private func token(_ request: Request, _ context: BackendContext) async throws -> Response {
         let key: String?
-        let refreshToken: String
+        let (refreshToken, resource): (String, String?)
         do {
             key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
             let form = try await form(of: request, in: context.exchange)
@@ -58,14 +60,18 @@ struct OAuth2Routes: Sendable {
             guard let token = form["refresh_token"] else {
                 throw OAuth2Error.invalidRequest("refresh_token is missing.")
             }
-            refreshToken = token
+            (refreshToken, resource) = (token, form["resource"])
+            if let resource, !resources.contains(resource) {
+                throw OAuth2Error(.badRequest, "invalid_target", "The resource is unknown.")
+            }
         } catch {
             sessions.ledger.count(\.refreshes.rejected)
             throw error
         }
         do {
             let pair = try await sessions.refresh(
-                refreshToken, key: key.map { RefreshToken.Key(client: client.id, value: $0) }, in: context.exchange)
+                refreshToken, key: key.map { RefreshToken.Key(client: client.id, value: $0) }, at: resource,
+                in: context.exchange)
             return try response(to: pair)
         } catch let refusal as TokenFamilies.Refusal {
             throw OAuth2Error.invalidGrant(APIError(refusal).message)

@@ -30,6 +30,7 @@ struct BackendServices: Sendable {
             expiredTokenStatus: configuration.dialect.expiredTokenStatus,
             accessTokenField: configuration.dialect.accessTokenField.flatMap { HTTPField.Name($0) },
             recentSignIns: configuration.recentSignIns.map { (PathPattern($0), $1) },
+            resources: configuration.resources.map { (PathPattern($0), $1) },
             now: configuration.now)
         feed = ArticleFeed(database: database, limit: configuration.limits.eventStreams)
         uploads = try UploadFolder(
@@ -51,6 +52,7 @@ struct BackendServices: Sendable {
             articles: Articles(database: database), feed: feed, authenticator: authenticator, limits: limits, now: now)
         let oauth2 = OAuth2Routes(
             sessions: sessions, client: configuration.oauth2Client, limits: limits,
+            resources: Set(configuration.resources.values),
             pending: PendingAuthorizations(
                 deviceLifetime: configuration.deviceCodeLifetime, interval: configuration.devicePollInterval, now: now))
         let dev = DevRoutes(database: database, feed: feed, faults: faults, ledger: ledger, limits: limits)

@@ -17,6 +17,8 @@ struct AccessTokens: Sendable {
         let iat: Int
         /// The time of expiry, in seconds since 1970.
         let exp: Int
+        /// The resource that it is for (RFC 8707). `nil`: for none of those that have tokens of their own.
+        var aud: String?
         /// Unique, so that two tokens of one second differ.
         let jti: String
     }
@@ -36,11 +38,11 @@ struct AccessTokens: Sendable {
     }
 
     /// The claims of a token that is issued now.
-    func claims(for grant: TokenFamilies.Grant, epoch: Int, now: Date) -> Claims {
+    func claims(for grant: TokenFamilies.Grant, at resource: String? = nil, epoch: Int, now: Date) -> Claims {
         let seconds = now.timeIntervalSince1970
         return Claims(
             sub: String(grant.userID), sid: grant.familyID, gen: grant.generation, epoch: epoch,
-            iat: Int(seconds.rounded(.down)), exp: Int((seconds + lifetime.seconds).rounded(.up)),
+            iat: Int(seconds.rounded(.down)), exp: Int((seconds + lifetime.seconds).rounded(.up)), aud: resource,
             jti: UUID().uuidString.lowercased())
     }
 

@@ -18,6 +18,7 @@ struct Authenticator: Sendable {
     let expiredTokenStatus: DevBackend.ExpiredTokenStatus
     let accessTokenField: HTTPField.Name?
     let recentSignIns: [(path: PathPattern, maximumAge: Duration)]
+    let resources: [(path: PathPattern, uri: String)]
     let now: @Sendable () -> Date
 
     /// The user and the session that a request belongs to.
@@ -39,7 +40,11 @@ struct Authenticator: Sendable {
         guard let family, family.userID == userID else { throw Refusal.invalid.error() }
         guard family.revokedAt == nil else { throw Refusal.revoked.error() }
         guard claims.gen >= family.generation || !faults.plan.strictRotation else { throw expired }
-        try checkSignIn(of: family, for: RouteTable.relativePath(exchange.path))
+        let path = RouteTable.relativePath(exchange.path)
+        guard claims.aud == resources.first(where: { $0.path.matches(path) })?.uri else {
+            throw Refusal.otherResource.error()
+        }
+        try checkSignIn(of: family, for: path)
         return Principal(userID: userID, familyID: family.id)
     }
 
@@ -83,6 +88,7 @@ extension Authenticator {
         case invalid = "TOKEN_INVALID"
         case expired = "TOKEN_EXPIRED"
         case revoked = "SESSION_REVOKED"
+        case otherResource = "TOKEN_FOR_OTHER_RESOURCE"
 
         private var message: String {
             switch self {
@@ -90,6 +96,7 @@ extension Authenticator {
             case .invalid: "The access token is not valid."
             case .expired: "The access token has expired."
             case .revoked: "The session has ended."
+            case .otherResource: "The access token is for another resource."
             }
         }
 

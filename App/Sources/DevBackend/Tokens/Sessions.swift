@@ -26,9 +26,10 @@ struct Sessions: Sendable {
     let now: @Sendable () -> Date
 
     /// The grant's refresh token, with a new access token.
-    func pair(for grant: TokenFamilies.Grant) throws -> TokenPair {
+    func pair(for grant: TokenFamilies.Grant, at resource: String? = nil) throws -> TokenPair {
         let now = now()
-        return try pair(for: grant, accessTokens.claims(for: grant, epoch: database.epoch, now: now), now: now)
+        let claims = accessTokens.claims(for: grant, at: resource, epoch: database.epoch, now: now)
+        return try pair(for: grant, claims, now: now)
     }
 
     private func pair(
@@ -54,16 +55,19 @@ struct Sessions: Sendable {
 
     /// Exchanges a refresh token for a new pair, in one transaction.
     ///
-    /// A request with a key can be repeated: see `TokenFamilies.rotate`.
+    /// A request with a key can be repeated: see `TokenFamilies.rotate`. The result is then for the resource of the
+    /// first one.
     ///
     /// - Throws: `TokenFamilies.Refusal`.
-    func refresh(_ token: String, key: RefreshToken.Key?, in exchange: Exchange) async throws -> TokenPair {
+    func refresh(
+        _ token: String, key: RefreshToken.Key?, at resource: String? = nil, in exchange: Exchange
+    ) async throws -> TokenPair {
         let now = now()
         let keyDigest = key?.digest(under: families.succession.key)
         let epoch = database.epoch
         let rotation = try await database.writer.write { [families, accessTokens] database in
             try families.rotate(token, keyDigest: keyDigest, now: now, in: database) { grant in
-                accessTokens.claims(for: grant, epoch: epoch, now: now)
+                accessTokens.claims(for: grant, at: resource, epoch: epoch, now: now)
             }
         }
         switch rotation {
@@ -72,7 +76,7 @@ struct Sessions: Sendable {
             return try pair(for: grant, claims, now: now)
         case .replayed(let grant):
             note(grant, \.refreshes.replayedByGrace, exchange)
-            return try pair(for: grant)
+            return try pair(for: grant, at: resource)
         case .repeated(let grant, let claims):
             note(grant, \.refreshes.replayedByKey, exchange)
             return try pair(for: grant, claims, now: now)
