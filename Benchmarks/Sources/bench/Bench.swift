@@ -10,10 +10,13 @@ enum Program {
         keepFreedMemory()
         let executor = MainThreadExecutor()
         let isCounted = ProcessInfo.processInfo.environment[Instructions.isCounted] != nil
-        Task(executorPreference: isCounted ? executor : nil) {
+        let work: @Sendable () async -> Never = {
             await Bench.main()
             exit(0)
         }
+        // A task with a preference, even for no executor, takes a lock each time that it returns from a call that may
+        // suspend, and so do its children.
+        if isCounted { Task(executorPreference: executor) { await work() } } else { Task.detached { await work() } }
         executor.run()
     }
 }
@@ -81,16 +84,15 @@ struct Run: AsyncParsableCommand {
     @Option(help: "Also draw the charts of the pipeline and of growth, where they were measured, in this folder.")
     var charts: String?
 
+    @Option(help: "Also replace the tables and the charts of this page.")
+    var page: String?
+
     func run() async throws {
         let report = try await selection.measure()
         print(report.table)
         if let json { try report.json.write(to: URL(fileURLWithPath: json)) }
-        guard let charts else { return }
-        for section in report.sections {
-            guard let chart = Chart.all[section.name] else { continue }
-            let file = URL(fileURLWithPath: charts).appendingPathComponent("\(section.name).svg")
-            try Data(chart(report).svg.utf8).write(to: file)
-        }
+        if let charts { try report.drawCharts(in: URL(fileURLWithPath: charts)) }
+        if let page { try ResultsPage(URL(fileURLWithPath: page)).update(by: report) }
     }
 }
 

@@ -6,6 +6,10 @@ struct Report: Encodable, Sendable {
         let name: String
         let summary: String
         let measurements: [Measurement]
+
+        var table: [String] {
+            ["| what | metric | median | lowest – highest | goal |", "|---|---|--:|--:|--:|"] + measurements.map(\.row)
+        }
     }
 
     var machine = Machine()
@@ -25,20 +29,27 @@ struct Report: Encodable, Sendable {
     var table: String {
         var lines = ["Measured on \(machine.description)."]
         for section in sections {
-            lines += ["", "### \(section.name)", "", section.summary, ""]
-            lines += ["| what | metric | median | lowest – highest | goal |", "|---|---|--:|--:|--:|"]
-            for measured in section.measurements {
-                let name = measured.name.split(separator: "/").dropFirst().joined(separator: ", ")
-                let goal = measured.goal.map {
-                    ($0.isWhole ? "\(Int($0))" : "\($0)") + (measured.reachesGoal == true ? "" : ", missed")
-                }
-                let spread = measured.value
-                let range = spread.low == spread.high ? "" : "\(spread.low.short) – \(spread.high.short)"
-                lines.append(
-                    "| \(name) | \(measured.metric.rawValue) | \(spread.median.short) | \(range) | \(goal ?? "") |")
-            }
+            lines += ["", "### \(section.name)", "", section.summary, ""] + section.table
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// Draws the charts of those subjects that have one.
+    func drawCharts(in folder: URL) throws {
+        for section in sections {
+            guard let chart = Chart.all[section.name] else { continue }
+            try Data(chart(self).svg.utf8).write(to: folder.appendingPathComponent("\(section.name).svg"))
+        }
+    }
+}
+
+extension Measurement {
+    /// The row of a table.
+    fileprivate var row: String {
+        let what = name.split(separator: "/").dropFirst().joined(separator: ", ")
+        let range = value.low == value.high ? "" : "\(value.low.short) – \(value.high.short)"
+        let goal = goal.map { ($0.isWhole ? "\(Int($0))" : "\($0)") + (reachesGoal == true ? "" : ", missed") }
+        return "| \(what) | \(metric.rawValue) | \(value.median.short) | \(range) | \(goal ?? "") |"
     }
 }
 

@@ -23,7 +23,9 @@ enum FleetBenchmark: Subject {
                 "fleet: skipped, because PostgreSQL is not installed (Debian: postgresql), or there is no user for it")
             return []
         }
-        var found: [Measurement] = []
+        var found = [
+            Measurement(name: "\(name)/one refresh alone", metric: .microseconds, value: try await alone(in: database))
+        ]
         var costs: [Comparison.Costs] = []
         for count in [1_000, 10_000] {
             let cost = try refresh(count, in: database)
@@ -41,6 +43,15 @@ enum FleetBenchmark: Subject {
             found.append(.init(name: "\(name)/10,000 beside 1,000", metric: metric, value: Spread(value)))
         }
         return found
+    }
+
+    /// How long a refresh takes where nothing else does something.
+    private static func alone(in database: Database) async throws -> Spread {
+        let store = PostgreSQLTokenStore(connection: database.connection, cipher: UnencryptedTokenCipher())
+        try await store.prepare()
+        let engine = try await Session(store: store.store(for: "alone")).engine
+        let work = Work(name: "alone") { count in for _ in 0..<count { try await engine.refresh() } }
+        return Spread(try await Comparison(works: [work], count: 20).costs()[0].wall)
     }
 
     /// Each process has its share of the accounts, and refreshes some of them in each round, all at once.

@@ -7,7 +7,8 @@ import TokenRefresh
 enum StormBenchmark: Subject {
     static let name = "storm"
     static let summary =
-        "That many tasks ask for another token at once, one refresh serves all; less a crowd that waits for a gate."
+        "That many tasks ask for another token at once, as a client does for a refused request; one refresh serves all. "
+        + "Less a crowd that waits for a gate."
 
     static func measure() async throws -> [Measurement] {
         var found: [Measurement] = []
@@ -47,11 +48,13 @@ enum StormBenchmark: Subject {
     private static func storm(_ count: Int) async throws {
         let handler = HeldHandler()
         let engine = try await Session(handler: handler).engine
-        let refused = try await engine.token()
+        let refusal = TokenRefusal(of: try await engine.token())
         let arrived = NIOLockedValueBox(0)
         try await wait(count) {
             arrived.withLockedValue { $0 += 1 }
-            guard try await engine.replacement(for: refused).generation == 1 else { throw BenchError("a wrong token") }
+            guard try await engine.replacement(after: refusal).generation == 1 else {
+                throw BenchError("a wrong token")
+            }
         } until: {
             arrived.withLockedValue { $0 } == count
         } end: {
