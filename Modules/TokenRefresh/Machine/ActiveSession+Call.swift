@@ -42,7 +42,8 @@ extension ActiveSession {
         if ended.generation == bundle.generation, !isStoring {
             restoreIntent(before: ended.recording, ended.mark == .none ? ended.intent : ended.intent.abandoned)
         }
-        if case .refreshing(id, .calling) = phase { failAttempt(error) }
+        guard case .refreshing(id, .calling) = phase else { return serveAfterCall() }
+        failAttempt(error)
     }
 
     /// The session ends here.

@@ -95,7 +95,7 @@ extension ActiveSession {
 
     mutating func abandonCall() {
         endCall()
-        guard case .refreshing(_, .calling) = phase else { return }
+        guard case .refreshing(_, .calling) = phase else { return serveAfterCall() }
         failAttempt(TokenRefreshError(.unavailable, reason: "the call did not end"))
     }
 

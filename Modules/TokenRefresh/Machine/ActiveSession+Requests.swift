@@ -150,6 +150,7 @@ extension ActiveSession {
         case .refreshing:
             join(waiter)
         case .resting where call != nil:
+            if waitsForHeir(waiter) { return }
             // G8. The call of an attempt that missed its deadline is still under way: no second one is made.
             let error =
                 lastFailure(of: audience)?.error

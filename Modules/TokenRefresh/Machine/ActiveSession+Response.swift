@@ -21,7 +21,8 @@ extension ActiveSession {
         guard base.session == bundle.session, base.generation == bundle.generation else {
             context.stopLimits(of: id)
             if inherit(result, id) { return }
-            return emit(.report(.responseDropped(session: base.session)))
+            emit(.report(.responseDropped(session: base.session)))
+            return serveAfterCall()
         }
         switch (phase, result) {
         case (.refreshing(_, .storing), _), (.activating, _):

@@ -103,6 +103,23 @@ extension ActiveSession {
         return true
     }
 
+    /// A caller that wants a refresh waits for the call that a step-up has left under way, as no second one is made.
+    ///
+    /// - Returns: Whether it waits: for its deadline at most.
+    mutating func waitsForHeir(_ waiter: Waiter) -> Bool {
+        let end = waiter.since + policy.deadline
+        guard let heir, call?.id == heir, uptime < end else { return false }
+        if context.room.isEmpty(.pause) { emit(.startTimer(.cooldown(bundle.session), at: end)) }
+        context.room.add(waiter, to: .pause)
+        return true
+    }
+
+    /// That call has ended, and has brought nothing: its callers need another one.
+    mutating func serveAfterCall() {
+        guard case .resting = phase, call == nil, context.outcome == nil else { return }
+        serveQueue()
+    }
+
     /// The tokens in use are stored.
     mutating func stepUpStored() {
         mustPrevail = false

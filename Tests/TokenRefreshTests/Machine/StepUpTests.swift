@@ -135,6 +135,33 @@ import Testing
         #expect(bundle.accessToken == "access-high" && bundle.refreshToken == "refresh-ada-1")
     }
 
+    @Test func `G32: who wants a refresh then waits for the one under way, for the deadline at most`() {
+        var script = signedIn(as: ada)
+        _ = script.refresh(1)
+        _ = stepUp(&script, refreshToken: nil)
+        let call = script.call
+        #expect(script.refresh(2) == [])
+        #expect(script.wrote() == ["50: done"])
+        _ = script.pass(.seconds(20))
+        #expect(script.refused(3, generation: 1) == [])
+        #expect(script.pass(.seconds(10)) == ["2: refreshUnavailable"])
+        #expect(script.respond(call: call) == ["save ada g2"])
+        #expect(script.wrote() == ["call g2"], "the access token is that of the step-up, which was refused")
+        #expect(script.lastRequest?.refreshToken == "refresh-ada-1")
+    }
+
+    @Test func `G32: if it brings nothing, they get a refresh of their own`() {
+        var script = signedIn(as: ada)
+        _ = script.refresh(1)
+        _ = stepUp(&script, refreshToken: nil)
+        let call = script.call
+        _ = script.wrote()
+        #expect(script.refresh(2) == [])
+        #expect(script.respond(.unavailable, call: call) == ["call g1"])
+        #expect(script.respond() == ["save ada g2"])
+        #expect(script.wrote() == ["2: signed in ada"])
+    }
+
     @Test func `G32: that next refresh token is not lost while the step-up is being stored`() throws {
         var script = signedIn(as: ada)
         _ = script.refused(1, generation: 0)
