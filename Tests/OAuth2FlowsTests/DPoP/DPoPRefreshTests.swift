@@ -69,6 +69,18 @@ final class FailingKeys: SigningKeyStore {
     }
 }
 
+/// A transport whose responses take a while on a clock.
+private struct SlowTransport: HTTPTransport {
+    let base: URLSessionTransport
+    let clock: ManualTimeSource
+    let delay: Duration
+
+    func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+        defer { clock.advance(by: delay) }
+        return try await base.perform(request)
+    }
+}
+
 @Suite("G34: the refresh of tokens that are bound to a key", .timeLimit(.minutes(5)))
 struct DPoPRefreshTests {
     @Test func `a nonce that is not known is fetched by a call that spends nothing`() async throws {
@@ -99,6 +111,22 @@ struct DPoPRefreshTests {
         let calls = session.server.requests
         #expect(calls.map { $0["Idempotency-Key"] } == ["fixture-key", "fixture-key"])
         #expect(calls.map(\.body).first == calls.map(\.body).last)
+    }
+
+    @Test func `a challenge that comes when the right to start the call has ended is a refusal, and no second call`()
+        async throws
+    {
+        let (session, clock) = (try await BoundSession(), ManualTimeSource())
+        let transport = SlowTransport(base: URLSessionTransport(), clock: clock, delay: .seconds(30))
+        var handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: session.server.tokenEndpoint, client: .public(id: "fixture-client"),
+            network: NetworkClient(baseURL: session.server.url, transport: transport))
+        handler.prover = session.prover
+        let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
+        let request = session.request(nonces: session.nonces("nonce-old"), permit)
+        let error = try await #require(throws: TokenRefreshError.self) { try await handler.refresh(request) }
+        #expect(error.code == .unavailable && error.status == 400, "a whole response: the call is not lost")
+        #expect(session.server.now.challenges == 1 && session.server.requests.count == 1)
     }
 
     @Test func `a server that wants a nonce again is unavailable, and its tokens stay`() async throws {
