@@ -26,6 +26,7 @@ extension ExploredWorld {
         hasher.combine(world.journal.entry)
         hasher.combine(world.signedOut)
         hasher.combine(world.vanished)
+        hasher.combine(world.haveVanished)
         hasher.combine(world.notedEndings)
         return hasher.finalize()
     }

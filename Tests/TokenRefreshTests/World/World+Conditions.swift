@@ -81,6 +81,7 @@ extension World {
         case .tombstone(let end): vanished.insert(end.session)
         case .empty: break
         }
+        haveVanished.formUnion(vanished)
         let pending = journal.entry.pending.reduce(into: Set()) { $0.formUnion($1.sessions) }
         signedOut = signedOut.filter { pending.contains($0) && !server[$0].isRetired }
     }

@@ -28,6 +28,7 @@ extension World {
             // The journal may not know yet of the sign-in that has replaced it, and whose tokens have vanished.
             guard let session = sighting?.session,
                 vanished.contains(session) || (!vanished.isEmpty && server[session].isRetired)
+                    || (haveVanished.contains(session) && before.event.misses(session))
             else {
                 return fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
             }
@@ -54,6 +55,14 @@ extension World {
 extension RefreshAction {
     fileprivate var saysLost: Bool {
         if case .publish(.signedOut(.lost)) = self { true } else { false }
+    }
+}
+
+extension RefreshEvent {
+    /// Whether a read was made when the store did not hold a session: since then it may have been written again.
+    fileprivate func misses(_ session: SessionID) -> Bool {
+        guard case .read(_, .success(let content), _) = self else { return false }
+        return content.bundle?.session != session
     }
 }
 

@@ -30,6 +30,8 @@ struct World {
     var notedEndings: Set<SessionID> = []
     /// The sessions whose tokens the store has lost, without their end.
     var vanished: Set<SessionID> = []
+    /// The same, of which some are there again.
+    var haveVanished: Set<SessionID> = []
     var processes: [DeviceProcess] = []
     var calls: [Call] = []
     /// The idempotency keys of the grants whose calls have returned nothing yet.
