@@ -13,7 +13,8 @@ import Testing
 @Suite struct ResponseLogHandlerTests {
     private struct LaterError: Error {}
 
-    private let channel = EmbeddedChannel(handler: ResponseLogHandler(ResponseLog(), isStream: false))
+    private let channel = EmbeddedChannel(
+        handler: ResponseLogHandler(ResponseLog(decompressionRatio: 200), isStream: false))
 
     private func send(whole: Bool = true) throws {
         let head = NIOHTTP1.HTTPRequestHead(version: .http1_1, method: .POST, uri: "/")
@@ -47,7 +48,7 @@ import Testing
     private func permitted(until deadline: Duration, on clock: ManualTimeSource) throws -> (
         head: HTTPClientRequestPart, permit: StartPermit, channel: EmbeddedChannel
     ) {
-        let log = ResponseLog()
+        let log = ResponseLog(decompressionRatio: 200)
         let permit = StartPermit(until: deadline, on: clock)
         permit.adopt()
         var fields: NIOHTTP1.HTTPHeaders = [:]
