@@ -48,7 +48,7 @@ extension TokenBundle {
 
 extension Data {
     /// What a store of a later version would have written.
-    static let ofLaterVersion = Data(#"{"format":"latchkey-tokens","version":4,"tokens":[]}"#.utf8)
+    static let ofLaterVersion = Data(#"{"format":"latchkey-tokens","version":99,"tokens":[]}"#.utf8)
 
     static let garbage = Data("not a bundle".utf8)
 }
