@@ -52,7 +52,7 @@ extension TokenRefreshCoordinator {
     /// let files = NetworkClient(baseURL: fileServer).authenticated(by: session.tokens(for: .files))
     /// ```
     ///
-    /// They come from the refresh token of the session, which is spent by one refresh at a time, whatever the audience.
+    /// They come from the refresh token of the session, which is spent by one refresh at a time for all audiences.
     /// A client sends them to the origins of its own policy only (G15).
     ///
     /// - Parameter audience: Where the tokens are used.

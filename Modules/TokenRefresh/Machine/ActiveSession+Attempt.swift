@@ -124,12 +124,10 @@ extension ActiveSession {
     /// Another process has refreshed: its tokens are used, and no call is made if the wanted one is among them, and is
     /// valid for long enough.
     mutating func adopt(_ found: TokenBundle, _ id: AttemptID, ownerMayCall: Bool) {
-        let old = bundle
-        adoptTokens(found)
+        let old = adoptTokens(found)
+        let isNew = old.value(for: wanted) != bundle.value(for: wanted)
         switch expiry(of: wanted).urgency(at: uptime) {
-        case .none where old.value(for: wanted) != bundle.value(for: wanted),
-            .ahead where old.value(for: wanted) != bundle.value(for: wanted):
-            finishAdopting(after: old)
+        case .none where isNew, .ahead where isNew: finishAdopting(after: old)
         case .none, .ahead, .due, .expired:
             proceed(found, id, ownerMayCall: ownerMayCall)
         }
@@ -143,7 +141,9 @@ extension ActiveSession {
     }
 
     /// Uses the bundle of another process.
-    mutating func adoptTokens(_ found: TokenBundle) {
+    ///
+    /// - Returns: The tokens before.
+    mutating func adoptTokens(_ found: TokenBundle) -> TokenBundle {
         context.storeMayHaveChanged = true
         let old = bundle
         bundle = found.with(refreshIntent: nil)
@@ -154,6 +154,7 @@ extension ActiveSession {
         persistence = .current
         key = CallKey(of: found.refreshIntent, moment)
         doubt = nil
+        return old
     }
 
     /// The lease is held and nothing newer is stored: the call may be made, unless another one may be under way.
@@ -228,9 +229,7 @@ extension ActiveSession {
             return conclude(.isReplaced(by: stored))
         // A call whose intent is marked has no lease: another process may have refreshed meanwhile.
         case .active(let stored) where stored.displaces(bundle) && (canStart || call?.mark == .stored):
-            let old = bundle
-            adoptTokens(stored)
-            return finishAdopting(after: old)
+            return finishAdopting(after: adoptTokens(stored))
         // Rule 7: another process has tried to refresh these tokens.
         case .active(let stored) where stored.hasSameTokens(as: bundle) && canStart:
             recordSighting(stored)

@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 
 /// The access tokens of a session (RFC 8707): the main one, and those of other audiences. One refresh token brings them
-/// all, so one refresh at a time is made for the session, whatever the audience.
+/// all, so one refresh at a time is made for the session, for all audiences.
 extension ActiveSession {
     /// What is known of the access token of an audience.
     subscript(audience: TokenAudience?) -> AccessTokenState {
@@ -100,7 +100,7 @@ extension ActiveSession {
         }
     }
 
-    /// The new tokens of a call. The refresh token is used whatever the access token is for. The access token of an
+    /// The new tokens of a call. The refresh token is used for any audience of the access token. The access token of an
     /// audience that this handler does not list is not: the call has only completed that of another handler.
     func renewal(
         by tokens: TokenRefreshResult, for audience: TokenAudience?, lifetime: Duration?, sentAt sent: Instant

@@ -75,9 +75,7 @@ extension ActiveSession {
             return prevail(over: stored)
         case .active(let stored) where stored.displaces(bundle):
             context.forgetWrites()
-            let old = bundle
-            adoptTokens(stored)
-            return finishAdopting(after: old)
+            return finishAdopting(after: adoptTokens(stored))
         case .active, .empty:
             let isSame = found.bundle?.hasSameTokens(as: new?.bundle ?? bundle) ?? false
             guard let new else {
