@@ -5,7 +5,7 @@ import Testing
 @testable import NetworkRecording
 
 /// No input crashes a parser, makes it hang, or makes it use time out of proportion to its size (G26).
-@Suite("Parsers of what a server writes", .timeLimit(.minutes(20)))
+@Suite("Parsers of what a server writes", .ownThread, .timeLimit(.minutes(20)))
 struct ParserFuzzTests {
     static let parsers: [FuzzedParser] = [
         FuzzedParser(

@@ -6,7 +6,7 @@ import Testing
 @testable import OAuth2Flows
 
 /// No input crashes a parser, makes it hang, or makes it use time out of proportion to its size (G26).
-@Suite("Parsers of what an authorization server writes", .timeLimit(.minutes(20)))
+@Suite("Parsers of what an authorization server writes", .ownThread, .timeLimit(.minutes(20)))
 struct ParserFuzzTests {
     private static let claims =
         #"{"iss":"https://id.example.com","sub":"a","aud":["b","c"],"azp":"b","exp":1,"iat":2.5}"#

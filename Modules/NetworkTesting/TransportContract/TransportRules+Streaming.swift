@@ -41,8 +41,7 @@ extension TransportRules {
             let pieces = AsyncStream<Data>.makeStream()
             pieces.continuation.yield(Data("piece 0".utf8))
             let body = HTTPBody(once: pieces.stream)
-            let response = try await subject.perform(
-                subject.request(.post, peer.url, body: body, idleTimeout: .seconds(20)))
+            let response = try await subject.perform(subject.request(.post, peer.url, body: body))
             var echoed = 0
             for try await piece in response.body {
                 try expect(piece == Data("piece \(echoed)".utf8), otherwise: "a wrong piece came back")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -6,7 +7,7 @@ import Testing
 /// Rules 1 to 9 between two processes: every interleaving within bounds, not a sample of them.
 ///
 /// `make explore` walks further, and takes `BOUNDS`, as in `make explore BOUNDS="refresh=3 pause=2 crash=1 faults=1"`.
-@Suite struct ExplorationTests {
+@Suite(.ownThread) struct ExplorationTests {
     private static let environment = ProcessInfo.processInfo.environment
 
     /// What is walked with every run of the tests.

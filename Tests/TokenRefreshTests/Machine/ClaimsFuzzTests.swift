@@ -6,7 +6,7 @@ import Testing
 
 /// No access token crashes the reader of its claims, makes it hang, or makes it use time out of proportion to its size
 /// (G26). A server writes the token.
-@Suite(.timeLimit(.minutes(20))) struct ClaimsFuzzTests {
+@Suite(.ownThread, .timeLimit(.minutes(20))) struct ClaimsFuzzTests {
     private static func token(_ payload: Data) -> String {
         let text = payload.base64EncodedString()
         let encoded = text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -8,7 +9,7 @@ import Testing
 /// `SEED` and `STEPS` in the environment choose other worlds, and more of them. `SURVEY=1` continues after a violation,
 /// and prints for each broken law the seeds of the first worlds that break it and the trace of one. `WORLD` is the seed
 /// of a single world, whose violations are printed as traces.
-@Suite struct SimulationTests {
+@Suite(.ownThread) struct SimulationTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["SEED"].flatMap(UInt64.init) ?? 20_260_101
     private static let steps = environment["STEPS"].flatMap(Int.init) ?? 300_000
