@@ -43,8 +43,10 @@ struct CallAuthentication: Sendable {
     private var replacement: SessionToken?
     private(set) var replacements = 0
 
-    /// How often the call was repeated with a nonce that the server wanted: at most once for each token (G34).
+    /// How often the call was repeated with a nonce that the server wanted (G34).
     private(set) var challenges = 0
+    /// Whether the last attempt was such a repetition: what is challenged again has failed.
+    private var answersChallenge = false
 
     init(_ rules: Rules, continuity: SessionContinuity? = nil) {
         self.rules = rules
@@ -139,10 +141,11 @@ struct CallAuthentication: Sendable {
     mutating func retry(_ failure: NetworkError, isReplayable: Bool) async throws -> RetryDecision {
         // G34. It refreshes nothing and ends nothing: the token was not looked at.
         if carriesProof, failure.response?.wantsNonce == true {
-            guard challenges <= replacements, let carried else { return .doNotRetry }
-            (challenges, replacement) = (challenges + 1, carried)
+            guard !answersChallenge, let carried else { return .doNotRetry }
+            (challenges, answersChallenge, replacement) = (challenges + 1, true, carried)
             return .retry(after: .zero)
         }
+        answersChallenge = false
         if carried != nil,
             let demand = failure.demandingStepUp(orOneOf: policy.expiredStatuses, withoutQuoting: secrets)
         {

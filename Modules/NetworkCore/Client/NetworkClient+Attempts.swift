@@ -225,10 +225,8 @@ extension NetworkClient {
         let isReplayable = call.body.isReplayable
         var decision =
             try await withTokens(of: &call) { try await $0.retry(failure, isReplayable: isReplayable) } ?? .doNotRetry
-        // An attempt with a token in place of one that was refused is no retry, and has a limit of its own.
-        let retries = call.attempt - (call.authentication.map { $0.replacements + $0.challenges } ?? 0)
         for interceptor in call.interceptors
-        where call.settings.retries && decision == .doNotRetry && retries < configuration.maximumAttempts {
+        where call.settings.retries && decision == .doNotRetry && call.retries + 1 < configuration.maximumAttempts {
             decision = try await asking(call) { [context = call.context] in
                 try await interceptor.retry(failure, context: context)
             }

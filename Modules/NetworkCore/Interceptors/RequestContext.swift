@@ -11,6 +11,10 @@ public struct RequestContext: Sendable {
     /// The number of this attempt, from 1.
     public let attempt: Int
 
+    /// How many of the attempts before this one were sent again because they had failed. An attempt with a token in
+    /// place of one that was refused, or with the proof that a server asked for, is no retry.
+    public let retries: Int
+
     /// The request method.
     public let method: HTTPMethod
 
@@ -50,10 +54,11 @@ public struct RequestContext: Sendable {
     package var message: CallMessage?
 
     /// Creates a context, for tests of interceptors. Without a word on it, the method says whether the call is
-    /// idempotent.
+    /// idempotent, and each attempt after the first is a retry.
     public init(
         id: UUID = UUID(),
         attempt: Int = 1,
+        retries: Int? = nil,
         method: HTTPMethod = .get,
         requiresAuthentication: Bool = true,
         isIdempotent: Bool? = nil,
@@ -65,6 +70,7 @@ public struct RequestContext: Sendable {
     ) {
         self.id = id
         self.attempt = attempt
+        self.retries = retries ?? max(0, attempt - 1)
         self.method = method
         self.requiresAuthentication = requiresAuthentication
         self.isIdempotent = isIdempotent ?? method.isIdempotent

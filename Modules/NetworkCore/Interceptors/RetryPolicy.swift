@@ -23,7 +23,8 @@ public struct RetryPolicy: RequestInterceptor {
     /// A policy with the defaults and a new budget.
     public static var standard: RetryPolicy { RetryPolicy() }
 
-    /// The most attempts, the first one included.
+    /// The most attempts, the first one included. One with a token in place of one that was refused, or with a proof
+    /// that a server asked for, does not count.
     public var attempts: Int
 
     /// The bound of the first pause. It doubles with each attempt.
@@ -67,13 +68,14 @@ public struct RetryPolicy: RequestInterceptor {
     ///
     /// - Throws: `CancellationError` when the task is cancelled; what `waitUntilReady` throws.
     public func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
-        guard context.attempt < attempts, context.isIdempotent, context.isReplayable, helps(against: failure) else {
+        let attempt = context.retries + 1
+        guard attempt < attempts, context.isIdempotent, context.isReplayable, helps(against: failure) else {
             return .doNotRetry
         }
         let asked = failure.retryAfter ?? .zero
         guard asked <= maximumRetryAfter, budget.withdraw(at: context.clock.uptime) else { return .doNotRetry }
         guard let waitUntilReady, failure.code == .connectionFailed else {
-            return .retry(after: asked + bound(ofPauseAfter: context.attempt) * random())
+            return .retry(after: asked + bound(ofPauseAfter: attempt) * random())
         }
         let isReady: Bool? = try await context.clock.withDeadline(context.clock.uptime + maximumWait) {
             try await waitUntilReady(failure)

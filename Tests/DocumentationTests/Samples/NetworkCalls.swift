@@ -54,7 +54,7 @@ struct AppVersion: RequestInterceptor {
 
 struct RetryWhileLocked: RequestInterceptor {
     func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
-        guard failure.status == 423, context.isIdempotent, context.attempt < 3 else { return .doNotRetry }
+        guard failure.status == 423, context.isIdempotent, context.retries < 2 else { return .doNotRetry }
         return .retry(after: failure.retryAfter ?? .seconds(1))
     }
 }

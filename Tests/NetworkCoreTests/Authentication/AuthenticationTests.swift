@@ -227,6 +227,14 @@ struct AuthenticationTests {
         #expect(provider.refused.map(\.generation) == [0, 1])
     }
 
+    @Test func `a replaced token uses up no retry`() async throws {
+        provider.onReplacement { $0.next }
+        for status in [401, 503, 401, 503] { transport.add(.any ~> .status(status)) }
+        transport.add(.any ~> article)
+        _ = try await client(interceptors: [RetryPolicy(attempts: 3, random: 0)]).send(.article(7))
+        #expect(transport.requests.count == 5)
+    }
+
     @Test func `a third refusal is unauthorized and the provider is not asked again`() async throws {
         provider.onReplacement { $0.next }
         transport.add(.any ~> .status(401))

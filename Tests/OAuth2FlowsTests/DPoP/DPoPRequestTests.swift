@@ -73,6 +73,22 @@ struct DPoPRequestTests {
         #expect(client.engine.state == .signedIn(try #require(await client.store.load()).session))
     }
 
+    @Test func `each attempt may be challenged once, and challenges use up no retry`() async throws {
+        let client = try await BoundClient(interceptors: [RetryPolicy(attempts: 3, baseDelay: .milliseconds(1))])
+        let requests = Locked(0)
+        client.server.change {
+            $0.fails = {
+                requests.withLock {
+                    $0 += 1; return $0 == 2 || $0 == 4
+                }
+            }
+        }
+        #expect(try await client.get() == 1)
+        let now = client.server.now
+        #expect(now.challenges == 3 && now.refreshes == [] && now.faults == [])
+        #expect(client.sent("DPoP").count == 6)
+    }
+
     @Test func `a request that the transport or a policy repeats has another proof`() async throws {
         let client = try await BoundClient(interceptors: [RetryPolicy(attempts: 5, baseDelay: .milliseconds(1))])
         let failures = Locked(2)

@@ -24,7 +24,7 @@ final class StrictDPoPServer: Sendable {
         var clockOffset: TimeInterval = 0
         /// A response to the next whole refresh, in place of its own.
         var nextRefresh: LoopbackServer.Action?
-        /// Whether the next request to a resource fails, before its proof is looked at.
+        /// Whether the next request to a resource fails before it reaches the server, whose nonce changes meanwhile.
         var fails: @Sendable () -> Bool = { false }
         /// Where the path `/redirect` leads.
         var redirectTarget = "/articles"
@@ -79,7 +79,7 @@ extension StrictDPoPServer.State {
         var action = request.target == "/token" ? token(request) : resource(request)
         guard case .respond(let status, var headers, let body) = action else { return action }
         headers["Date"] = Self.text(of: date)
-        if settings.acceptedNonces != nil, settings.namesNonceInSuccesses || status >= 400 {
+        if settings.acceptedNonces != nil, status != 503, settings.namesNonceInSuccesses || status >= 400 {
             headers["DPoP-Nonce"] = "nonce-\(nonce)"
         }
         action = .respond(status, headers: headers, body: body)
@@ -130,7 +130,10 @@ extension StrictDPoPServer.State {
     }
 
     private mutating func resource(_ request: LoopbackServer.Request) -> LoopbackServer.Action {
-        if settings.fails() { return .respond(503) }
+        if settings.fails() {
+            nonce += 1
+            return .respond(503)
+        }
         let authorization = request["Authorization"] ?? ""
         guard authorization.hasPrefix("DPoP ") else {
             faults.append("no DPoP token")
