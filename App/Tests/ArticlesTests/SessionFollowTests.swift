@@ -52,6 +52,25 @@ import Testing
         }
     }
 
+    @Test func `G35: no expired token is in the file while a refresh hangs, and the next one follows`()
+        async throws
+    {
+        try await home.withSignedIn({ $0.accessTokenLifetime = .seconds(5) }) { base, backend in
+            let file = home.location("token")
+            let program = try await home.start(["session", "follow", "--group-readable", file] + base, [:])
+            defer { program.kill() }
+            try await wait(for: { $0 != nil }, in: file)
+            #expect(try mode(of: file) == 0o640)
+            let gate = backend.hold("POST", "/auth/refresh")
+            try await wait(for: { $0 == nil }, in: file)
+            gate.open()
+            try await wait(for: { $0 != nil }, in: file)
+            program.kill(SIGTERM)
+            let errors = await program.result.errors
+            #expect(!errors.contains("unavailable"), "the file was there until the refresh had failed: \(errors)")
+        }
+    }
+
     @Test func `G35: the file is removed when the command is interrupted`() async throws {
         try await home.withSignedIn { base, _ in
             let file = home.location("token")

@@ -10,7 +10,7 @@ struct SessionFollowCommand: AsyncParsableCommand {
         discussion: """
             The file has the access token and a line end. It never has the refresh token, so a tool that reads it \
             cannot end the session by a refresh. A new token replaces the whole file. The file is removed when the \
-            token has expired, when the session ends, and with this command.
+            token has expired or is about to, when the session ends, and with this command.
 
             It has mode 0600. Its folder must be yours, and no other user may write in it. Other commands use it with \
             \(EnvironmentToken.fileVariable).
@@ -53,8 +53,8 @@ struct SessionFollowCommand: AsyncParsableCommand {
     private func keep(_ kept: FollowedTokenFile, of graph: AppGraph, _ console: Console) async throws {
         var written: SessionToken?
         while true {
-            // A refresh may take its time: meanwhile no expired token stays in the file.
-            if graph.session.validToken == nil, let end = graph.report.expiresAt, end <= Date(), written != nil {
+            // A refresh may take its time: meanwhile no token that expires stays in the file.
+            if graph.session.validToken == nil, written != nil {
                 kept.remove()
                 written = nil
             }
