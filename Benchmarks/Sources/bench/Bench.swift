@@ -56,7 +56,11 @@ struct Selection: ParsableArguments {
     @Option(help: "The subjects to measure, separated by commas; all by default.")
     var only: String?
 
+    @Option(help: "Measure nothing: take what an earlier run has written to this file with --json.")
+    var from: String?
+
     func measure() async throws -> Report {
+        if let from { return try .reading(from) }
         let names = only?.split(separator: ",").map(String.init)
         if let wrong = names?.first(where: { name in !subjects.contains { $0.name == name } }) {
             throw ValidationError(

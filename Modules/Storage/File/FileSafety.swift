@@ -31,14 +31,14 @@ struct FileSafety {
     ///
     /// - Throws: ``TokenStoreError`` with code `insecure`.
     func checkOwner(_ status: stat, _ path: String) throws(TokenStoreError) {
-        let shown = path.quotedForShell
         guard status.st_mode & S_IFMT == type else {
             let kind = kind == .folder ? "a folder" : "a regular file"
-            throw insecure("\(path) is not \(kind); move it away: mv \(shown) \((path + ".old").quotedForShell)")
+            let move = "mv \(path.quotedForShell) \((path + ".old").quotedForShell)"
+            throw insecure("\(path) is not \(kind); move it away: \(move)")
         }
         guard access.admits(status) else {
-            throw insecure(
-                "\(path) belongs to user \(status.st_uid); change the owner: sudo chown \(geteuid()) \(shown)")
+            let change = "sudo chown \(geteuid()) \(path.quotedForShell)"
+            throw insecure("\(path) belongs to user \(status.st_uid); change the owner: \(change)")
         }
     }
 
@@ -172,8 +172,13 @@ struct FileSafety {
 extension String {
     /// The text, quoted as one word of a shell command.
     var quotedForShell: String {
-        let plain = CharacterSet(charactersIn: "/._%+-@:").union(.alphanumerics)
-        if !isEmpty && unicodeScalars.allSatisfy({ plain.contains($0) && $0.isASCII }) { return self }
+        let isPlain = unicodeScalars.allSatisfy { scalar in
+            switch scalar {
+            case "a"..."z", "A"..."Z", "0"..."9", "/", ".", "_", "%", "+", "-", "@", ":": true
+            default: false
+            }
+        }
+        if !isEmpty && isPlain { return self }
         return "'" + replacingOccurrences(of: "'", with: "'\\''") + "'"
     }
 }

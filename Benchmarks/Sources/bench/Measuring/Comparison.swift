@@ -40,7 +40,7 @@ struct Comparison {
 }
 
 /// The median of some values, with the lowest and the highest.
-struct Spread: Encodable, Sendable, Hashable {
+struct Spread: Codable, Sendable, Hashable {
     let median: Double
     let low: Double
     let high: Double

@@ -1,5 +1,5 @@
 /// What was measured.
-struct Measurement: Encodable, Sendable {
+struct Measurement: Codable, Sendable {
     /// What it is: `pipeline/URLSession/1 KB/16/with tokens`.
     let name: String
     /// What is counted.
@@ -8,7 +8,7 @@ struct Measurement: Encodable, Sendable {
     /// The value to reach. `nil`: there is none.
     var goal: Double?
 
-    enum Metric: String, Encodable, Sendable {
+    enum Metric: String, Codable, Sendable {
         case processorRatio = "CPU, ratio"
         case wallRatio = "time, ratio"
         case throughputRatio = "requests/s, ratio"

@@ -1,8 +1,8 @@
 import Foundation
 
 /// All that was measured in one run.
-struct Report: Encodable, Sendable {
-    struct Section: Encodable, Sendable {
+struct Report: Codable, Sendable {
+    struct Section: Codable, Sendable {
         let name: String
         let summary: String
         let measurements: [Measurement]
@@ -16,6 +16,11 @@ struct Report: Encodable, Sendable {
     var sections: [Section] = []
 
     var measurements: [Measurement] { sections.flatMap(\.measurements) }
+
+    /// Reads what ``json`` has written.
+    static func reading(_ path: String) throws -> Report {
+        try JSONDecoder().decode(Report.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+    }
 
     var json: Data {
         get throws {
@@ -34,8 +39,9 @@ struct Report: Encodable, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// Draws the charts of those subjects that have one.
+    /// Draws the charts of those subjects that have one. The folder is made where it is missing.
     func drawCharts(in folder: URL) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         for section in sections {
             guard let chart = Chart.all[section.name] else { continue }
             try Data(chart(self).svg.utf8).write(to: folder.appendingPathComponent("\(section.name).svg"))
@@ -54,9 +60,9 @@ extension Measurement {
 }
 
 /// The machine, as far as figures depend on it.
-struct Machine: Encodable, Sendable {
-    let cores = ProcessInfo.processInfo.activeProcessorCount
-    let toolchain = Machine.toolchain
+struct Machine: Codable, Sendable {
+    private(set) var cores = ProcessInfo.processInfo.activeProcessorCount
+    private(set) var toolchain = Machine.toolchain
 
     var description: String { "\(cores) cores, Swift \(toolchain)" }
 
