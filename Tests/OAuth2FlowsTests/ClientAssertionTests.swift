@@ -110,12 +110,17 @@ import Testing
         _ = try await OAuth2TokenExchange(
             tokenEndpoint: server.tokenEndpoint, client: client, network: provider.network
         ).exchange(OAuth2Token("fixture-subject", .accessToken))
-        let handler = handler(provider, client)
+        var handler = handler(provider, client)
         // A repetition of a refresh, with the same key of the intent.
         for _ in 0..<2 { _ = try await handler.refresh(.fixture) }
+        // The audience of a token is not that of the assertion.
+        handler.targets = [.files: try OAuth2Target(audiences: ["files"])]
+        var request = TokenRefreshRequest.fixture
+        request.audience = .files
+        _ = try await handler.refresh(request)
         try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
         let identifiers = try provider.calls.map { try claims(of: $0, key, provider).jti }
-        #expect(identifiers.count == 8 && Set(identifiers).count == 8)
+        #expect(identifiers.count == 9 && Set(identifiers).count == 9)
     }
 
     @Test func `an assertion is valid for a minute, or as long as is said`() async throws {
