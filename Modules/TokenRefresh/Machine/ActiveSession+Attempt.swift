@@ -8,7 +8,7 @@ extension ActiveSession {
     mutating func start(for audience: TokenAudience?) {
         let id = context.nextAttempt()
         wanted = audience
-        emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
+        emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation, audience: audience)))
         emit(.startTimer(.deadline(id), at: uptime + policy.deadline))
         // This attempt serves the waiters of the pause.
         context.room.move(from: .pause, to: .attempt)

@@ -98,7 +98,7 @@ extension ActiveSession {
         if isStored { recordSighting(bundle) }
         lastRefresh = now.date
         doubt = nil
-        emit(.report(.refreshed(session: bundle.session, generation: bundle.generation)))
+        emit(.report(.refreshed(session: bundle.session, generation: bundle.generation, audience: new.audience)))
         return finishAttempt(for: new.audience) { $0 == new.audience }
     }
 
@@ -150,7 +150,9 @@ extension ActiveSession {
         _ scope: FailureScope = .session
     ) {
         let pause = left ?? recordFailure(error, atLeast: least, scope)
-        emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
+        let failed = SessionEvent.refreshFailed(
+            session: bundle.session, error: error, retryAfter: pause, audience: wanted)
+        emit(.report(failed))
         rest()
         for waiter in context.room.take(.attempt) {
             if case .audience(let audience) = scope, waiter.request.audience != audience {

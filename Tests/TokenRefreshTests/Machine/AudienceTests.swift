@@ -175,6 +175,28 @@ extension TokenAudience {
         #expect(script.machine.status.lastFailure == nil)
     }
 
+    @Test func `events of a refresh name its audience`() {
+        var script = MachineScript.signedIn(audiences: both)
+        _ = script.ask(1, for: .files)
+        _ = script.finish()
+        _ = script.ask(2, for: .mail)
+        _ = script.respond(refused)
+        _ = script.refresh(3)
+        _ = script.finish()
+        let audiences = script.events.map { event in
+            switch event {
+            case .refreshStarted(_, _, let audience): "started \(audience?.name ?? "main")"
+            case .refreshed(_, _, let audience): "refreshed \(audience?.name ?? "main")"
+            case .refreshFailed(_, _, _, let audience): "failed \(audience?.name ?? "main")"
+            default: ""
+            }
+        }
+        #expect(
+            audiences.filter { !$0.isEmpty } == [
+                "started files", "refreshed files", "started mail", "failed mail", "started main", "refreshed main",
+            ])
+    }
+
     @Test func `G10: the pause after a refused audience is its own`() {
         var script = MachineScript.signedIn(audiences: both)
         _ = script.ask(1, for: .files)

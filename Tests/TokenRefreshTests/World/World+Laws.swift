@@ -102,10 +102,10 @@ extension World {
             checkStart(process, before)
             checkNeed(process)
             checkQuiet(process)
-        case .refreshed(let session, let generation):
+        case .refreshed(let session, let generation, _):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
             endFailures(process)
-        case .refreshFailed(let session, let error, let pause):
+        case .refreshFailed(let session, let error, let pause, _):
             if error.code != .ambiguous { processes[process].notes.ambiguous = nil }
             processes[process].notes.failure = (session, now, events, now + pause.milliseconds)
             processes[process].notes.isFailing = true
