@@ -51,7 +51,8 @@ public import NetworkExchange
 ///
 /// **Memory.** URLSession on Linux has no back-pressure: a response that is read more slowly than it arrives is
 /// buffered, and fails with code `readTooSlowly` when more than ``Limits/unreadBytes`` wait. What waits can still be
-/// read, and a download then requests the rest in parts.
+/// read, and a download then requests the rest in parts. FoundationNetworking also keeps some 220 bytes of each request
+/// until the process ends, with this transport and without it.
 public final class URLSessionTransport: HTTPTransport {
     /// URLSession's own idle timeout, for the case that this transport's cannot end a request: 7 days.
     public static let sessionTimeout: Duration = .seconds(7 * 24 * 60 * 60)

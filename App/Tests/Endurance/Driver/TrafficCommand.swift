@@ -30,6 +30,10 @@ struct TrafficCommand: AsyncParsableCommand {
             case .urlSession: URLSessionTransport()
             }
         }
+
+        /// What the system's library keeps of each request, at most: 220 bytes were measured of FoundationNetworking
+        /// alone, and more where a request has failed.
+        var bytesKeptOfRequest: Int { self == .urlSession ? 400 : 0 }
     }
 
     private static let readers = 8
