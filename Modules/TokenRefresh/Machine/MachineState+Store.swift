@@ -22,9 +22,12 @@ extension MachineState {
             revocable.removeAll { $0.bundle.session == tombstone.session }
         }
         modifySession { $0.wrote(version, content, outcome) }
-        activate(version)
-        revokeWritten(upTo: version)
-        respondToStoreWaiters(failure, upTo: version)
+        // Where tokens of another process are used in place of those that were to be written next, there is no such
+        // write any more.
+        let settled = context.store.isBehind ? version : context.store.version
+        activate(settled)
+        revokeWritten(upTo: settled)
+        respondToStoreWaiters(failure, upTo: settled)
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.storePause(afterFailures: context.store.failures)
             context.emit(.startTimer(.storeRetry, at: context.now.uptime + pause))

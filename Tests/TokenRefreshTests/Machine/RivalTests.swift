@@ -72,6 +72,19 @@ import Testing
         #expect(script.leased(reading: own) == ["call g1"])
     }
 
+    @Test func `G25, G32: a step-up ends where the write before it finds tokens of another process`() {
+        let (id, ada) = (SessionID(rawValue: "ada"), TokenSubject(issuer: "https://issuer.example", id: "ada"))
+        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
+        var script = MachineScript(isShared: true)
+        _ = script.send(.signIn(login, id, WaiterID(number: 1)))
+        _ = script.storeFails()
+        #expect(script.pass(.seconds(2)) == ["save ada g0"])
+        let high = TokenRefreshResult(accessToken: "access-high", subject: ada)
+        #expect(script.send(.stepUp(high, id, WaiterID(number: 2))) == [])
+        #expect(script.ask(3) == [])
+        #expect(script.wrote(.superseded(by: .active(.stored("ada", 1)))) == ["3: ada g1", "2: done"])
+    }
+
     @Test func `Rule 4: the intent of older tokens, as of a backup, says nothing about the tokens in use`() {
         var script = MachineScript.refreshedOnce(isShared: true)
         _ = script.pass(.seconds(60))
