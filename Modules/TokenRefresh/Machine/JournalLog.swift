@@ -34,7 +34,7 @@ extension JournalEdit.Note {
         case .seen(let session, let date):
             entry.seen = SessionSighting(session: session, date: date, store: store)
         case .ending(var new):
-            if let seen = entry.seen, new.includesUnread || new.sessions.contains(seen.session) {
+            if let seen = entry.seen, new.isMeant(for: seen) {
                 new.sessions.insert(seen.session)
                 entry.seen = nil
             }
@@ -57,6 +57,12 @@ extension PendingSignOut {
     /// Whether another sign-out ends all that this one ends.
     fileprivate func isIncluded(in other: PendingSignOut) -> Bool {
         sessions.isSubset(of: other.sessions) && (!includesUnread || other.includesUnread)
+    }
+
+    /// Whether a session that was seen is to end. One that was first seen later may have begun later, as where a write
+    /// of the journal has hung: whether it has, only its tokens show.
+    fileprivate func isMeant(for seen: SessionSighting) -> Bool {
+        sessions.contains(seen.session) || (includesUnread && seen.date.map { $0 <= date } ?? true)
     }
 
     /// What is left of it once some sessions have ended.

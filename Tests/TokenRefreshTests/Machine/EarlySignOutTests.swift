@@ -134,6 +134,18 @@ import Testing
         #expect(script.wrote() == ["1: done"])
     }
 
+    @Test func `G30: a sign-out that the journal takes late is not meant for a session that was first seen after it`() {
+        let asked = Date(timeIntervalSince1970: 1_800_000_000)
+        let end = PendingSignOut(sessions: [], includesUnread: true, reason: .byUser, date: asked)
+        let id = SessionID(rawValue: "ada")
+        func noted(_ seen: Date?) -> SessionJournalEntry {
+            let entry = SessionJournalEntry(seen: SessionSighting(session: id, date: seen))
+            return JournalEdit(notes: [.ending(end)]).applied(to: entry, store: "the store")
+        }
+        #expect(noted(asked + 1).seen?.session == id && noted(asked + 1).pending == [end])
+        for seen in [asked, nil] { #expect(noted(seen).seen == nil && noted(seen).pending.first?.sessions == [id]) }
+    }
+
     @Test func `G9: a sign-out whose end cannot be stored fails its caller, and is stored later`() {
         var script = script(isShared: true)
         _ = script.loaded(.success(.active(.stored("ada", 0))))
