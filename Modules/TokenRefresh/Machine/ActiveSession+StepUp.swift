@@ -82,12 +82,13 @@ extension ActiveSession {
     }
 
     /// The refresh has ended that was under way when a step-up left its refresh token in use. The token after it must
-    /// not be lost; the access token of the step-up stays.
+    /// not be lost; the access token of the step-up stays. So does a pause that the server asks for (G6).
     ///
-    /// - Returns: Whether the response was one.
+    /// - Returns: Whether the response was a new refresh token.
     mutating func inherit(_ result: Result<TokenRefreshResult, TokenRefreshError>, _ id: AttemptID) -> Bool {
         guard heir == id else { return false }
         heir = nil
+        if case .failure(let error) = result, error.retryAfter != nil { failAttempt(error) }
         guard case .success(let tokens) = result, let refreshToken = tokens.refreshToken, !refreshToken.isEmpty,
             refreshToken != bundle.refreshToken
         else { return false }

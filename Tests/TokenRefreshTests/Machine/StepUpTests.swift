@@ -150,14 +150,20 @@ import Testing
         #expect(script.lastRequest?.refreshToken == "refresh-ada-1")
     }
 
-    @Test func `G32: if it brings nothing, they get a refresh of their own`() {
+    @Test(arguments: [nil, Duration.seconds(30)])
+    func `G6, G32: if it brings nothing, they get a refresh of their own after the pause of the server`(
+        pause: Duration?
+    ) {
         var script = signedIn(as: ada)
         _ = script.refresh(1)
         _ = stepUp(&script, refreshToken: nil)
         let call = script.call
         _ = script.wrote()
         #expect(script.refresh(2) == [])
-        #expect(script.respond(.unavailable, call: call) == ["call g1"])
+        let error = TokenRefreshError(.unavailable, retryAfter: pause, status: 503)
+        #expect(script.respond(error, call: call) == [pause == nil ? "call g1" : "2: refreshUnavailable"])
+        _ = script.pass(pause ?? .zero)
+        if pause != nil { #expect(script.refresh(2) == ["call g1"]) }
         #expect(script.respond() == ["save ada g2"])
         #expect(script.wrote() == ["2: signed in ada"])
     }
