@@ -47,7 +47,16 @@ extension ActiveSession {
         guard waiter.request.audience == nil else { return refuse(waiter, .noRefreshToken) }
         guard isExpiryCertain else { return give(waiter) }
         refuse(waiter, .noRefreshToken)
-        return conclude(.ends(.expired(ending(nil)), revoking: nil, inStore: false))
+        endWithoutRefreshToken(ending(nil))
+    }
+
+    /// Another process may have stored newer tokens, as those of a step-up: in a shared store the write decides (G13).
+    private mutating func endWithoutRefreshToken(_ ending: SessionEnding) {
+        let reason = SignOutReason.expired(ending)
+        guard settings.isShared else { return conclude(.ends(reason, revoking: nil, inStore: false)) }
+        guard canStart, pauseLeft == nil else { return }
+        let version = context.write(.tombstone(reason, at: now.date, of: rejectedScope))
+        phase = .refreshing(context.nextAttempt(), .ending(reason, version: version))
     }
 
     /// Whether no clock that can be set has a part in the expiry of the main token.
@@ -93,7 +102,7 @@ extension ActiveSession {
         guard isExpired || refusal.saysTokenIsInvalid else { return }
         var ending = ending(nil)
         (ending.status, ending.code, ending.requestID) = (refusal.status, refusal.serverCode, refusal.requestID)
-        return conclude(.ends(.expired(ending), revoking: nil, inStore: false))
+        endWithoutRefreshToken(ending)
     }
 
     /// G10: how long the refusing endpoint causes no refresh.

@@ -54,6 +54,21 @@ import Testing
         )
     }
 
+    @Test func `G22, G32: without a refresh token a session ends, and newer tokens of another process stay`() {
+        var script = MachineScript.signedIn(isShared: true, refreshToken: nil)
+        _ = script.pass(.seconds(3_600))
+        #expect(script.ask(1) == ["1: noRefreshToken", "delete"])
+        #expect(script.lastContent?.replacement(for: .success(.active(.stored("ada", 1)))) == nil)
+        #expect(script.wrote(.superseded(by: .active(.stored("ada", 1)))) == [])
+        #expect(script.ask(2) == ["2: ada g1"], "the user has stepped up there")
+
+        var other = MachineScript.signedIn(isShared: true, refreshToken: nil)
+        _ = other.pass(.seconds(3_600))
+        #expect(other.ask(1) == ["1: noRefreshToken", "delete"])
+        #expect(other.ask(2) == ["2: noRefreshToken"])
+        #expect(other.wrote() == ["signedOut expired"])
+    }
+
     @Test func `a session that was moved ends without a revocation`() {
         let moved = StoredSession.moved("ada")
         var script = MachineScript.signedIn(isShared: true)
