@@ -17,7 +17,7 @@ extension ActiveSession {
 
     /// Returns the current token, or lets the caller wait for the next one (G3).
     mutating func giveToken(to waiter: Waiter) {
-        guard !isActivating else { return context.room.add(waiter, to: .pause) }
+        guard !isActivating else { return waitForActivation(waiter) }
         let audience = waiter.request.audience
         let mayRefresh = isRefreshable && canStart && pauseLeft(of: audience) == nil
         let isWaitUseful: Bool
@@ -155,7 +155,7 @@ extension ActiveSession {
         let audience = waiter.request.audience
         switch phase {
         case .activating:
-            context.room.add(waiter, to: .pause)
+            waitForActivation(waiter)
         case .refreshing:
             join(waiter)
         case .resting where call != nil:

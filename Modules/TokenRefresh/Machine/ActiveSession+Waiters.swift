@@ -43,6 +43,12 @@ extension ActiveSession {
         timeWaiters(since: waiter.since)
     }
 
+    /// Lets a caller wait until the tokens of a sign-in are stored.
+    mutating func waitForActivation(_ waiter: Waiter) {
+        context.room.add(waiter, to: .pause)
+        timeWaiters(since: waiter.since)
+    }
+
     /// A caller that has waited before, as for a pause or the store, has less time left than the attempt (G25).
     mutating func timeWaiters(since: Duration?) {
         guard let since, since < uptime else { return }

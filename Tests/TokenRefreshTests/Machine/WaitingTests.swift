@@ -7,6 +7,25 @@ import Testing
 
 /// G3, G6, G25: callers during the pause after a failed refresh.
 @Suite struct WaitingTests {
+    @Test func `G25: a caller that waits for a check, and then for a step-up, waits for the deadline in all`() {
+        var policy = TokenRefreshPolicy()
+        policy.deadline = .seconds(5)
+        let (id, ada) = (SessionID(rawValue: "ada"), TokenSubject(issuer: "https://issuer.example", id: "ada"))
+        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
+        var script = MachineScript(policy: policy, isShared: true)
+        _ = script.send(.signIn(login, id, WaiterID(number: 900)))
+        _ = script.wrote()
+        _ = script.refresh(1)
+        _ = script.leased(reading: .stored("ada", 0))
+        _ = script.finish()
+        #expect(script.refused(2, generation: 1) == ["check"])
+        _ = script.pass(.seconds(1))
+        let high = TokenRefreshResult(accessToken: "access-high", subject: ada)
+        #expect(script.send(.stepUp(high, id, WaiterID(number: 3))) == ["save ada g2"])
+        #expect(script.checked(.active(.stored("ada", 1))) == [])
+        #expect(script.pass(.seconds(4)) == ["2: refreshUnavailable"])
+    }
+
     /// A session whose first refresh has failed, with a pause of one second, and a caller that waits for its end.
     private func pausing() -> MachineScript {
         var policy = TokenRefreshPolicy()
