@@ -24,7 +24,9 @@ struct DeviceStore {
         var silentSince: Int?
     }
 
-    var content: StoredSession = .empty
+    var content: StoredSession = .empty { didSet { changes += 1 } }
+    /// How often the content was set.
+    private(set) var changes = 0
     var condition = Condition.works
     /// The last bundle before the stored one.
     private(set) var earlier: TokenBundle?

@@ -54,6 +54,8 @@ struct World {
     var waiters = 0
     /// One that reads the store, and one that is handed what the store has held.
     var followers: [WorldFollower]
+    /// How often the content of the store had been set when the followers last went on.
+    var followedChanges = 0
     /// The access tokens that the store has held.
     var heldTokens: Set<String> = []
     var madeCalls = 0

@@ -17,6 +17,8 @@ struct WorldFollower {
         let now: Int
         let instant: Instant
         let store: DeviceStore
+        /// Whether the content of the store was set since the last step.
+        let hasNewContent: Bool
         /// The newest tokens of a process, for a fault.
         let newest: TokenBundle?
     }
@@ -52,7 +54,7 @@ struct WorldFollower {
     ///
     /// - Returns: What it does that it must not.
     mutating func go(_ world: Surroundings, held: Set<String>) -> String? {
-        deliver(world.store.content)
+        if world.hasNewContent { deliver(world.store.content) }
         for (timer, end) in timers where end <= world.now {
             timers[timer] = nil
             if let broken = send(.timerFired(timer), world, held) { return broken }
@@ -154,10 +156,13 @@ extension World {
     /// Lets the followers of the device go on, after a step.
     mutating func letFollow() {
         guard isShared, !plan.hasMirroredNames else { return }
-        if let bundle = store.content.bundle { heldTokens.insert(bundle.accessToken) }
+        let hasNewContent = store.changes != followedChanges
+        followedChanges = store.changes
+        if hasNewContent, let bundle = store.content.bundle { heldTokens.insert(bundle.accessToken) }
         let isAhead = store.fault == .followersGetUnsavedTokens
         let newest = isAhead ? processes.lazy.compactMap(\.newest).first : nil
-        let surroundings = WorldFollower.Surroundings(now: now, instant: instant, store: store, newest: newest)
+        let surroundings = WorldFollower.Surroundings(
+            now: now, instant: instant, store: store, hasNewContent: hasNewContent, newest: newest)
         for index in followers.indices {
             if let broken = followers[index].go(surroundings, held: heldTokens) { fail(.follower, broken) }
         }
