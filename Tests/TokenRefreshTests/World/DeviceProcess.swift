@@ -249,6 +249,8 @@ struct ProcessNotes {
     var isFailing = false
     /// The newest token that a resource server has refused, or for which a caller has requested a refresh.
     var complained: Mark?
+    /// The newest token of which a refusal has said that it is invalid.
+    var invalid: Mark?
     /// The ends of the endpoints' cool-downs (G10).
     var coolDowns: [Int: Int] = [:]
     /// Until when no second endpoint causes a refresh of a new token.
@@ -279,6 +281,8 @@ struct ProcessNotes {
     var awaitsJournal = false
     /// What the journal has said before the first read of the store. `nil`: nothing, or too late.
     var journal: SessionJournalEntry?
+    /// The journal has failed, or took too long, and has taken no write since.
+    var isJournalLate = false
     /// When the store last failed, or took too long.
     var storeFailedAt = Int.min
     /// The last write of the end of a session whose refresh token was rejected.
@@ -316,6 +320,8 @@ struct Call {
     let since: Int
     /// When no byte of it may be written any more.
     let startBefore: Int
+    /// The newest token that its process had a complaint of when it was made.
+    var complained: Mark?
     /// The calls with the same refresh token that were under way when it was written.
     var rivals: [Int] = []
     var phase = Phase.made

@@ -121,9 +121,10 @@ extension World {
         let notes = processes[process].notes
         // A request of another audience needs a token, also where a lost call is completed first.
         if call.audience != nil || processes[process].requests.contains(where: { $0.audience != nil }) { return }
-        if let complained = notes.complained, complained == base.mark { return }
+        // Until its first byte is written, a step-up may have brought tokens of which there are complaints.
+        if let complained = call.complained, complained == base.mark { return }
         // A refresh for another audience has moved the generation, and not brought another main token.
-        if let complained = notes.complained, complained.session == base.session,
+        if let complained = call.complained, complained.session == base.session,
             (base.accessGeneration..<base.generation).contains(complained.generation)
         {
             return
@@ -245,7 +246,7 @@ extension World {
     mutating func checkDeletion(_ process: Int, of old: TokenBundle) {
         let family = Int(named: old.session.rawValue)
         guard server.families[family].process != process, !server.families[family].isLoggedOut,
-            !server.families[family].isDamaged,
+            !server.families[family].isDamaged, !mayEndUnread(family),
             let ended = processes[process].notes.ended
         else { return }
         // A sign-out before the first read ends what it finds, unless that shows when its session began.

@@ -6,6 +6,11 @@ import AuthInterface
 extension World {
     /// Notes what a process learns of the journal before it reads the store.
     mutating func noteJournal(_ process: Int, _ event: RefreshEvent) {
+        switch event {
+        case .journalWrote(.success): processes[process].notes.isJournalLate = false
+        case .journalWrote(.failure): processes[process].notes.isJournalLate = true
+        default: break
+        }
         guard case .journalRead(let result) = event, processes[process].notes.awaitsJournal else { return }
         processes[process].notes.awaitsJournal = false
         processes[process].notes.journal = try? result.get()
@@ -26,8 +31,10 @@ extension World {
             fail(.signedOut, "p\(process + 1) is signed in to \(session.rawValue) again")
         case .signedOut(.lost(let sighting)):
             // The journal may not know yet of the sign-in that has replaced it, and whose tokens have vanished.
+            // Nor of an end that it could not note, and after which the process was killed.
             guard let session = sighting?.session,
-                vanished.contains(session) || (!vanished.isEmpty && server[session].isRetired)
+                vanished.contains(session) || unnotedEndings.contains(session)
+                    || (!vanished.isEmpty && server[session].isRetired)
                     || (haveVanished.contains(session) && before.event.misses(session))
             else {
                 return fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
@@ -39,6 +46,21 @@ extension World {
             fail(.lost, "p\(process + 1) says nothing of \(seen.session.rawValue)")
         default: break
         }
+    }
+
+    /// The end of sessions is stored. A store that is not shared keeps no tombstone, so that only the journal tells of
+    /// it later: in vain where it fails, or takes too long.
+    mutating func noteEnd(of scope: EndScope, over old: StoredSession, by process: Int) {
+        guard !isShared, processes[process].notes.isJournalLate else { return }
+        unnotedEndings.formUnion(scope.sessions)
+        unnotedEndings.formUnion([old.bundle?.session, journal.entry.seen?.session].compactMap(\.self))
+    }
+
+    /// Whether a sign-out before the first read may be meant for a session, which any process then ends that finds it:
+    /// it was asked for after the sign-in, or the dates of the two are of different clocks.
+    func mayEndUnread(_ family: Int) -> Bool {
+        guard plan.hasJournal, let asked = unreadSignOutAt, let begun = server.signedInAt(family) else { return false }
+        return begun <= asked || isClockSet(since: asked)
     }
 
     mutating func checkLoss(_ process: Int, _ actions: [RefreshAction]) {

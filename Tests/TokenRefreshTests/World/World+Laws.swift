@@ -88,7 +88,9 @@ extension World {
         timers -= calls.count { $0.process == process && !$0.isOrphan }
         let jobs = processes[process].jobs.count
         if timers > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(timers)", "timers") }
-        if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
+        // The journal is read, and written, beside the store.
+        let jobLimit = Self.jobLimit + (plan.hasJournal ? 2 : 0)
+        if jobs > jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
     }
 
     // MARK: Reports
@@ -238,6 +240,8 @@ extension World {
         }
         if case .journalRead(.success(let entry)) = before.event, entry.ends(session, as: reason) { return }
         if case .journalWrote(.success(let entry)) = before.event, entry.ends(session, as: reason) { return }
+        // What the journal has said before, as of a session that is there again.
+        if case .journalWrote(.failure) = before.event, notedEndings.contains(session) { return }
         guard reason.isExpired else {
             return fail(.ending, "p\(process + 1) ends \(session.rawValue) as \(reason)")
         }
@@ -254,9 +258,11 @@ extension World {
 
     /// G22. Without a refresh token the server's clock, or a refusal that says so, ends a session.
     private mutating func checkExpiry(_ process: Int, _ session: SessionID, _ before: MachineSnapshot) {
-        if before.refusal?.saysTokenIsInvalid == true { return }
+        if processes[process].notes.invalid == Mark(session: session, generation: before.generation) { return }
         let family = Int(named: session.rawValue)
-        let grant = server.grants[server.families[family].newest]
+        // What another process has received and not stored yet is not known.
+        let stored = server.grants.last { $0.family == family && $0.wasStored }
+        let grant = stored ?? server.grants[server.families[family].newest]
         let isOver = plan.server.lifetime.map { now >= grant.issuedAt + $0 - 1_000 } ?? false
         if !isOver { fail(.withoutRefreshToken, "p\(process + 1) ends \(session.rawValue)") }
     }

@@ -159,9 +159,13 @@ extension World {
         let isCoolingDown = processes[process].notes.coolDowns[request.endpoint] ?? 0 > request.since
         if !request.mayBeUnauthorized, !isCoolingDown { fail(.endpoint, "\(text) at e\(request.endpoint)") }
         guard isShared, let stored = store.content.bundle, stored.session == refused.session,
-            stored.generation > refused.generation, [.works, .failsToWrite].contains(condition(for: process)),
+            stored.generation > refused.generation, stored.accessToken != refused.value,
+            [.works, .failsToWrite].contains(condition(for: process)),
             !processes[process].isChecking
         else { return }
+        // A write that has failed, and is to be repeated, shows what the store holds: no check can before it.
+        let status = processes[process].machine.value.status
+        if !status.isStored, status.storeFailure != nil { return }
         if let check = processes[process].check, check.order >= request.order {
             // What the check did not find was stored after it. A store that failed has shown nothing.
             guard let found = check.found?.bundle else { return }

@@ -165,6 +165,7 @@ extension World {
             }
             landed(bundle, process)
         }
+        if case .tombstone(_, _, let scope) = content, !outcome.isFailure { noteEnd(of: scope, over: old, by: process) }
         if case .tombstone(_, _, .rejected) = content, !isShared || new == nil {
             // A late response may still bring tokens, and newer ones may be stored: the session has not ended yet.
         } else if case .tombstone(_, _, let scope) = content, !outcome.isFailure {

@@ -74,6 +74,7 @@ extension World {
         processes[process].requests[index].retries += 1
         if let bundle = processes[process].current?.bundle, bundle.accessToken == refusal.token.value {
             processes[process].notes.complained = bundle.mark
+            if refusal.saysTokenIsInvalid { processes[process].notes.invalid = bundle.mark }
         }
         processes[process].requests[index].order = events
         noteRefusal(process, index, refusal.token)
@@ -123,7 +124,17 @@ extension World {
         (processes[process].notes.coolDowns, processes[process].notes.nextVerificationAt) = ([:], 0)
         // What is refreshed with the token that stays descends from where that does.
         if !bringsRefreshToken, let token = processes[process].newest?.refreshToken {
-            server.grants[grant].root = server.grants[Int(named: token)].root
+            let root = server.grants[Int(named: token)].root
+            server.grants[grant].root = root
+            let isBesideAnother = server.grants.contains { $0.family == family && $0.root > root }
+            if isBesideAnother { rootsBesideStepUps.insert(root) }
+        } else {
+            for other in processes where other.isAlive && other.machine.value.unsavedContent != nil {
+                guard let newest = other.newest, newest.session == session, let token = newest.refreshToken else {
+                    continue
+                }
+                rootsBesideStepUps.insert(server.grants[Int(named: token)].root)
+            }
         }
         send(process, .stepUp(tokens, session, WaiterID(number: request.waiter)))
     }
@@ -134,7 +145,7 @@ extension World {
         guard let bundle = processes[process].current?.bundle, !hasLostContent else { return }
         let root = server.grants[bundle.grant].root
         if let known = processes[process].notes.root, known.session == bundle.session, known.root > root,
-            server.grants[root].generation == 0
+            server.grants[root].generation == 0, !rootsBesideStepUps.contains(root)
         {
             fail(.stepUp, "p\(process + 1) has \(bundle.traceText) after the step-up a\(known.root)")
         }
@@ -153,6 +164,7 @@ extension World {
             server[session].isLoggedOut = true
         } else if processes[process].published == .unknown {
             processes[process].notes.wish = processes[process].notes.wish ?? server.families.count
+            unreadSignOutAt = now
             if let stored = store.content.bundle?.session { server[stored].isLoggedOut = true }
         }
         send(process, .signOut(reason, WaiterID(number: request.waiter)))
@@ -168,7 +180,9 @@ extension World {
             excuse(process)
         case .writeDeadline: excuse(process)
         case .loadDeadline: processes[process].notes.storeFailedAt = now
-        case .journalDeadline: (processes[process].notes.awaitsJournal, processes[process].notes.journal) = (false, nil)
+        case .journalDeadline:
+            (processes[process].notes.awaitsJournal, processes[process].notes.journal) = (false, nil)
+            processes[process].notes.isJournalLate = true
         default: break
         }
         send(process, .timerFired(timer))

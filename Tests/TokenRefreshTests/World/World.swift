@@ -28,6 +28,13 @@ struct World {
     var signedOut: Set<SessionID> = []
     /// The sessions that the journal was to end.
     var notedEndings: Set<SessionID> = []
+    /// The sessions that ended in a store which keeps no tombstone, while the journal could not note it.
+    var unnotedEndings: Set<SessionID> = []
+    /// When a user last signed out before a store was read: the journal notes it for all processes.
+    var unreadSignOutAt: Int?
+    /// The sign-ins whose refresh tokens a step-up has left in use, beside one at the same time that has brought its
+    /// own.
+    var rootsBesideStepUps: Set<Int> = []
     /// The sessions whose tokens the store has lost, without their end.
     var vanished: Set<SessionID> = []
     /// The same, of which some are there again.
@@ -278,6 +285,7 @@ struct World {
             startBefore: startBefore.milliseconds
         )
         call.audience = request.audience
+        call.complained = processes[process].notes.complained
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
         calls.append(call)
         if !plan.delaysWrites { write(call: calls.count - 1) }
