@@ -171,8 +171,9 @@ extension MachineContext {
     /// Adds a note for which the store, or the caller of a sign-out, waits.
     mutating func noteFirst(_ note: JournalEdit.Note) {
         guard hasJournal, journal.want(note) else { return }
+        // What waits already waits no longer for a later note.
+        if !journal.holdsEndings { emit(.startTimer(.journalDeadline, at: now.uptime + journalLimit)) }
         journal.holdsEndings = true
-        emit(.startTimer(.journalDeadline, at: now.uptime + journalLimit))
         writeJournal()
     }
 

@@ -146,6 +146,14 @@ import Testing
         for seen in [asked, nil] { #expect(noted(seen).seen == nil && noted(seen).pending.first?.sessions == [id]) }
     }
 
+    @Test func `G25, G30: a sign-out that is asked for again does not make the first one wait for the journal anew`() {
+        var script = MachineScript(hasJournal: true)
+        _ = script.signOut(1)
+        _ = script.pass(.seconds(4))
+        _ = script.signOut(2)
+        #expect(script.pass(.seconds(1)) == ["load"])
+    }
+
     @Test func `G9: a sign-out whose end cannot be stored fails its caller, and is stored later`() {
         var script = script(isShared: true)
         _ = script.loaded(.success(.active(.stored("ada", 0))))
