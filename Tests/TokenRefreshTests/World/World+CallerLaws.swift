@@ -51,10 +51,10 @@ extension World {
             if journal.entry.pending.contains(where: { $0.sessions.contains(session) }) { return }
             if store.content.bundle?.session == session { fail(.calls, text, "and the tokens are stored") }
         case (.signOut, .failed), (.restore, .failed):
-            // A sign-out of which the journal says nothing fails with the failure of the store before it.
-            let isJournalLate = request.kind == .signOut && processes[process].notes.isJournalLate
-            let since = request.since - (isJournalLate ? plan.policy.storeLimit.milliseconds : 0)
-            if processes[process].notes.storeFailedAt < since { fail(.calls, text, "and the store works") }
+            // Without a session in use it lasts only if the journal has it: its session is lost, or not known.
+            let isNoted = request.kind != .signOut || request.session != nil
+            if !isNoted, processes[process].notes.isJournalLate { return }
+            if processes[process].notes.storeFailedAt < request.since { fail(.calls, text, "and the store works") }
         case (.settle, .done): checkSettled(process, text)
         default: break
         }

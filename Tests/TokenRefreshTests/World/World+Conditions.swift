@@ -94,7 +94,10 @@ extension World {
             if let bundle = process.current?.bundle { noteDamage(.active(bundle)) }
             for job in process.jobs {
                 if case .write(_, .bundle(let bundle, _)) = job.kind { noteDamage(.active(bundle)) }
-                if case .read(_, .success(let read), _)? = job.event { noteDamage(read) }
+                switch job.event {
+                case .read(_, .success(let read), _)?, .wrote(_, .superseded(let read))?: noteDamage(read)
+                default: break
+                }
             }
         }
     }

@@ -163,9 +163,8 @@ extension World {
             [.works, .failsToWrite].contains(condition(for: process)),
             !processes[process].isChecking
         else { return }
-        // A write that has failed, and is to be repeated, shows what the store holds: no check can before it.
-        let status = processes[process].machine.value.status
-        if !status.isStored, status.storeFailure != nil { return }
+        // The end of a write shows what it has found: a check before it counts for nothing.
+        if processes[process].machine.value.unsavedContent != nil { return }
         if let check = processes[process].check, check.order >= request.order {
             // What the check did not find was stored after it. A store that failed has shown nothing.
             guard let found = check.found?.bundle else { return }
