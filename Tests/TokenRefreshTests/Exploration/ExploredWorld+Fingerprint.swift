@@ -28,6 +28,7 @@ extension ExploredWorld {
         hasher.combine(world.vanished)
         hasher.combine(world.haveVanished)
         hasher.combine(world.notedEndings)
+        hasher.combine(world.unreadSignOutAt)
         return hasher.finalize()
     }
 }
@@ -82,6 +83,7 @@ extension DeviceProcess {
         hasher.combine(notes.signedOutBefore)
         hasher.combine(notes.awaitsJournal)
         hasher.combine(notes.journal)
+        hasher.combine(notes.isJournalLate)
         hasher.combine(mustRevoke)
     }
 }
