@@ -101,6 +101,8 @@ struct JournalLog: Hashable, Sendable {
     /// The store waits until an ending is noted, or cannot be.
     var holdsEndings = false
     private var isReading = false
+    /// The journal was written since the read under way has started, which may not show it.
+    private var isReadStale = false
     private var wanted = JournalEdit()
     private var underWay: JournalEdit?
 
@@ -120,8 +122,10 @@ struct JournalLog: Hashable, Sendable {
     }
 
     mutating func read(_ result: Result<SessionJournalEntry, TokenStoreError>) {
-        isReading = false
+        let isStale = isReadStale
+        (isReading, isReadStale) = (false, false)
         switch result {
+        case .success where isStale: failure = nil
         case .success(let found): learn(found)
         case .failure(let error): failure = error
         }
@@ -204,7 +208,9 @@ struct JournalLog: Hashable, Sendable {
         underWay = nil
         let hasMore = !wanted.notes.isEmpty
         switch result {
-        case .success(let found): learn(found)
+        case .success(let found):
+            learn(found)
+            isReadStale = isReading
         case .failure(let error):
             failure = error
             wanted.notes = (written + wanted.notes).suffix(JournalEdit.noteLimit)

@@ -146,6 +146,16 @@ import Testing
         for seen in [asked, nil] { #expect(noted(seen).seen == nil && noted(seen).pending.first?.sessions == [id]) }
     }
 
+    @Test func `G30: a read of the journal that ends after a write of it does not hide what was written`() {
+        var script = MachineScript(hasJournal: true)
+        #expect(script.ask(1) == ["journal"])
+        _ = script.signOut(2)
+        let earlier = script.journal
+        _ = script.journalWrote()
+        #expect(script.send(.journalRead(.success(earlier))) == ["load"])
+        #expect(script.loaded(.success(.empty)).contains("note readOrReplaced"))
+    }
+
     @Test func `G25, G30: a sign-out that is asked for again does not make the first one wait for the journal anew`() {
         var script = MachineScript(hasJournal: true)
         _ = script.signOut(1)
