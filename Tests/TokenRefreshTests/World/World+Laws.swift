@@ -59,7 +59,9 @@ extension World {
             switch request.kind {
             case .settle: continue
             case .signIn: limit = policy.storeLimit.milliseconds
-            case .restore, .signOut: limit = policy.storeLimit.milliseconds * 2
+            case .restore: limit = policy.storeLimit.milliseconds * 2
+            // Where a sign-out is asked for again, the first one waits for the note of the second one, too.
+            case .signOut: limit = policy.storeLimit.milliseconds * (plan.hasJournal ? 5 : 4) / 2
             case .token, .replacement, .refresh: limit = policy.deadline.milliseconds
             }
             if waited > limit + 10 * Self.lateness {
