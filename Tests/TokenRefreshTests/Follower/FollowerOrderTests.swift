@@ -41,6 +41,7 @@ import Testing
             _ = script.pass(.seconds(60))
             _ = script.give(script.bundle("ada", 1, begun: 600))
             _ = script.pass(.seconds(3_600))
+            _ = script.give(script.bundle("ada", 2, begun: 600))
             #expect(script.give(script.bundle("bob", 0, begun: 300)) == ["signed in bob"])
             #expect(script.give(script.bundle("bob", 1, begun: 300)) == [])
             #expect(script.ask(1) == ["1: bob g1"])
