@@ -73,6 +73,11 @@ import Testing
         let plain = NetworkClient(baseURL: baseURL, transport: transport)
         let failure = await #expect(throws: NetworkError.self) { try await plain.send(.article(7)) }
         #expect(failure?.code == .unacceptableStatus && failure?.stepUp == nil)
+        // A redirect to another origin takes the token away: that origin demands nothing of the session.
+        transport.add(.any ~> .status(302, headers: ["Location": "https://other.example/7"]))
+        let foreign = try await self.failure(#"Bearer error="insufficient_user_authentication""#)
+        #expect(foreign.code == .unacceptableStatus && foreign.stepUp == nil)
+        #expect(provider.refusals.isEmpty)
     }
 
     @Test func `G17, G26: of a demand what is too long, or quotes a token, is left out, and no claims are shown`()
