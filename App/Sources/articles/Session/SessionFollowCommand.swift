@@ -52,6 +52,7 @@ struct SessionFollowCommand: AsyncParsableCommand {
     /// - Throws: `AuthenticationError` with code `notSignedIn` at its end; ``Failure`` when the file cannot be written.
     private func keep(_ kept: FollowedTokenFile, of graph: AppGraph, _ console: Console) async throws {
         var written: SessionToken?
+        var hadToken = false
         while true {
             // A refresh may take its time: meanwhile no token that expires stays in the file.
             if graph.session.validToken == nil, written != nil {
@@ -63,15 +64,15 @@ struct SessionFollowCommand: AsyncParsableCommand {
                 if token.value != written?.value {
                     try kept.write(token.value)
                     if written == nil { console.note("\(file) has the access token; Ctrl-C removes it") }
-                    written = token
+                    (written, hadToken) = (token, true)
                 }
             } catch let error as AuthenticationError
                 where error.code == .refreshUnavailable || error.code == .storeUnavailable
             {
                 // The token has expired, and the session goes on.
-                if written != nil { console.note(Failure(error).message) }
+                if hadToken { console.note(Failure(error).message) }
                 kept.remove()
-                written = nil
+                (written, hadToken) = (nil, false)
             }
             try await Task.sleep(for: Self.pause)
         }
