@@ -12,7 +12,7 @@ public enum SignOutReason: Sendable {
 
     /// The authorization server refused the refresh token, or the access token of a session without a refresh token
     /// expired. These are the only reasons for which the engine itself ends a session.
-    case expired(SessionEnding)
+    indirect case expired(SessionEnding)
 
     /// The application ended the session for another reason, such as "account disabled".
     case application(String)
@@ -23,7 +23,7 @@ public enum SignOutReason: Sendable {
     /// A session was there, and nothing that the store keeps says that it ended: its tokens have vanished (G30).
     /// Nothing was deleted or revoked: where the same tokens are there again, the user is signed in again. The sighting
     /// says where and when they were last seen; `nil`: not known.
-    case lost(SessionSighting?)
+    indirect case lost(SessionSighting?)
 
     /// The session expired, with no details known.
     public static func expired() -> SignOutReason { .expired(SessionEnding()) }

@@ -7,7 +7,7 @@ public enum StoredSession: Sendable, Hashable {
     case active(TokenBundle)
 
     /// The session and the reason of its end. A tombstone holds no token.
-    case tombstone(SessionTombstone)
+    indirect case tombstone(SessionTombstone)
 
     /// The tokens, if there are any.
     public var bundle: TokenBundle? {

@@ -8,53 +8,83 @@ public import Foundation
 /// Descriptions, dumps and reflections of a bundle never contain a token.
 public struct TokenBundle: Sendable, Hashable, Codable {
     /// The token that requests carry: the session's main access token.
-    public private(set) var accessToken: String
+    public var accessToken: String { content.parts.accessToken }
 
     /// The token that is exchanged for the next access token, if the server issued one.
-    public private(set) var refreshToken: String?
+    public var refreshToken: String? { content.parts.refreshToken }
 
     /// When the access token expires, on the server's clock as far as it is known. `nil`: not known.
-    public let expiresAt: Date?
+    public var expiresAt: Date? { content.parts.expiresAt }
 
     /// How far the server's clock was ahead of this device's when the bundle was received, in seconds. Zero if the
     /// server's clock was not known.
-    public let clockSkew: TimeInterval
+    public var clockSkew: TimeInterval { content.parts.clockSkew }
 
     /// The login these tokens belong to. A new sign-in has a new identity, even of the same user.
-    public let session: SessionID
+    public var session: SessionID { content.parts.session }
 
     /// How many refreshes lie between the sign-in (0) and this bundle.
-    public private(set) var generation: Int
+    public var generation: Int { content.parts.generation }
 
     /// When the call that brought the access token was sent, on the same clock as ``expiresAt``. `nil`: not known.
     ///
     /// With ``expiresAt`` it gives the token's ``lifetime``, which decides when the token is refreshed in every process
     /// that uses it (G3).
-    public let receivedAt: Date?
+    public var receivedAt: Date? { content.parts.receivedAt }
 
     /// When the session was signed in, on the clock of the device that did it. `nil`: not known.
     ///
     /// It stays the same when the tokens are refreshed. Of two sessions it says which one was signed in later.
-    public let signedInAt: Date?
+    public var signedInAt: Date? { content.parts.signedInAt }
 
     /// Whose tokens they are. `nil`: not known. It stays the same when the tokens are refreshed (G31).
-    public let subject: TokenSubject?
+    public var subject: TokenSubject? { content.parts.subject }
 
     /// The scope of the access token, separated by spaces (RFC 6749 §3.3). `nil`: not known.
-    public let scope: String?
+    public var scope: String? { content.parts.scope }
 
     /// The intent of the refresh that was about to be made with ``refreshToken`` when the bundle was stored. `nil`:
     /// none.
-    public private(set) var refreshIntent: RefreshIntent?
+    public var refreshIntent: RefreshIntent? { content.parts.refreshIntent }
 
     /// The key to which the tokens are bound (DPoP, RFC 9449), with the last nonces of the servers. `nil`: none.
-    public let binding: TokenBinding?
+    public var binding: TokenBinding? { content.parts.binding }
 
     /// The access tokens of other audiences, which the same refresh token has brought (RFC 8707).
-    public private(set) var audienceTokens: [TokenAudience: AccessToken]
+    public var audienceTokens: [TokenAudience: AccessToken] { content.parts.audienceTokens }
 
     /// The generation that brought ``accessToken``. Refreshes for other audiences may have followed.
-    public let accessGeneration: Int
+    public var accessGeneration: Int { content.parts.accessGeneration }
+
+    /// What the copies of a bundle share: a copy counts one reference, and moves one word.
+    private let content: Content
+
+    private final class Content: Hashable, Sendable {
+        let parts: Parts
+
+        init(_ parts: Parts) { self.parts = parts }
+
+        static func == (first: Content, second: Content) -> Bool { first === second || first.parts == second.parts }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(parts) }
+    }
+
+    private struct Parts: Hashable, Sendable {
+        var accessToken: String
+        var refreshToken: String?
+        let expiresAt: Date?
+        let clockSkew: TimeInterval
+        let session: SessionID
+        var generation: Int
+        let receivedAt: Date?
+        let signedInAt: Date?
+        let subject: TokenSubject?
+        let scope: String?
+        var refreshIntent: RefreshIntent?
+        let binding: TokenBinding?
+        var audienceTokens: [TokenAudience: AccessToken]
+        let accessGeneration: Int
+    }
 
     /// Creates a bundle from its parts.
     public init(
@@ -73,21 +103,22 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         audienceTokens: [TokenAudience: AccessToken] = [:],
         accessGeneration: Int? = nil
     ) {
-        self.accessToken = accessToken
-        self.refreshToken = refreshToken
-        self.expiresAt = expiresAt
-        self.clockSkew = clockSkew
-        self.session = session
-        self.generation = generation
-        self.receivedAt = receivedAt
-        self.refreshIntent = refreshIntent
-        self.signedInAt = signedInAt
-        self.binding = binding
-        self.subject = subject
-        self.scope = scope
-        self.audienceTokens = audienceTokens
-        self.accessGeneration = accessGeneration ?? generation
+        content = Content(
+            Parts(
+                accessToken: accessToken, refreshToken: refreshToken, expiresAt: expiresAt, clockSkew: clockSkew,
+                session: session, generation: generation, receivedAt: receivedAt, signedInAt: signedInAt,
+                subject: subject, scope: scope, refreshIntent: refreshIntent, binding: binding,
+                audienceTokens: audienceTokens, accessGeneration: accessGeneration ?? generation))
     }
+
+    /// The bundle with other parts.
+    private func changed(_ change: (inout Parts) -> Void) -> TokenBundle {
+        var parts = content.parts
+        change(&parts)
+        return TokenBundle(parts)
+    }
+
+    private init(_ parts: Parts) { content = Content(parts) }
 
     /// How long the access token is valid from ``receivedAt`` on. `nil` if one of the two instants is not known, or
     /// their difference is not a plausible lifetime.
@@ -117,9 +148,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// - Parameter intent: The intent of the refresh that is about to be made; `nil` for none.
     /// - Returns: The bundle.
     public func with(refreshIntent intent: RefreshIntent?) -> TokenBundle {
-        var bundle = self
-        bundle.refreshIntent = intent
-        return bundle
+        guard intent != nil || refreshIntent != nil else { return self }
+        return changed { $0.refreshIntent = intent }
     }
 
     /// The bundle for a follower (G29): without the refresh token, and without the intent, whose key is a secret too. A
@@ -127,26 +157,15 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     ///
     /// A device or process that gets this bundle can send requests, and can never spend the refresh token.
     public var withoutRefreshToken: TokenBundle {
-        var bundle = self
-        bundle.refreshToken = nil
-        bundle.refreshIntent = nil
-        bundle.audienceTokens = [:]
-        return bundle
+        guard refreshToken != nil || refreshIntent != nil || !audienceTokens.isEmpty else { return self }
+        return changed { ($0.refreshToken, $0.refreshIntent, $0.audienceTokens) = (nil, nil, [:]) }
     }
 
     /// The bundle of a session whose access token has expired, for a follower: which session it is, without a token.
-    package var withoutTokens: TokenBundle {
-        var bundle = withoutRefreshToken
-        bundle.accessToken = ""
-        return bundle
-    }
+    package var withoutTokens: TokenBundle { withoutRefreshToken.changed { $0.accessToken = "" } }
 
     /// The bundle without the access tokens of other audiences.
-    package var withoutAudiences: TokenBundle {
-        var bundle = self
-        bundle.audienceTokens = [:]
-        return bundle
-    }
+    package var withoutAudiences: TokenBundle { audienceTokens.isEmpty ? self : changed { $0.audienceTokens = [:] } }
 
     /// The same access token in a later generation.
     ///
@@ -155,10 +174,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     ///   - refreshToken: The refresh token in place of this one; `nil` keeps it.
     /// - Returns: The bundle.
     package func moved(to generation: Int, refreshToken: String? = nil) -> TokenBundle {
-        var bundle = self
-        bundle.generation = generation
-        bundle.refreshToken = refreshToken ?? self.refreshToken
-        return bundle
+        changed { ($0.generation, $0.refreshToken) = (generation, refreshToken ?? $0.refreshToken) }
     }
 
     /// Whether another bundle is the same generation of the same login with the same tokens. Their intents
