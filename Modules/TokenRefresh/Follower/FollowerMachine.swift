@@ -204,7 +204,6 @@ struct FollowerMachine: Sendable {
         case .tombstone(let tombstone): end(tombstone)
         case .empty: if case .unknown = state { change(to: .signedOut(.never, ended: nil)) }
         }
-        respond()
     }
 
     private mutating func follow(_ bundle: TokenBundle) {
@@ -234,10 +233,12 @@ struct FollowerMachine: Sendable {
         }
     }
 
+    /// Requests that wait are looked at again: without a change, none of them would get another response.
     private mutating func change(to new: State) {
         let before = published
         state = new
         if published != before { actions.append(.publish(published)) }
+        respond()
     }
 
     private mutating func serverDateNoted(_ date: Date) {

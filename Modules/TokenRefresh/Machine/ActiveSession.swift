@@ -32,7 +32,8 @@ struct ActiveSession: Hashable, Sendable {
         case refreshing(AttemptID, Stage)
     }
 
-    enum Stage: Hashable, Sendable {
+    /// In a box: a phase is looked at with each event, and changes rarely.
+    indirect enum Stage: Hashable, Sendable {
         /// Another process may hold the lease.
         case leasing
         /// Another process may have refreshed already. `isStale`: the read may not show a write that has ended since.

@@ -86,12 +86,15 @@ struct Lease: Hashable, Sendable {
         let isStored = !store.isBehind
         if session == nil, isStored { endedCalls = [:] }
         let isEndMissed = session == nil && store.hasMissed && endedCalls.isEmpty
+        // Optional chaining would copy the session.
+        let isCalling = if let session { session.value.call != nil } else { false }
         var released: [AttemptID] = []
-        if isEndMissed || (isStored && session?.value.call == nil) {
+        if isEndMissed || (isStored && !isCalling) {
             released = lost
             lost = []
         }
-        let isNeeded = !isSuspending && session?.value.needsLease ?? false
+        let isInUse = if let session { session.value.needsLease } else { false }
+        let isNeeded = !isSuspending && isInUse
         if let held, (isStored && !isNeeded) || (isEndMissed && !isSuspending) {
             released.append(held.id)
             state = .none

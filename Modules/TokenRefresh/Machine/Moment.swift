@@ -56,6 +56,7 @@ struct Moment: Sendable {
     static let shortestSleep: Duration = .seconds(1)
 
     mutating func advance(to instant: Instant) {
+        if instant == now, steadySince != nil { return }
         let slept = instant.asleep - now.asleep
         now = instant
         if steadySince != nil, slept >= Self.shortestSleep { noteWake() }
