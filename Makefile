@@ -143,16 +143,18 @@ tsan: setup-test ## Run the modules' tests under the thread sanitizer
 	# The simulation and the exploration have one thread each, and would keep the other tests waiting.
 	.ci/test --sanitize=thread --scratch-path .build-tsan --skip 'SimulationTests|ExplorationTests|RepositoryTests'
 
+# Without the checks of exclusive access, which take an eighth of a simulation: `make test` has them.
+SIMULATION := LATCHKEY_MODULE=TokenRefresh swift test -c release -Xswiftc -enable-testing \
+	-Xswiftc -enforce-exclusivity=unchecked --scratch-path .build-release
+
 .PHONY: simulate
 simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000 WALKS=1000
-	SEED=$(SEED) STEPS=$(STEPS) WALKS=$(WALKS) WALK=$(WALK) SWIFT_DETERMINISTIC_HASHING=1 LATCHKEY_MODULE=TokenRefresh \
-		swift test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+	SEED=$(SEED) STEPS=$(STEPS) WALKS=$(WALKS) WALK=$(WALK) SWIFT_DETERMINISTIC_HASHING=1 $(SIMULATION) \
 		--filter 'SimulationTests|ShellWalkTests'
 
 .PHONY: explore
 explore: ## Walk all interleavings of two processes: make explore BOUNDS="refresh=3 crash=1 faults=1" STATES=5000000
-	EXPLORE=large BOUNDS="$(BOUNDS)" STATES=$(STATES) LATCHKEY_MODULE=TokenRefresh swift test -c release \
-		-Xswiftc -enable-testing --scratch-path .build-release --filter ExplorationTests
+	EXPLORE=large BOUNDS="$(BOUNDS)" STATES=$(STATES) $(SIMULATION) --filter ExplorationTests
 
 .PHONY: mutants
 mutants: setup-test ## Change one line at a time; a test must fail each time: make mutants ONLY=backoff LIMIT=20 SEED=7

@@ -9,7 +9,8 @@ import Foundation
 final class DeviceProcess {
     private(set) var machine: SharedMachine
     /// The machine's current tokens, stored after each event: reading them from the machine copies all of it.
-    private(set) var current: (bundle: TokenBundle, expiry: Expiry)?
+    private(set) var bundle: TokenBundle?
+    private var expiry = Expiry.unknown
     private(set) var published = SessionState.unknown
     /// The state that was published last so far: an event may publish two.
     var announced = SessionState.unknown
@@ -65,7 +66,8 @@ final class DeviceProcess {
     /// A process in the same state, which changes on its own.
     func copy() -> DeviceProcess {
         let copy = DeviceProcess(machine: machine, owner: owner, incarnation: incarnation)
-        (copy.current, copy.published, copy.announced, copy.newest) = (current, published, announced, newest)
+        (copy.bundle, copy.expiry, copy.newest) = (bundle, expiry, newest)
+        (copy.published, copy.announced) = (published, announced)
         (copy.isAlive, copy.isSuspended, copy.isSuspending) = (isAlive, isSuspended, isSuspending)
         (copy.suspendedAt, copy.requests, copy.timers, copy.jobs) = (suspendedAt, requests, timers, jobs)
         (copy.leases, copy.knownLoss, copy.released, copy.retryAt) = (leases, knownLoss, released, retryAt)
@@ -73,6 +75,9 @@ final class DeviceProcess {
         (copy.asleep, copy.isUsed) = (asleep, isUsed)
         return copy
     }
+
+    /// The tokens in use.
+    var current: (bundle: TokenBundle, expiry: Expiry)? { bundle.map { ($0, expiry) } }
 
     /// Whether something can happen in the process.
     var runs: Bool { isAlive && !isSuspended }
@@ -84,9 +89,10 @@ final class DeviceProcess {
         now.asleep = .milliseconds(asleep)
         isUsed = true
         let actions = machine.value.handle(event, at: now)
-        current = machine.value.current
+        let current = machine.value.current
+        (bundle, expiry) = (current?.bundle, current?.expiry ?? .unknown)
         published = machine.value.published
-        newest = current?.bundle
+        newest = bundle
         if let newest, let unsaved = machine.value.unsavedContent?.bundle, unsaved.supersedes(newest) {
             self.newest = unsaved
         }
@@ -95,13 +101,13 @@ final class DeviceProcess {
 
     /// Whether a sign-in waits for its tokens to be stored.
     var isActivating: Bool {
-        guard let session = current?.bundle.session else { return false }
+        guard let session = bundle?.session else { return false }
         return published != .signedIn(session)
     }
 
     /// Whether the tokens are others than before an event.
     func hasOtherTokens(than before: MachineSnapshot) -> Bool {
-        current?.bundle.generation != before.generation || current?.bundle.accessToken != before.accessToken
+        bundle?.generation != before.generation || bundle?.accessToken != before.accessToken
     }
 
     /// Whether a check of the store has not ended.

@@ -87,23 +87,27 @@ extension Violation.Key: CustomStringConvertible {
 
 /// What the laws need of a machine before an event, and the event.
 struct MachineSnapshot {
+    /// The tokens in use.
+    let bundle: TokenBundle?
     let session: SessionID?
-    let generation: Int
-    let accessToken: String?
-    let refreshToken: String?
+    /// The newest tokens, including those that are being stored.
+    let newest: TokenBundle?
     let urgency: Expiry.Urgency
     let isActivating: Bool
     let event: RefreshEvent
 
     init(_ process: DeviceProcess, event: RefreshEvent, at now: Instant) {
-        session = process.current?.bundle.session
-        generation = process.current?.bundle.generation ?? 0
-        accessToken = process.current?.bundle.accessToken
-        refreshToken = process.newest?.refreshToken
+        bundle = process.bundle
+        session = bundle?.session
+        newest = process.newest
         urgency = process.current?.expiry.urgency(at: now.uptime) ?? .none
         isActivating = process.isActivating
         self.event = event
     }
+
+    var generation: Int { bundle?.generation ?? 0 }
+    var accessToken: String? { bundle?.accessToken }
+    var refreshToken: String? { newest?.refreshToken }
 
     /// Whether the event shows the machine what the store holds.
     var showsStore: Bool {

@@ -16,7 +16,7 @@ extension World {
             if state != processes[process].announced { fail(.calls, text, "in place of the state") }
             return
         case (_, .failed(let error)):
-            if [.refreshUnavailable, .unauthorized].contains(error.code), error.retryAfter == nil {
+            if error.retryAfter == nil, error.code == .refreshUnavailable || error.code == .unauthorized {
                 return fail(.calls, text, "without the time to wait")
             }
         default: return fail(.calls, text)
@@ -26,11 +26,15 @@ extension World {
         }
     }
 
-    private static func errors(of kind: DeviceProcess.Request.Kind) -> [AuthenticationError.Code] {
-        let ofRefresh: [AuthenticationError.Code] = [.noRefreshToken, .refreshUnavailable, .storeUnavailable]
-        return switch kind {
-        case .token: ofRefresh + [.notSignedIn, .sessionEnded]
-        case .replacement: ofRefresh + [.sessionEnded, .unauthorized]
+    private typealias Codes = [AuthenticationError.Code]
+    private static let ofRefresh: Codes = [.noRefreshToken, .refreshUnavailable, .storeUnavailable]
+    private static let ofToken = ofRefresh + [.notSignedIn, .sessionEnded]
+    private static let ofReplacement = ofRefresh + [.sessionEnded, .unauthorized]
+
+    private static func errors(of kind: DeviceProcess.Request.Kind) -> Codes {
+        switch kind {
+        case .token: ofToken
+        case .replacement: ofReplacement
         case .refresh: ofRefresh
         case .restore: [.storeUnavailable]
         case .signOut: [.storeUnavailable, .signOutNotStored]

@@ -33,7 +33,9 @@ extension World {
 
     /// Notes a law that is broken where the tokens of another user are used, stored or revoked.
     mutating func checkSubject(_ bundle: TokenBundle?, _ process: Int, _ what: String) {
-        guard let bundle, [bundle.accessToken, bundle.refreshToken].contains(Self.cachedToken) else { return }
+        guard let bundle, bundle.accessToken == Self.cachedToken || bundle.refreshToken == Self.cachedToken else {
+            return
+        }
         fail(.subject, "p\(process + 1) \(what) the tokens of another user in \(bundle.session.rawValue)")
     }
 

@@ -11,6 +11,9 @@ import Foundation
 struct WorldFollower {
     /// How many contents of the store are on their way to a follower at most.
     private static let mailLimit = 8
+    private static let policy = FollowerPolicy()
+    /// How long a request waits at most, in milliseconds.
+    private static let bundleWait = policy.bundleWait.milliseconds
 
     /// What a follower meets of the world, which is too large to be copied with each step.
     struct Surroundings {
@@ -25,12 +28,12 @@ struct WorldFollower {
 
     private var machine: FollowerMachine
     private let hasSource: Bool
-    private let policy = FollowerPolicy()
     private var draws: SplitMix64
     /// The content that a read has found, before the follower gets it.
     private var found: Result<StoredSession, TokenStoreError>?
     private var isReading = false
-    private var mail: [StoredSession] = []
+    /// What is on its way: the content of the store, and what the follower gets of it.
+    private var mail: [(content: StoredSession, given: StoredSession)] = []
     private var timers: [FollowerTimer: Int] = [:]
     private var waiters: [WaiterID: Int] = [:]
     private var number = 0
@@ -39,13 +42,14 @@ struct WorldFollower {
     private var endings: Set<SessionID> = []
     /// Whether it was shown any ending, a moved session included.
     private var wasShownEnding = false
-    private var last: (session: SessionID, generation: Int)?
+    /// The tokens that it had last.
+    private var last: TokenBundle?
     private var hasFollowed = false
 
     init(hasSource: Bool, seed: UInt64) {
         self.hasSource = hasSource
         draws = SplitMix64(seed: seed)
-        machine = FollowerMachine(policy: policy, hasSource: hasSource)
+        machine = FollowerMachine(policy: Self.policy, hasSource: hasSource)
     }
 
     private mutating func pick(_ count: Int) -> Int { Int(draws.next() % UInt64(count)) }
@@ -59,7 +63,7 @@ struct WorldFollower {
             timers[timer] = nil
             if let broken = send(.timerFired(timer), world, held) { return broken }
         }
-        if let id = waiters.first(where: { world.now >= $0.value + policy.bundleWait.milliseconds })?.key {
+        if let id = waiters.first(where: { world.now >= $0.value + Self.bundleWait })?.key {
             return "request \(id.number) of a follower has waited for longer than its limit"
         }
         switch pick(6) {
@@ -78,8 +82,8 @@ struct WorldFollower {
 
     /// A change of the store is sent to the follower, without a promise of when.
     private mutating func deliver(_ content: StoredSession) {
-        guard !hasSource, mail.last != content else { return }
-        mail.append(content)
+        guard !hasSource, mail.last?.content != content else { return }
+        mail.append((content, content.withoutRefreshToken))
         if mail.count > Self.mailLimit { mail.remove(at: pick(mail.count)) }
     }
 
@@ -90,10 +94,10 @@ struct WorldFollower {
     /// The follower gets one of the contents that are on their way, and may get it again.
     private mutating func handOver(_ world: Surroundings, _ held: Set<String>) -> String? {
         guard !hasSource, !mail.isEmpty else { return nil }
-        var content = mail[pick(mail.count)]
-        if let newest = world.newest { content = .active(newest) }
-        show(content)
-        return send(.given(content.withoutRefreshToken), world, held)
+        var given = mail[pick(mail.count)].given
+        if let newest = world.newest { given = .active(newest.withoutRefreshToken) }
+        show(given)
+        return send(.given(given), world, held)
     }
 
     private mutating func show(_ content: StoredSession) {
@@ -131,6 +135,7 @@ struct WorldFollower {
     }
 
     private mutating func check(_ held: Set<String>) -> String? {
+        if let last, last == machine.current?.bundle, !endings.contains(last.session) { return nil }
         switch machine.published {
         case .unknown: return nil
         case .signedOut(.never): return hasFollowed ? "a follower forgets that there was a session" : nil
@@ -146,7 +151,7 @@ struct WorldFollower {
             if let last, last.session == session, tokens.bundle.generation < last.generation {
                 return "a follower goes back from g\(last.generation) to g\(tokens.bundle.generation)"
             }
-            last = (session, tokens.bundle.generation)
+            last = tokens.bundle
             return nil
         }
     }
