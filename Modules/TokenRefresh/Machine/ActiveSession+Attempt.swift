@@ -145,7 +145,7 @@ extension ActiveSession {
     /// - Returns: The tokens before.
     mutating func adoptTokens(_ found: TokenBundle) -> TokenBundle {
         context.storeMayHaveChanged = true
-        let old = bundle
+        let (old, newest) = (bundle, newestBundle.refreshToken)
         bundle = found.with(refreshIntent: nil)
         adoptToken(of: nil, replacing: old)
         for audience in settings.audiences { adoptToken(of: audience, replacing: old) }
@@ -154,6 +154,9 @@ extension ActiveSession {
         persistence = .current
         key = CallKey(of: found.refreshIntent, moment)
         doubt = nil
+        // A step-up has left the refresh token in use that a call of this process has spent, or may be spending (G32).
+        heir = found.refreshToken == old.refreshToken ? call?.id : nil
+        if let spent, found.refreshToken == spent, let newest { keep(newest) }
         return old
     }
 
@@ -220,6 +223,13 @@ extension ActiveSession {
 
     // MARK: Without the lease
 
+    /// A check of the store has ended, and the content for it is not stored yet. Newer tokens count at once: a caller
+    /// may wait for them (G10).
+    mutating func checkedBesideWrite(_ found: StoredSession?) {
+        guard case .active(let stored)? = found, stored.displaces(bundle), isIdle, !mustPrevail else { return }
+        superseded(by: .active(stored), storing: nil)
+    }
+
     /// A check of the store has ended, without the lease, and no write is under way.
     mutating func checked(_ found: StoredSession?) {
         switch found {
@@ -227,8 +237,9 @@ extension ActiveSession {
             return conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
         case .active(let stored) where stored.session != bundle.session && isStored:
             return conclude(.isReplaced(by: stored))
-        // A call whose intent is marked has no lease: another process may have refreshed meanwhile.
-        case .active(let stored) where stored.displaces(bundle) && (canStart || call?.mark == .stored):
+        // A call whose intent is marked has no lease: another process may have refreshed meanwhile. A step-up needs
+        // none (G32).
+        case .active(let stored) where stored.displaces(bundle) && (isIdle || call?.mark == .stored):
             return finishAdopting(after: adoptTokens(stored))
         // Rule 7: another process has tried to refresh these tokens.
         case .active(let stored) where stored.hasSameTokens(as: bundle) && canStart:

@@ -88,8 +88,7 @@ extension ActiveSession {
         }
         if let pause = pauseAfterLoop(refusal) {
             // Another process may have replaced the token (G10).
-            let mayCheck = settings.isShared && !context.store.isBehind
-            guard mayCheck else { return refuse(waiter, .unauthorized, retryAfter: pause) }
+            guard settings.isShared else { return refuse(waiter, .unauthorized, retryAfter: pause) }
             return context.room.add(waiter, to: .nextCheck)
         }
         waitForRefresh(waiter)

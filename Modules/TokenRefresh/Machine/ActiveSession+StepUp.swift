@@ -7,9 +7,8 @@ import Foundation
 /// under way started from an older generation, so its response is dropped as any late one is (G9). Nothing is revoked:
 /// a server may count the tokens before and after as one session.
 extension ActiveSession {
-    /// Whether tokens are those of the session's user, and the session is not about to end.
+    /// Whether tokens are those of the session's user.
     func goesOn(with tokens: TokenRefreshResult) -> Bool {
-        if case .refreshing(_, .ending) = phase { return false }
         guard let subject = bundle.subject, tokens.accessToken.fitsHeaderField else { return false }
         return subject == tokens.subject
     }
@@ -77,7 +76,8 @@ extension ActiveSession {
 
     /// A caller waits for its whole deadline at most, also where it has waited before (G25).
     private mutating func activate(_ stored: TokenBundle) {
-        phase = .activating(version: context.write(.bundle(stored, over: predecessor(nil))))
+        let over = isStored ? StoreContent.Predecessor.olderWithIntent : predecessor(nil)
+        phase = .activating(version: context.write(.bundle(stored, over: over)))
         timeWaiters(since: context.room.earliest(at: .pause))
     }
 
@@ -93,7 +93,7 @@ extension ActiveSession {
             refreshToken != bundle.refreshToken
         else { return false }
         let new = bundle.moved(to: bundle.generation + 1, refreshToken: refreshToken)
-        key = nil
+        (key, spent) = (nil, bundle.refreshToken)
         if isActivating {
             bundle = new
             activate(new)
@@ -102,6 +102,14 @@ extension ActiveSession {
             phase = .refreshing(id, .storing(Renewal(bundle: new, audience: nil), version: version))
         }
         return true
+    }
+
+    /// Another process has stored a step-up without a refresh token. `newest` has replaced the one that it has stored:
+    /// it is kept, beside the access token of the step-up.
+    mutating func keep(_ newest: String) {
+        bundle = bundle.moved(to: bundle.generation + 1, refreshToken: newest)
+        (key, persistence) = (nil, .older)
+        _ = context.write(.bundle(bundle, over: .older))
     }
 
     /// A caller that wants a refresh waits for the call that a step-up has left under way, as no second one is made.

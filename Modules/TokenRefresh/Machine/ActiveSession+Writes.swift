@@ -6,6 +6,9 @@ import Foundation
 extension ActiveSession {
     mutating func wrote(_ version: Int, _ content: StoreContent?, _ outcome: WriteOutcome) {
         if case .refreshing(_, .ending(let reason, version)) = phase { return endWritten(reason, outcome) }
+        if let rejected = content?.rejection, rejected.bundle.session == bundle.session, case .written = outcome {
+            return endWrittenLate(rejected.reason, of: rejected.bundle)
+        }
         guard let content, content.bundle?.session == bundle.session else { return }
         switch outcome {
         case .written:

@@ -55,7 +55,9 @@ extension MachineState {
     /// is a sign-in like any other.
     mutating func stepUp(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: Waiter) {
         // No server has seen the tokens of a session that has not been published.
-        guard isPublished, case .signedIn(let session) = state, session.value.goesOn(with: tokens) else {
+        guard isPublished, case .signedIn(let session) = state, session.value.goesOn(with: tokens),
+            !context.store.mayEnd(session.value.bundle.session)
+        else {
             return signIn(tokens, id, waiter)
         }
         guard !session.value.dividesKeys(with: tokens) else {

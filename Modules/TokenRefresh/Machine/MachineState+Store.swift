@@ -151,7 +151,7 @@ extension MachineState {
     mutating func follow(_ found: StoredSession?) {
         guard !context.store.isBehind else {
             check.isOwed = true
-            return
+            return modifySession { $0.checkedBesideWrite(found) }
         }
         switch (state, found) {
         case (.signedIn, _):

@@ -29,6 +29,11 @@ struct PendingWrite: Hashable, Sendable {
     /// Whether the end of a session is not stored yet.
     var isEnding: Bool { if case .tombstone? = missing { true } else { false } }
 
+    /// Whether the store may still take the end of a session.
+    func mayEnd(_ session: SessionID) -> Bool {
+        [missing, underWay?.content].contains { $0?.rejection?.bundle.session == session }
+    }
+
     /// Whether a write is under way.
     var isWriting: Bool { underWay != nil }
 

@@ -54,6 +54,19 @@ import Testing
         #expect(script.refused(3, generation: 1) == ["lease"])
     }
 
+    @Test(arguments: [false, true])
+    func `G10: where its own tokens are not stored yet, the store is looked into all the same`(isWriting: Bool) {
+        var policy = TokenRefreshPolicy()
+        policy.freshness = .seconds(60)
+        var script = MachineScript.calling(policy: policy)
+        _ = script.respond()
+        #expect((isWriting ? script.pass(.seconds(10)) : script.storeFails()) == ["1: ada g1"])
+        #expect(script.refused(2, generation: 1) == ["check"])
+        #expect(script.checked(.active(.stored("ada", 0))) == ["2: unauthorized"])
+        #expect(script.refused(3, generation: 1) == ["check"])
+        #expect(script.checked(.active(.stored("ada", 2))).contains("3: ada g2"), "another process has refreshed")
+    }
+
     @Test(arguments: [2.0, 60, -30])
     func `G10: the first refusal of a token that another process has refreshed is verified by a refresh`(
         age: TimeInterval

@@ -69,6 +69,33 @@ import Testing
         #expect(other.wrote() == ["signedOut expired"])
     }
 
+    @Test func `G14: the end that the store takes after its limit ends the session all the same`() {
+        var script = MachineScript.calling()
+        #expect(script.respond(.rejected) == ["reread"])
+        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        let end = script.lastWrite
+        #expect(script.pass(.seconds(10)) == ["1: storeUnavailable", "release"], "another process may have newer tokens")
+        #expect(script.ask(2) == ["2: ada g0"])
+        #expect(script.send(.wrote(version: end, .written(replaced: nil))) == ["signedOut expired"])
+    }
+
+    @Test func `G9, G14: tokens that came before the store took that end are revoked`() {
+        var script = MachineScript.unstored("bob")
+        _ = script.reread(.success(.empty))
+        _ = script.storeFails()
+        #expect(script.respond(.rejected) == ["reread"])
+        #expect(script.reread(.success(.empty)) == ["delete"])
+        let end = script.lastWrite
+        #expect(script.pass(.seconds(10)) == ["2: storeUnavailable"])
+        _ = script.pass(.seconds(2))
+        #expect(script.refresh(3) == ["reread"])
+        #expect(script.reread(.success(.empty)) == ["call g0"])
+        #expect(script.respond() == [])
+        #expect(script.pass(.seconds(10)) == ["3: signed in bob"])
+        let actions = script.send(.wrote(version: end, .written(replaced: nil)))
+        #expect(actions == ["signedOut expired", "revoke bob g1", "release"])
+    }
+
     @Test func `a session that was moved ends without a revocation`() {
         let moved = StoredSession.moved("ada")
         var script = MachineScript.signedIn(isShared: true)

@@ -1,0 +1,85 @@
+import AuthInterface
+import Foundation
+import Testing
+
+@testable import TokenRefresh
+
+/// G10, G12, G32: what a step-up in another process means for a refresh, a write or a refusal in this one.
+@Suite struct StepUpElsewhereTests {
+    /// What another process has stored when the user has stepped up there. `refreshToken`: that of the step-up;
+    /// without one the old one stays.
+    private func steppedUp(refreshToken: String = "refresh-ada-0") -> TokenBundle {
+        TokenBundle(
+            accessToken: "access-high", refreshToken: refreshToken, session: SessionID(rawValue: "ada"), generation: 1)
+    }
+
+    @Test func `G12: a refresh under way brings the refresh token that follows, and the access token stays`() throws {
+        var script = MachineScript.calling()
+        #expect(script.respond() == ["save ada g1"])
+        #expect(script.wrote(.superseded(by: .active(steppedUp()))) == ["save ada g2", "1: ada g2"])
+        #expect(script.wrote() == ["release"])
+        let bundle = try #require(script.machine.current?.bundle)
+        #expect(bundle.accessToken == "access-high" && bundle.refreshToken == "refresh-ada-1")
+    }
+
+    @Test func `G12: so does a call that has missed its deadline, when a check finds the step-up first`() throws {
+        var script = MachineScript.calling()
+        #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
+        let call = script.call
+        #expect(script.changed(to: .active(steppedUp())) == [])
+        #expect(script.ask(2) == ["2: ada g1"])
+        #expect(script.respond(call: call) == ["save ada g2"])
+        #expect(script.wrote() == ["release"])
+        let bundle = try #require(script.machine.current?.bundle)
+        #expect(bundle.accessToken == "access-high" && bundle.refreshToken == "refresh-ada-1")
+    }
+
+    @Test func `G32: tokens that were refreshed from older ones do not replace those of a step-up`() throws {
+        var script = MachineScript.calling()
+        #expect(script.respond() == ["save ada g1"])
+        let stored = steppedUp(refreshToken: "refresh-high")
+        #expect(script.wrote(.superseded(by: .active(stored))) == ["1: ada g1", "release"])
+        #expect(script.machine.current?.bundle == stored)
+    }
+
+    @Test func `G12: a step-up without a refresh token keeps the intent of another process`() throws {
+        let ada = TokenSubject(issuer: "https://issuer.example", id: "ada")
+        var script = MachineScript(isShared: true)
+        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
+        _ = script.send(.signIn(login, SessionID(rawValue: "ada"), WaiterID(number: 900)))
+        _ = script.wrote()
+        let base = try #require(script.machine.current?.bundle)
+        let high = TokenRefreshResult(accessToken: "access-high", subject: ada)
+        #expect(script.send(.stepUp(high, SessionID(rawValue: "new"), WaiterID(number: 1))) == ["save ada g1"])
+        let owner = ProcessIdentity(host: "host", process: "p2")
+        let intent = RefreshIntent(idempotencyKey: "key-2", owner: owner, date: script.date)
+        let found = StoredSession.active(base.with(refreshIntent: intent))
+        let content = try #require(script.lastContent)
+        #expect(content.replacement(for: .success(found))?.bundle?.refreshIntent == intent)
+        #expect(content.replacement(for: .success(found))?.bundle?.accessToken == "access-high")
+        let own = base.moved(to: 1).with(refreshIntent: RefreshIntent(idempotencyKey: "key-1", owner: owner, date: .now))
+        let marked = StoreContent.bundle(own, over: .olderWithIntent)
+        #expect(marked.replacement(for: .success(found))?.bundle?.refreshIntent?.idempotencyKey == "key-1")
+        let other = StoredSession.active(.stored("ada", 0, refreshToken: "other").with(refreshIntent: intent))
+        #expect(content.replacement(for: .success(other))?.bundle?.refreshIntent == nil)
+    }
+
+    @Test func `G32: a step-up is a sign-in while the store may still take the end of the session`() {
+        let ada = TokenSubject(issuer: "https://issuer.example", id: "ada")
+        var script = MachineScript(isShared: true)
+        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
+        _ = script.send(.signIn(login, SessionID(rawValue: "ada"), WaiterID(number: 900)))
+        _ = script.wrote()
+        _ = script.refresh(1)
+        _ = script.leased(reading: .stored("ada", 0))
+        _ = script.respond(.rejected)
+        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.pass(.seconds(10)) == ["1: storeUnavailable", "release"])
+        let end = script.lastWrite
+        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
+        _ = script.send(.stepUp(high, SessionID(rawValue: "new"), WaiterID(number: 2)))
+        #expect(script.send(.wrote(version: end, .written(replaced: nil))).contains("save new g0"))
+        #expect(script.wrote().contains("2: done"))
+        #expect(script.machine.current?.bundle.session.rawValue == "new")
+    }
+}
