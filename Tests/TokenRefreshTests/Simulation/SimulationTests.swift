@@ -76,6 +76,7 @@ import Testing
             Broken(fault: .keysAreForgotten, laws: [.keys]),
             Broken(fault: .followersGetUnsavedTokens, laws: [.follower]),
             Broken(fault: .endingsAreNotNoted, laws: [.signedOut, .calls, .lost]),
+            Broken(fault: .sleepsAreNotShown, laws: [.quiet]),
         ]
     }
 }

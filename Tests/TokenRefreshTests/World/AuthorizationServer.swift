@@ -184,7 +184,8 @@ struct AuthorizationServer {
             grants[token].rotatedAt = grants[token].rotatedAt ?? now
             grants[token].successor = new
         }
-        if plan.isStrict, families[family].newest != new { grants[families[family].newest].isKilled = true }
+        let last = families[family].newest
+        if plan.isStrict, last != new, grants[last].audience == audience { grants[last].isKilled = true }
         families[family].newest = new
         return new
     }

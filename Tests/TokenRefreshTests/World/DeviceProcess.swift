@@ -248,7 +248,7 @@ struct ProcessNotes {
     /// An attempt is under way.
     var isAttempting = false
     /// The last token that a refresh of this process has brought into use, and when.
-    var refreshed: (mark: Mark, at: Int)?
+    var refreshed: [TokenAudience?: (mark: Mark, at: Int)] = [:]
     /// The last bundle this process has received from the server itself.
     var received: Receipt?
     /// A refresh has failed, and none has succeeded since.
@@ -287,8 +287,10 @@ struct ProcessNotes {
     var awaitsJournal = false
     /// What the journal has said before the first read of the store. `nil`: nothing, or too late.
     var journal: SessionJournalEntry?
-    /// The journal has failed, or took too long, and has taken no write since.
+    /// The journal has failed, or took too long, and has not taken since what it was to take.
     var isJournalLate = false
+    /// The refresh tokens whose successors it has received.
+    var spent: Set<Int> = []
     /// When the store last failed, or took too long.
     var storeFailedAt = Int.min
     /// The last write of the end of a session whose refresh token was rejected.

@@ -35,6 +35,8 @@ extension World {
         case endingsAreNotNoted
         /// An intent is stored without its audience, as by a program that knows none.
         case audiencesAreLost
+        /// The clocks of a process do not show that its device has slept.
+        case sleepsAreNotShown
     }
 
     // MARK: Clocks
@@ -164,7 +166,7 @@ extension World {
         }
         let slept = now - processes[process].suspendedAt
         if plan.showsSleep {
-            processes[process].asleep += slept
+            if store.fault != .sleepsAreNotShown { processes[process].asleep += slept }
             let isSleep = processes[process].isUsed && slept >= Moment.shortestSleep.milliseconds
             if isSleep { processes[process].notes.wokeAt = now }
         }

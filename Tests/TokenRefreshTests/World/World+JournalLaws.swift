@@ -6,14 +6,17 @@ import AuthInterface
 extension World {
     /// Notes what a process learns of the journal before it reads the store.
     mutating func noteJournal(_ process: Int, _ event: RefreshEvent) {
-        switch event {
-        case .journalWrote(.success): processes[process].notes.isJournalLate = false
-        case .journalWrote(.failure): processes[process].notes.isJournalLate = true
-        default: break
-        }
+        if case .journalWrote(.failure) = event { processes[process].notes.isJournalLate = true }
         guard case .journalRead(let result) = event, processes[process].notes.awaitsJournal else { return }
         processes[process].notes.awaitsJournal = false
         processes[process].notes.journal = try? result.get()
+    }
+
+    /// Notes that the journal has taken all that a process had to write.
+    func noteJournalWritten(_ process: Int, _ event: RefreshEvent) {
+        guard case .journalWrote(.success) = event else { return }
+        let isWriting = processes[process].jobs.contains { if case .writeJournal = $0.kind { true } else { false } }
+        if !isWriting { processes[process].notes.isJournalLate = false }
     }
 
     /// A sign-out has been completed for its caller.
@@ -34,7 +37,7 @@ extension World {
             // Nor of an end that it could not note, and after which the process was killed.
             guard let session = sighting?.session,
                 vanished.contains(session) || unnotedEndings.contains(session)
-                    || (!vanished.isEmpty && server[session].isRetired)
+                    || (!haveVanished.isEmpty && server[session].isRetired)
                     || (haveVanished.contains(session) && before.event.misses(session))
             else {
                 return fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
@@ -52,8 +55,8 @@ extension World {
     /// it later: in vain where it fails, or takes too long.
     mutating func noteEnd(of scope: EndScope, over old: StoredSession, by process: Int) {
         guard !isShared, processes[process].notes.isJournalLate else { return }
-        unnotedEndings.formUnion(scope.sessions)
-        unnotedEndings.formUnion([old.bundle?.session, journal.entry.seen?.session].compactMap(\.self))
+        let sessions = scope.sessions.union([old.bundle?.session, journal.entry.seen?.session].compactMap(\.self))
+        unnotedEndings.formUnion(sessions.filter { !journal.entry.ends($0) })
     }
 
     /// Whether a sign-out before the first read may be meant for a session, which any process then ends that finds it:
@@ -89,7 +92,7 @@ extension RefreshEvent {
 }
 
 extension SessionJournalEntry {
-    func ends(_ session: SessionID, as reason: SignOutReason) -> Bool {
-        pending.contains { $0.sessions.contains(session) && $0.reason == reason }
+    func ends(_ session: SessionID, as reason: SignOutReason? = nil) -> Bool {
+        pending.contains { $0.sessions.contains(session) && (reason == nil || $0.reason == reason) }
     }
 }

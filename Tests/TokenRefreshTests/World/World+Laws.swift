@@ -103,15 +103,15 @@ extension World {
 
     mutating func reported(_ process: Int, _ event: SessionEvent, _ before: MachineSnapshot) {
         switch event {
-        case .refreshStarted:
+        case .refreshStarted(_, _, let audience):
             processes[process].notes.knewServerDate = processes[process].notes.knowsServerDate
             processes[process].notes.isAttempting = true
             noteWish(process)
             checkStart(process, before)
             checkNeed(process)
-            checkQuiet(process)
-        case .refreshed(let session, let generation, _):
-            processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
+            if audience == nil { checkQuiet(process) }
+        case .refreshed(let session, let generation, let audience):
+            processes[process].notes.refreshed[audience] = (.init(session: session, generation: generation), now)
             endFailures(process)
         case .refreshFailed(let session, let error, let pause, _):
             if error.code != .ambiguous { processes[process].notes.ambiguous = nil }
@@ -172,7 +172,7 @@ extension World {
         }
         guard let refused = before.refusal?.token else { return }
         if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.traceText)") }
-        guard processes[process].current?.bundle.accessToken == refused.value,
+        guard processes[process].current?.bundle.value(for: refused.audience) == refused.value,
             let request = asking(process, before)
         else { return }
         if notes.coolDowns[request.endpoint] ?? 0 > now, before.urgency != .expired {
@@ -187,7 +187,9 @@ extension World {
     }
 
     func isLateRefusal(_ before: MachineSnapshot) -> Bool {
-        guard let refused = before.refusal?.token, refused.session == before.session else { return false }
+        guard let refused = before.refusal?.token, refused.session == before.session, refused.audience == nil else {
+            return false
+        }
         // After a step-up a new refresh token may come, and the access token stays.
         guard refused.value != before.accessToken else { return false }
         return refused.generation < before.generation && before.urgency == .none && !before.isActivating
@@ -244,10 +246,11 @@ extension World {
             }
             return
         }
-        if case .journalRead(.success(let entry)) = before.event, entry.ends(session, as: reason) { return }
-        if case .journalWrote(.success(let entry)) = before.event, entry.ends(session, as: reason) { return }
-        // What the journal has said before, as of a session that is there again.
-        if case .journalWrote(.failure) = before.event, notedEndings.contains(session) { return }
+        // What the journal says, or has said before, as of a session that is there again.
+        switch before.event {
+        case .journalRead, .journalWrote: if notedEndings.contains(session) { return }
+        default: break
+        }
         guard reason.isExpired else {
             return fail(.ending, "p\(process + 1) ends \(session.rawValue) as \(reason)")
         }

@@ -42,6 +42,7 @@ extension World {
         noteJournal(process, event)
         if case .wrote(_, .failed) = event { excuse(process) }
         send(process, event)
+        noteJournalWritten(process, event)
     }
 
     /// Notifies a process that the store may have changed.

@@ -27,7 +27,7 @@ extension World {
     /// A request needs a token of another audience.
     mutating func requestFile(_ process: Int) {
         var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .token, since: now, order: events)
-        request.audience = .files
+        (request.audience, request.endpoint) = (.files, 3)
         request.session = processes[process].current?.bundle.session
         processes[process].requests.append(request)
         send(process, .requested(.audienceToken(.files), WaiterID(number: request.waiter)))
@@ -101,8 +101,12 @@ extension World {
 
     /// Whether the user of a session can step up: the session is known to be the user's, and does not end now.
     func canStepUp(_ process: Int) -> Bool {
-        if case .tombstone? = processes[process].machine.value.unsavedContent { return false }
         guard processes[process].runs, let bundle = processes[process].current?.bundle else { return false }
+        let mayEnd = processes[process].jobs.contains {
+            if case .write(_, .tombstone) = $0.kind { true } else { false }
+        }
+        if case .tombstone? = processes[process].machine.value.unsavedContent { return false }
+        if mayEnd { return false }
         return bundle.subject != nil && processes[process].published == .signedIn(bundle.session)
     }
 

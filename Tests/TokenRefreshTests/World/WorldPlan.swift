@@ -111,7 +111,7 @@ final class WorldPlan: Sendable {
     init(seed: UInt64) {
         var draws = RandomDraws(seed)
         self.seed = seed
-        (hasMirroredNames, delaysWrites, hasAudiences) = (false, true, false)
+        (hasMirroredNames, delaysWrites) = (false, true)
         isShared = draws.chance(70)
         processes = isShared ? 2 + draws.pick(2) : 1
         lease = draws.chance(60) ? .lock : .claim(draws.of([5_000, 15_000, 40_000]))
@@ -139,6 +139,8 @@ final class WorldPlan: Sendable {
         leasesHaveNames = draws.chance(50)
         showsSleep = draws.chance(50)
         hasJournal = draws.chance(50)
+        // The tokens of an audience that cannot be used have pauses of their own, which no law knows.
+        hasAudiences = draws.chance(25) && server.unusableTokens == 0
     }
 
     /// A world of two processes, without what is not part of the protocol: expiry, jitter, dates, cool-downs.
