@@ -92,6 +92,8 @@ extension ActiveSession {
         guard case .success(let tokens) = result, let refreshToken = tokens.refreshToken, !refreshToken.isEmpty,
             refreshToken != bundle.refreshToken
         else { return false }
+        // A later call with the refresh token before it, if one is under way, is not needed any more.
+        if let id = call?.id { _ = callLimitPassed(id) }
         let new = bundle.moved(to: bundle.generation + 1, refreshToken: refreshToken)
         (key, spent) = (nil, bundle.refreshToken)
         if isActivating {

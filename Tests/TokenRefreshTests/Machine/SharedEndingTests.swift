@@ -74,7 +74,8 @@ import Testing
         #expect(script.respond(.rejected) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
         let end = script.lastWrite
-        #expect(script.pass(.seconds(10)) == ["1: storeUnavailable", "release"], "another process may have newer tokens")
+        #expect(
+            script.pass(.seconds(10)) == ["1: storeUnavailable", "release"], "another process may have newer tokens")
         #expect(script.ask(2) == ["2: ada g0"])
         #expect(script.send(.wrote(version: end, .written(replaced: nil))) == ["signedOut expired"])
     }

@@ -57,11 +57,31 @@ import Testing
         let content = try #require(script.lastContent)
         #expect(content.replacement(for: .success(found))?.bundle?.refreshIntent == intent)
         #expect(content.replacement(for: .success(found))?.bundle?.accessToken == "access-high")
-        let own = base.moved(to: 1).with(refreshIntent: RefreshIntent(idempotencyKey: "key-1", owner: owner, date: .now))
+        let own = base.moved(to: 1).with(
+            refreshIntent: RefreshIntent(idempotencyKey: "key-1", owner: owner, date: .now))
         let marked = StoreContent.bundle(own, over: .olderWithIntent)
         #expect(marked.replacement(for: .success(found))?.bundle?.refreshIntent?.idempotencyKey == "key-1")
         let other = StoredSession.active(.stored("ada", 0, refreshToken: "other").with(refreshIntent: intent))
         #expect(content.replacement(for: .success(other))?.bundle?.refreshIntent == nil)
+    }
+
+    @Test func `G12, G32: a call that is abandoned may still bring that refresh token, and the next call ends`() throws
+    {
+        let ada = TokenSubject(issuer: "https://issuer.example", id: "ada")
+        var script = MachineScript()
+        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
+        _ = script.send(.signIn(login, SessionID(rawValue: "ada"), WaiterID(number: 900)))
+        _ = script.wrote()
+        #expect(script.refresh(1) == ["call g0"])
+        let first = script.call
+        let high = TokenRefreshResult(accessToken: "access-high", subject: ada)
+        _ = script.send(.stepUp(high, SessionID(rawValue: "new"), WaiterID(number: 2)))
+        _ = script.wrote()
+        _ = script.pass(.seconds(200))
+        #expect(script.refresh(3) == ["call g1"])
+        #expect(script.respond(call: first) == ["cancel call", "save ada g2"])
+        #expect(script.wrote() == ["3: signed in ada"])
+        #expect(script.machine.current?.bundle.refreshToken == "refresh-ada-1")
     }
 
     @Test func `G32: a step-up is a sign-in while the store may still take the end of the session`() {

@@ -248,7 +248,7 @@ struct ProcessNotes {
     /// An attempt is under way.
     var isAttempting = false
     /// The last token that a refresh of this process has brought into use, and when.
-    var refreshed: [TokenAudience?: (mark: Mark, at: Int)] = [:]
+    var refreshed: (mark: Mark, at: Int)?
     /// The last bundle this process has received from the server itself.
     var received: Receipt?
     /// A refresh has failed, and none has succeeded since.

@@ -64,6 +64,17 @@ enum Law: String, Sendable {
     case responses = "Each waiting caller gets one response"
     case otherToken = "A replacement is another token than the one refused"
     case rest = "A world without new events comes to rest"
+
+    /// Whether the law speaks of the main access token as if there were no other. The exploration, which has no expiry
+    /// and few requests, checks such laws beside audiences, too.
+    var isOfOneToken: Bool {
+        switch self {
+        case .lateRefusal, .expiredToken, .windows, .quiet, .leeway, .pause, .success, .sharing, .loop, .endpoint,
+            .newerStored, .clock, .calls:
+            true
+        default: false
+        }
+    }
 }
 
 /// A broken law, and how.

@@ -150,7 +150,7 @@ extension World {
             case .refresh: return
             case .token where urgency != .none || request.audience != nil: return
             case .replacement(let refused)
-            where urgency != .none || refused.value == current.bundle.value(for: refused.audience): return
+            where urgency != .none || refused.value == current.bundle.accessToken: return
             default: break
             }
         }

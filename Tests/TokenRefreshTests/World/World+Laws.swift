@@ -103,15 +103,15 @@ extension World {
 
     mutating func reported(_ process: Int, _ event: SessionEvent, _ before: MachineSnapshot) {
         switch event {
-        case .refreshStarted(_, _, let audience):
+        case .refreshStarted:
             processes[process].notes.knewServerDate = processes[process].notes.knowsServerDate
             processes[process].notes.isAttempting = true
             noteWish(process)
             checkStart(process, before)
             checkNeed(process)
-            if audience == nil { checkQuiet(process) }
-        case .refreshed(let session, let generation, let audience):
-            processes[process].notes.refreshed[audience] = (.init(session: session, generation: generation), now)
+            checkQuiet(process)
+        case .refreshed(let session, let generation, _):
+            processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
             endFailures(process)
         case .refreshFailed(let session, let error, let pause, _):
             if error.code != .ambiguous { processes[process].notes.ambiguous = nil }
@@ -172,7 +172,7 @@ extension World {
         }
         guard let refused = before.refusal?.token else { return }
         if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.traceText)") }
-        guard processes[process].current?.bundle.value(for: refused.audience) == refused.value,
+        guard processes[process].current?.bundle.accessToken == refused.value,
             let request = asking(process, before)
         else { return }
         if notes.coolDowns[request.endpoint] ?? 0 > now, before.urgency != .expired {
@@ -187,9 +187,7 @@ extension World {
     }
 
     func isLateRefusal(_ before: MachineSnapshot) -> Bool {
-        guard let refused = before.refusal?.token, refused.session == before.session, refused.audience == nil else {
-            return false
-        }
+        guard let refused = before.refusal?.token, refused.session == before.session else { return false }
         // After a step-up a new refresh token may come, and the access token stays.
         guard refused.value != before.accessToken else { return false }
         return refused.generation < before.generation && before.urgency == .none && !before.isActivating

@@ -63,7 +63,7 @@ extension World {
         }
         checkAudience(process, token.value, token.audience)
         if !token.value.fitsHeaderField { fail(.usable, "p\(process + 1): \(token.traceText)") }
-        if let current = processes[process].current, current.bundle.mark == token.mark, token.audience == nil,
+        if let current = processes[process].current, current.bundle.mark == token.mark,
             current.bundle.refreshToken?.isEmpty == false, current.expiry.urgency(at: instant.uptime) == .expired
         {
             fail(.expiredToken, "p\(process + 1): \(token.traceText)")
@@ -112,7 +112,7 @@ extension World {
 
     /// G3. Inside the leeway requests wait for the refresh, unless it has failed a moment ago.
     mutating func checkLeeway(_ process: Int, _ token: SessionToken) {
-        guard let bundle = processes[process].current?.bundle, bundle.mark == token.mark, token.audience == nil,
+        guard let bundle = processes[process].current?.bundle, bundle.mark == token.mark,
             !isHeldUp(process), bundle.refreshToken?.isEmpty == false,
             let received = processes[process].notes.received, received.grant == Int(named: token.value),
             let lifetime = received.lifetime, !server[token.session].isDamaged
@@ -140,7 +140,7 @@ extension World {
         // A caller whose deadline has passed fails although the attempt continues (G25).
         let deadline = plan.policy.deadline.milliseconds
         if request.wasSuspended || now - request.since >= deadline - deadline / 64 { return }
-        if !processes[process].notes.isFailing, !isHeldUp(process), request.audience == nil {
+        if !processes[process].notes.isFailing, !isHeldUp(process) {
             fail(.success, "p\(process + 1) #\(request.waiter) gets \(response.traceText)")
         }
     }
@@ -159,10 +159,12 @@ extension World {
         let isCoolingDown = processes[process].notes.coolDowns[request.endpoint] ?? 0 > request.since
         if !request.mayBeUnauthorized, !isCoolingDown { fail(.endpoint, "\(text) at e\(request.endpoint)") }
         guard isShared, let stored = store.content.bundle, stored.session == refused.session,
-            stored.generation > refused.generation, stored.value(for: refused.audience) != refused.value,
+            stored.generation > refused.generation, stored.accessToken != refused.value,
             [.works, .failsToWrite].contains(condition(for: process)),
             !processes[process].isChecking
         else { return }
+        // The tokens of a step-up are about to replace those that the store holds.
+        if processes[process].machine.value.unsavedContent?.bundle?.supersedes(stored) == true { return }
         if let check = processes[process].check, check.order >= request.order {
             // What the check did not find was stored after it. A store that failed has shown nothing.
             guard let found = check.found?.bundle else { return }
@@ -177,11 +179,8 @@ extension World {
         let freshness = plan.policy.freshness.milliseconds
         let isCoolingDown = notes.coolDowns[request.endpoint] ?? 0 > now
         let isReplacement = request.replacedAt.map { now < $0 + freshness } ?? false
-        let refreshed = notes.refreshed[token.audience]
-        let isFresh = refreshed.map { $0.mark.session == token.session && now < $0.at + freshness } ?? false
-        // The endpoints of another audience have pauses of their own.
-        let others = notes.coolDowns.filter { $0.key != request.endpoint && $0.key < 3 && token.audience == nil }
-        let isSecond = others.contains { $0.value > now } && !isReplacement
+        let isFresh = notes.refreshed.map { $0.mark.session == token.session && now < $0.at + freshness } ?? false
+        let isSecond = notes.coolDowns.contains { $0.key != request.endpoint && $0.value > now } && !isReplacement
         let causesRefresh = isFresh && isSecond && now >= notes.nextVerificationAt
         processes[process].requests[index].mayBeUnauthorized =
             isCoolingDown || isReplacement || (isFresh && !causesRefresh)

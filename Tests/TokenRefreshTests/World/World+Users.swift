@@ -27,7 +27,7 @@ extension World {
     /// A request needs a token of another audience.
     mutating func requestFile(_ process: Int) {
         var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .token, since: now, order: events)
-        (request.audience, request.endpoint) = (.files, 3)
+        request.audience = .files
         request.session = processes[process].current?.bundle.session
         processes[process].requests.append(request)
         send(process, .requested(.audienceToken(.files), WaiterID(number: request.waiter)))

@@ -134,6 +134,7 @@ struct World {
     mutating func fail(_ law: Law, _ what: String, _ way: String = "") {
         let key = Violation.Key(law: law, way: way)
         guard violation == nil, scope.contains(key), found[key] == nil else { return }
+        if plan.hasAudiences, !plan.hasMirroredNames, law.isOfOneToken { return }
         let broken = Violation(key: key, what: way.isEmpty ? what : "\(what) \(way)")
         if scope.isSurvey { found[key] = broken } else { violation = broken }
         if isTraced { note("BROKEN \(law.rawValue): \(broken.what)") }

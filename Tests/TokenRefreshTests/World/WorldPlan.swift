@@ -139,8 +139,7 @@ final class WorldPlan: Sendable {
         leasesHaveNames = draws.chance(50)
         showsSleep = draws.chance(50)
         hasJournal = draws.chance(50)
-        // The tokens of an audience that cannot be used have pauses of their own, which no law knows.
-        hasAudiences = draws.chance(25) && server.unusableTokens == 0
+        hasAudiences = draws.chance(25)
     }
 
     /// A world of two processes, without what is not part of the protocol: expiry, jitter, dates, cool-downs.
