@@ -69,6 +69,7 @@ public struct FileTokenStore: SharedTokenStore {
         anchor: URL?,
         access: FolderAccess = .owner,
         known: KnownFolders? = nil,
+        writeLimit: Duration = TokenFile.writeLimit,
         clock: any TimeSource = SystemTimeSource()
     ) {
         let folder = folder.standardizedFileURL
@@ -79,7 +80,8 @@ public struct FileTokenStore: SharedTokenStore {
                 access: access,
                 known: known ?? KnownFolders(stateFolder: TokenFolderLocation.state().folder.path)
             ),
-            name: AccountName.fileName(for: account)
+            name: AccountName.fileName(for: account),
+            writeLimit: writeLimit
         )
         file = folder.appendingPathComponent(tokens.name)
         self.clock = clock
@@ -97,7 +99,7 @@ public struct FileTokenStore: SharedTokenStore {
     ///
     /// - Parameter change: Decides what to store. It is called on a thread of the store.
     /// - Throws: `TokenStoreError`; the stored content is then unchanged: `insecure`; `unsupportedVersion`; `busy`
-    ///   when another process has held the write lock for 5 seconds, for example because it is stopped; `unavailable`.
+    ///   when another process has held the write lock for 10 seconds, for example because it is stopped; `unavailable`.
     ///   When only the last `fsync` of the folder fails, the new content is stored in spite of the error.
     public func update(_ change: @escaping StoreChange) async throws {
         try await writing.run { [tokens] () throws(TokenStoreError) in try tokens.update(change) }

@@ -7,8 +7,9 @@ struct TokenFile: Sendable {
     /// The size limit of a file, for reading and writing: 1 MB. A bundle has a few kilobytes.
     static let sizeLimit = 1 << 20
 
-    /// How long a write waits by default for the write of another process, which takes a few milliseconds.
-    static let writeLimit: Duration = .seconds(5)
+    /// How long a write waits by default for the write of another process. That takes a few milliseconds, or somewhat
+    /// more than 5 s if its `fsync` ends only when ext4 commits its journal.
+    static let writeLimit: Duration = .seconds(10)
 
     let folder: TokenFolder
     let name: String

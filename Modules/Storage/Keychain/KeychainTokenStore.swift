@@ -78,7 +78,7 @@ public struct KeychainTokenStore: TokenStore {
     /// - Throws: `TokenStoreError`; the stored content is then unchanged: `superseded` when a later bundle of the same
     ///   session is stored, or the session has ended; `unsupportedVersion`; `unavailable` with a
     ///   ``KeychainStatus`` as its cause, of which `errSecDuplicateItem` means that the Keychain neither finds the item
-    ///   nor adds another; if it is shared, also `busy` when another process has been writing for 5 seconds, and
+    ///   nor adds another; if it is shared, also `busy` when another process has been writing for 10 seconds, and
     ///   `insecure` for the lock file.
     public func save(_ bundle: TokenBundle) async throws {
         try await checkInstallation()

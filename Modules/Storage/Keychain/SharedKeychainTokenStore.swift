@@ -48,7 +48,7 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     ///   passed as a failure with code `corrupt`.
     /// - Throws: `TokenStoreError`; the stored content is then unchanged: `unsupportedVersion`; `unavailable` with
     ///   a ``KeychainStatus`` as its cause, `errSecItemNotFound` while protected data is not available included;
-    ///   `busy` when another process has been writing for 5 seconds; `insecure` for the lock file.
+    ///   `busy` when another process has been writing for 10 seconds; `insecure` for the lock file.
     public func update(_ change: @escaping StoreChange) async throws {
         let isWritten = Locked(false)
         try await store.update { found in

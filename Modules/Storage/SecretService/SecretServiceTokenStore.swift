@@ -85,7 +85,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     ///
     /// - Parameter change: Decides what to store, from what is stored.
     /// - Throws: `TokenStoreError`: `unsupportedVersion`; `insecure` when the lock file is a link or belongs to
-    ///   another user; `busy` when another process has been writing for 5 seconds; `unavailable`. The stored
+    ///   another user; `busy` when another process has been writing for 10 seconds; `unavailable`. The stored
     ///   content is then unchanged, unless the service has received the new content and then failed.
     public func update(_ change: @escaping StoreChange) async throws {
         try await write { keyring, deadline throws(TokenStoreError) in

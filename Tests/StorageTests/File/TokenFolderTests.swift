@@ -174,7 +174,9 @@ struct TokenFolderTests: TemporaryStoreTests {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for account in 0..<8 {
                     group.addTask {
-                        let store = FileTokenStore(folder: folder, account: "\(account % 2)")
+                        // A single fsync of another writer may take the 5 s after which ext4 commits its journal.
+                        let store = FileTokenStore(
+                            folder: folder, account: "\(account % 2)", anchor: nil, writeLimit: .seconds(3_600))
                         try await store.update { found in
                             let generation = (try? found.get().bundle?.generation) ?? 0
                             return .active(.numbered(generation + 1))
