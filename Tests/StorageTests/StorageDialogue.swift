@@ -27,7 +27,8 @@ final class StorageDialogue: Sendable {
         _ responses: KeyValuePairs<String, String>, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         for (command, response) in responses {
-            #expect(try await send(command) == response, "\(command)", sourceLocation: sourceLocation)
+            let actual = try await send(command)
+            #expect(actual == response, "\(command)", sourceLocation: sourceLocation)
         }
     }
 
