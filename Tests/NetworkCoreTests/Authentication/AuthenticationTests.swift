@@ -52,6 +52,27 @@ struct AuthenticationTests {
         #expect(carried() == ["Bearer access-0", "Bearer access-1"])
     }
 
+    @Test func `G18: a token at hand is placed in the task of the call, and no other one is started for it`()
+        async throws
+    {
+        /// It records the tasks in which it is asked.
+        struct AtHand: TokenProvider {
+            let tasks = Locked<[Int?]>([])
+            var validToken: SessionToken? {
+                tasks.withLock { $0.append(withUnsafeCurrentTask { $0?.hashValue }) }
+                return .first
+            }
+            func token() async throws -> SessionToken { .first }
+            func replacement(after refusal: TokenRefusal) async throws -> SessionToken { refusal.token.next }
+        }
+        let provider = AtHand()
+        transport.add(.any ~> article)
+        let network = NetworkClient(baseURL: baseURL, transport: transport).authenticated(by: provider)
+        _ = try await network.send(.article(7), deadline: .seconds(600))
+        let own = withUnsafeCurrentTask { $0?.hashValue }
+        #expect(provider.tasks.withLock { $0 } == [own])
+    }
+
     @Test func `tokens are placed in fields that the server defines`() async throws {
         transport.add(.any ~> article)
         transport.add(.any ~> article)
