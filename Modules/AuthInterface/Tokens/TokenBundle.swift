@@ -157,8 +157,11 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     ///
     /// A device or process that gets this bundle can send requests, and can never spend the refresh token.
     public var withoutRefreshToken: TokenBundle {
-        guard refreshToken != nil || refreshIntent != nil || !audienceTokens.isEmpty else { return self }
-        return changed { ($0.refreshToken, $0.refreshIntent, $0.audienceTokens) = (nil, nil, [:]) }
+        changed {
+            $0.refreshToken = nil
+            $0.refreshIntent = nil
+            $0.audienceTokens = [:]
+        }
     }
 
     /// The bundle of a session whose access token has expired, for a follower: which session it is, without a token.
