@@ -44,7 +44,28 @@ enum GrowthBenchmark: Subject {
                 .init(name: work.name, metric: .growth, value: .ratio(cost.processor, to: costs[0].processor))
             }
         }
-        return found
+        return try found + instructions()
+    }
+
+    /// A token from one of few sessions, and of many. They are made once in each run, which does not count.
+    static func repeated() -> [(work: Work, count: Int)] {
+        [1, 1_000].map { times in
+            let size = 10 * times
+            let work = Work(name: "\(name)/sessions with a token (10)/\(times) times") { count in
+                let registry = try await registry(size)
+                for turn in 0..<count { _ = try await registry[turn % size].token() }
+            }
+            return (work, 100_000)
+        }
+    }
+
+    /// Whether many of them need more work, or only more time.
+    private static func instructions() throws -> [Measurement] {
+        try repeated().compactMap { work, count in
+            try Instructions.perRepetition(of: work.name, count: count).map {
+                .init(name: work.name, metric: .instructions, value: Spread($0))
+            }
+        }
     }
 
     private static func quantities(_ server: URL) async throws -> [Quantity] {
