@@ -19,8 +19,7 @@ enum FleetBenchmark: Subject {
 
     static func measure() async throws -> [Measurement] {
         guard let database = try Database() else {
-            print(
-                "fleet: skipped, because PostgreSQL is not installed (Debian: postgresql), or there is no user for it")
+            print("\(name): skipped, because \(Database.absence)")
             return []
         }
         var found = [
@@ -47,9 +46,7 @@ enum FleetBenchmark: Subject {
 
     /// How long a refresh takes where nothing else does something.
     private static func alone(in database: Database) async throws -> Spread {
-        let store = PostgreSQLTokenStore(connection: database.connection, cipher: UnencryptedTokenCipher())
-        try await store.prepare()
-        let engine = try await Session(store: store.store(for: "alone")).engine
+        let engine = try await Session(store: database.store(for: "alone")).engine
         let work = Work(name: "alone") { count in for _ in 0..<count { try await engine.refresh() } }
         return Spread(try await Comparison(works: [work], count: 20).costs()[0].wall)
     }
@@ -127,45 +124,4 @@ struct Accounts: AsyncParsableCommand {
             try await group.waitForAll()
         }
     }
-}
-
-/// A private PostgreSQL server in a temporary folder. It ends with this process.
-private struct Database {
-    let connection: String
-    private let script: Child
-
-    /// - Returns: `nil` when the server's programs are not found.
-    init?() throws {
-        let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
-        let folders = versions.compactMap(Int.init).sorted(by: >).map { "/usr/lib/postgresql/\($0)/bin" }
-        let programs = folders.first { FileManager.default.isExecutableFile(atPath: "\($0)/initdb") }
-        guard let programs else { return nil }
-        let shell = ["/bin/sh", "-c", Self.script, "sh", programs]
-        // The server refuses to run as root.
-        let user = ["/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        let command = geteuid() == 0 ? user + shell : shell
-        script = try Child(command[0], Array(command.dropFirst()))
-        guard let folder = script.readLine() else { throw BenchError("PostgreSQL did not start") }
-        connection = "host=\(folder) user=latchkey dbname=postgres"
-    }
-
-    func end() throws { try script.end() }
-
-    private static let script = """
-        trap '' INT TERM
-        folder=$(mktemp -d /tmp/bench-pg.XXXXXX) && cd "$folder" || exit 1
-        "$1/initdb" -D data -U latchkey -A trust -E UTF8 --locale=C --no-sync >log 2>&1 || exit 1
-        cat >>data/postgresql.conf <<END
-        listen_addresses = ''
-        unix_socket_directories = '$folder'
-        max_connections = 20
-        superuser_reserved_connections = 0
-        max_wal_senders = 0
-        END
-        "$1/pg_ctl" -D data -l log -w start >/dev/null || exit 1
-        echo "$folder"
-        cat >/dev/null
-        "$1/pg_ctl" -D data -m immediate -w stop >/dev/null
-        cd / && rm -rf "$folder"
-        """
 }

@@ -3,7 +3,7 @@ import Foundation
 import Storage
 import TokenRefresh
 
-/// The store of files, beside the system calls that it cannot do without.
+/// The store of files, beside the system calls that it cannot do without, and a refresh with each store.
 enum StoreBenchmark: Subject {
     static let name = "stores"
     static let summary =
@@ -22,12 +22,20 @@ enum StoreBenchmark: Subject {
         try await store.save(bundle)
         let bytes = try Data(contentsOf: store.file)
         let plain = folder.appendingPathComponent("plain")
-        let works = [
+        var works = [
             Work(name: "plain save") { count in for _ in 0..<count { try write(bytes, to: plain) } },
             Work(name: "save") { count in for _ in 0..<count { try await store.save(bundle) } },
             Work(name: "refresh in memory") { count in for _ in 0..<count { try await refresh(inMemory) } },
             Work(name: "refresh with a file") { count in for _ in 0..<count { try await refresh(inFile) } },
         ]
+        let database = try Database()
+        if let database {
+            let inDatabase = try await Session(store: database.store(for: "stores")).engine
+            works.append(
+                Work(name: "refresh in PostgreSQL") { count in for _ in 0..<count { try await refresh(inDatabase) } })
+        } else {
+            print("\(name): a refresh with PostgreSQL is skipped, because \(Database.absence)")
+        }
         let reads = [
             Work(name: "plain read") { count in for _ in 0..<count { _ = try Data(contentsOf: plain) } },
             Work(name: "read") { count in for _ in 0..<count { _ = try await store.read() } },
@@ -35,17 +43,17 @@ enum StoreBenchmark: Subject {
         let costs = try await Comparison(works: works, count: 20).costs()
         // Reads do not wait for the disk: only many of them take long enough to be measured.
         let costsOfReads = try await Comparison(works: reads, count: 1_000).costs()
+        try database?.end()
         return [
             Measurement(
                 name: "\(name)/file/save", metric: .wallRatio, value: .ratio(costs[1].wall, to: costs[0].wall)),
             Measurement(
                 name: "\(name)/file/read", metric: .processorRatio,
                 value: .ratio(costsOfReads[1].processor, to: costsOfReads[0].processor)),
-            Measurement(
-                name: "\(name)/memory/refresh", metric: .microseconds, value: Spread(costs[2].wall)),
-            Measurement(
-                name: "\(name)/file/refresh", metric: .microseconds, value: Spread(costs[3].wall)),
         ]
+            + zip(["memory", "file", "PostgreSQL"], costs.dropFirst(2)).map { store, cost in
+                Measurement(name: "\(name)/\(store)/refresh", metric: .microseconds, value: Spread(cost.wall))
+            }
     }
 
     private static func refresh(_ engine: TokenRefreshCoordinator) async throws {
