@@ -99,7 +99,7 @@ extension ActiveSession {
             return conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
         case .active(let stored) where stored.session != bundle.session && isStored:
             return conclude(.isReplaced(by: stored))
-        case .active(let stored) where stored.displaces(bundle) && !mustPrevail:
+        case .active(let stored) where stored.displaces(bundle) && !prevails(over: stored):
             return adopt(stored, id, ownerMayCall: ownerMayCall)
         case .active(let stored) where stored.displaces(bundle):
             prevail(over: stored)
@@ -226,7 +226,8 @@ extension ActiveSession {
     /// A check of the store has ended, and the content for it is not stored yet. Newer tokens count at once: a caller
     /// may wait for them (G10).
     mutating func checkedBesideWrite(_ found: StoredSession?) {
-        guard case .active(let stored)? = found, stored.displaces(bundle), isIdle, !mustPrevail else { return }
+        guard case .active(let stored)? = found, stored.displaces(bundle), isIdle, !prevails(over: stored)
+        else { return }
         superseded(by: .active(stored), storing: nil)
     }
 

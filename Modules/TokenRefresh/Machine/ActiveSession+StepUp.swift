@@ -43,7 +43,7 @@ extension ActiveSession {
         leaveAttempt()
         persistence = persistence == .current ? .older : persistence
         forgetPast(Expiry(received: new, lifetime: lifetime, at: uptime, policy: policy))
-        (bundle, mustPrevail) = (new, isWhole)
+        (bundle, precedence) = (new, isWhole ? .overAll : .none)
         activate(new.with(refreshIntent: intent))
     }
 
@@ -133,15 +133,25 @@ extension ActiveSession {
 
     /// The tokens in use are stored.
     mutating func stepUpStored() {
-        mustPrevail = false
+        precedence = .none
         guard let former = formerBinding else { return }
         formerBinding = nil
         emit(.releaseKey(former))
     }
 
-    /// Another process has stored tokens of the session that are as new as those of a step-up which are not stored yet.
-    /// It has refreshed the tokens before them: those of the step-up replace what it has stored.
+    /// Whether the tokens in use are those of a step-up, and replace what another process has stored.
+    func prevails(over stored: TokenBundle) -> Bool {
+        switch precedence {
+        case .none: false
+        case .overAll: true
+        case .overSameGeneration: stored.generation <= bundle.generation
+        }
+    }
+
+    /// Another process has refreshed the tokens before those of a step-up which are not stored yet: those of the
+    /// step-up replace what it has stored.
     mutating func prevail(over stored: TokenBundle) {
+        precedence = .overAll
         bundle = bundle.moved(to: stored.generation + 1)
         persistence = .older
         if isActivating { activate(bundle) } else { _ = context.write(.bundle(bundle, over: .older)) }

@@ -10,13 +10,15 @@ extension ActiveSession {
             return endWrittenLate(rejected.reason, of: rejected.bundle)
         }
         guard let content, content.bundle?.session == bundle.session else { return }
+        let isCurrent = content.bundle?.hasSameTokens(as: bundle) ?? false
         switch outcome {
         case .written:
-            let isCurrent = content.bundle?.hasSameTokens(as: bundle) ?? false
             markStored(isCurrent: isCurrent)
             if isCurrent { stepUpStored() }
             if let stored = content.bundle { recordSighting(stored) }
-        case .failed: markUncertain(true)
+        case .failed:
+            markUncertain(true)
+            if isCurrent, precedence == .overAll { precedence = .overSameGeneration }
         case .superseded: break
         }
         if let call, call.mark == .writing(version: version) { return marked(call, outcome) }
@@ -74,7 +76,7 @@ extension ActiveSession {
             return conclude(.ends(tombstone.reason, revoking: new?.bundle ?? bundle, inStore: true))
         case .active(let stored) where stored.session != bundle.session:
             return conclude(.isReplaced(by: stored))
-        case .active(let stored) where mustPrevail && stored.displaces(bundle):
+        case .active(let stored) where prevails(over: stored) && stored.displaces(bundle):
             return prevail(over: stored)
         case .active(let stored) where stored.displaces(bundle):
             context.forgetWrites()
@@ -121,7 +123,10 @@ extension ActiveSession {
         failure = nil
         rest()
         for waiter in context.room.take(.attempt) {
-            if isRenewed(waiter.request.audience) { give(waiter) } else { context.room.add(waiter, to: .pause) }
+            let audience = waiter.request.audience
+            // Another process may have stored a token for it that cannot be used.
+            let isReady = isRenewed(audience) && expiry(of: audience).urgency(at: uptime) != .expired
+            if isReady { give(waiter) } else { context.room.add(waiter, to: .pause) }
         }
         for waiter in context.room.take(.pause) {
             // The refresh was made, by this or by another process.

@@ -167,6 +167,16 @@ struct ActiveSession: Hashable, Sendable {
         case current
     }
 
+    /// The tokens of a step-up that are not stored yet replace what another process has refreshed from older ones
+    /// (G32).
+    enum Precedence: Hashable, Sendable {
+        case none
+        case overAll
+        /// A write has failed that may have stored them all the same. Then those of a later generation may have been
+        /// refreshed from them, and their refresh token is spent.
+        case overSameGeneration
+    }
+
     /// The last failed attempt (G6).
     struct Failure: Hashable, Sendable {
         let error: TokenRefreshError
@@ -214,8 +224,8 @@ struct ActiveSession: Hashable, Sendable {
     var seenIntent: SeenIntent?
     /// The process that keeps this one from refreshing.
     var leaseHolder: LeaseHolder?
-    /// The tokens of a step-up are not stored yet: they replace what another process stores of the session (G32).
-    var mustPrevail = false
+    /// Whether the tokens in use replace what another process has stored of the session.
+    var precedence = Precedence.none
     /// The call that may bring the next refresh token, as a step-up has left the one before in use.
     var heir: AttemptID?
     /// The refresh token that the newest one has replaced. A step-up in another process may have left it in use there.

@@ -160,6 +160,18 @@ import Testing
         #expect(script.leased(reading: stored(1, files: "new")) == ["1: ada g1 for files", "release"])
     }
 
+    @Test func `G4: a token of another process that no request can carry is refreshed, and the others are used`() {
+        var script = MachineScript.signedIn(isShared: true, audiences: both)
+        #expect(script.refused(1, generation: 0) == ["lease"])
+        #expect(script.ask(2, for: .files) == [])
+        let unusable = AccessToken(value: "line\nfeed", generation: 1)
+        let found = TokenBundle(
+            accessToken: "access-ada-1", refreshToken: "refresh-ada-1", session: SessionID(rawValue: "ada"),
+            generation: 1, audienceTokens: [.files: unusable])
+        #expect(script.leased(reading: found) == ["1: ada g1", "reread"])
+        #expect(script.reread(found) == ["call g1 for files"])
+    }
+
     @Test func `G13: a newer bundle that brings nothing for the wanted audience does not replace the call`() {
         var script = MachineScript.signedIn(isShared: true, audiences: both)
         let main = script.token(0)

@@ -65,6 +65,23 @@ import Testing
         #expect(content.replacement(for: .success(other))?.bundle?.refreshIntent == nil)
     }
 
+    @Test func `G12: what may have been refreshed from a step-up whose write has failed is used in place of it`() {
+        let ada = TokenSubject(issuer: "https://issuer.example", id: "ada")
+        var script = MachineScript(isShared: true)
+        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
+        _ = script.send(.signIn(login, SessionID(rawValue: "ada"), WaiterID(number: 900)))
+        _ = script.wrote()
+        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
+        _ = script.send(.stepUp(high, SessionID(rawValue: "new"), WaiterID(number: 1)))
+        #expect(script.storeFails() == ["1: done"], "the store may have it all the same")
+        #expect(script.pass(.seconds(2)) == ["save ada g1"])
+        #expect(script.wrote(.superseded(by: .active(.stored("ada", 2)))) == [])
+        #expect(script.ask(2) == ["2: ada g2"])
+        #expect(script.refresh(3) == ["lease"])
+        #expect(script.leased(reading: .stored("ada", 2)) == ["call g2"])
+        #expect(script.lastRequest?.refreshToken == "refresh-ada-2")
+    }
+
     @Test func `G12, G32: a call that is abandoned may still bring that refresh token, and the next call ends`() throws
     {
         let ada = TokenSubject(issuer: "https://issuer.example", id: "ada")
