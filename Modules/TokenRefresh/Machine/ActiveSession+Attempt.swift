@@ -155,7 +155,8 @@ extension ActiveSession {
         key = CallKey(of: found.refreshIntent, moment)
         doubt = nil
         // A step-up has left the refresh token in use that a call of this process has spent, or may be spending (G32).
-        heir = found.refreshToken == old.refreshToken ? call?.id : nil
+        let isHeir = call.map { $0.generation == old.generation || $0.id == heir } ?? false
+        heir = isHeir && found.refreshToken == old.refreshToken ? call?.id : nil
         if let spent, found.refreshToken == spent, let newest { keep(newest) }
         return old
     }

@@ -20,7 +20,7 @@ extension ActiveSession {
         // G9. The tokens have changed since: the response belongs to an older generation.
         guard base.session == bundle.session, base.generation == bundle.generation else {
             context.stopLimits(of: id)
-            if inherit(result, id) { return }
+            if inherit(result, id, spending: base.refreshToken) { return }
             emit(.report(.responseDropped(session: base.session)))
             return serveAfterCall()
         }

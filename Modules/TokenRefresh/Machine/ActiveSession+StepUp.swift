@@ -85,23 +85,30 @@ extension ActiveSession {
     /// not be lost; the access token of the step-up stays. So does a pause that the server asks for (G6).
     ///
     /// - Returns: Whether the response was a new refresh token.
-    mutating func inherit(_ result: Result<TokenRefreshResult, TokenRefreshError>, _ id: AttemptID) -> Bool {
-        guard heir == id else { return false }
-        heir = nil
-        if case .failure(let error) = result, error.retryAfter != nil { failAttempt(error) }
+    mutating func inherit(
+        _ result: Result<TokenRefreshResult, TokenRefreshError>, _ id: AttemptID, spending spent: String?
+    ) -> Bool {
+        if heir == id {
+            heir = nil
+            if case .failure(let error) = result, error.retryAfter != nil { failAttempt(error) }
+        }
+        // The call may have been given up before the step-up.
+        guard spent == bundle.refreshToken, !isStoring else { return false }
         guard case .success(let tokens) = result, let refreshToken = tokens.refreshToken, !refreshToken.isEmpty,
             refreshToken != bundle.refreshToken
         else { return false }
         // A later call with the refresh token before it, if one is under way, is not needed any more.
         if let id = call?.id { _ = callLimitPassed(id) }
         let new = bundle.moved(to: bundle.generation + 1, refreshToken: refreshToken)
-        (key, spent) = (nil, bundle.refreshToken)
+        (key, self.spent) = (nil, spent)
         if isActivating {
             bundle = new
             activate(new)
         } else {
             let version = context.write(.bundle(new, over: predecessor(nil)))
-            phase = .refreshing(id, .storing(Renewal(bundle: new, audience: nil), version: version))
+            var attempt = id
+            if case .refreshing(let later, _) = phase { attempt = later }
+            phase = .refreshing(attempt, .storing(Renewal(bundle: new, audience: nil), version: version))
         }
         return true
     }

@@ -13,6 +13,22 @@ import Testing
             accessToken: "access-high", refreshToken: refreshToken, session: SessionID(rawValue: "ada"), generation: 1)
     }
 
+    private let ada = TokenSubject(issuer: "https://issuer.example", id: "ada")
+
+    /// A script in which ada is signed in, and may step up.
+    private func signedIn(isShared: Bool) -> MachineScript {
+        var script = MachineScript(isShared: isShared)
+        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
+        _ = script.send(.signIn(login, SessionID(rawValue: "ada"), WaiterID(number: 900)))
+        _ = script.wrote()
+        return script
+    }
+
+    private func stepUp(_ script: inout MachineScript, _ waiter: Int, refreshToken: String? = nil) -> [String] {
+        let tokens = TokenRefreshResult(accessToken: "access-high", refreshToken: refreshToken, subject: ada)
+        return script.send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: waiter)))
+    }
+
     @Test func `G12: a refresh under way brings the refresh token that follows, and the access token stays`() throws {
         var script = MachineScript.calling()
         #expect(script.respond() == ["save ada g1"])
@@ -43,14 +59,9 @@ import Testing
     }
 
     @Test func `G12: a step-up without a refresh token keeps the intent of another process`() throws {
-        let ada = TokenSubject(issuer: "https://issuer.example", id: "ada")
-        var script = MachineScript(isShared: true)
-        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
-        _ = script.send(.signIn(login, SessionID(rawValue: "ada"), WaiterID(number: 900)))
-        _ = script.wrote()
+        var script = signedIn(isShared: true)
         let base = try #require(script.machine.current?.bundle)
-        let high = TokenRefreshResult(accessToken: "access-high", subject: ada)
-        #expect(script.send(.stepUp(high, SessionID(rawValue: "new"), WaiterID(number: 1))) == ["save ada g1"])
+        #expect(stepUp(&script, 1) == ["save ada g1"])
         let owner = ProcessIdentity(host: "host", process: "p2")
         let intent = RefreshIntent(idempotencyKey: "key-2", owner: owner, date: script.date)
         let found = StoredSession.active(base.with(refreshIntent: intent))
@@ -66,13 +77,8 @@ import Testing
     }
 
     @Test func `G12: what may have been refreshed from a step-up whose write has failed is used in place of it`() {
-        let ada = TokenSubject(issuer: "https://issuer.example", id: "ada")
-        var script = MachineScript(isShared: true)
-        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
-        _ = script.send(.signIn(login, SessionID(rawValue: "ada"), WaiterID(number: 900)))
-        _ = script.wrote()
-        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
-        _ = script.send(.stepUp(high, SessionID(rawValue: "new"), WaiterID(number: 1)))
+        var script = signedIn(isShared: true)
+        _ = stepUp(&script, 1, refreshToken: "refresh-high")
         #expect(script.storeFails() == ["1: done"], "the store may have it all the same")
         #expect(script.pass(.seconds(2)) == ["save ada g1"])
         #expect(script.wrote(.superseded(by: .active(.stored("ada", 2)))) == [])
@@ -82,17 +88,40 @@ import Testing
         #expect(script.lastRequest?.refreshToken == "refresh-ada-2")
     }
 
-    @Test func `G12, G32: a call that is abandoned may still bring that refresh token, and the next call ends`() throws
-    {
-        let ada = TokenSubject(issuer: "https://issuer.example", id: "ada")
-        var script = MachineScript()
-        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
-        _ = script.send(.signIn(login, SessionID(rawValue: "ada"), WaiterID(number: 900)))
-        _ = script.wrote()
+    @Test func `G12, G32: a call that was given up before the step-up may bring that refresh token, too`() {
+        var script = signedIn(isShared: false)
         #expect(script.refresh(1) == ["call g0"])
         let first = script.call
-        let high = TokenRefreshResult(accessToken: "access-high", subject: ada)
-        _ = script.send(.stepUp(high, SessionID(rawValue: "new"), WaiterID(number: 2)))
+        _ = script.pass(.seconds(200))
+        _ = script.wrote()
+        _ = stepUp(&script, 2)
+        _ = script.wrote()
+        #expect(script.respond(call: first) == ["save ada g2"])
+        #expect(script.refresh(3) == [])
+        #expect(script.wrote() == ["3: signed in ada"])
+        #expect(script.machine.current?.bundle.accessToken == "access-high")
+        #expect(script.machine.current?.bundle.refreshToken == "refresh-ada-1")
+    }
+
+    @Test func `G32: a call from before two step-ups, of which the first brought its own token, brings nothing`() {
+        var script = MachineScript.calling()
+        _ = script.pass(.seconds(30))
+        let call = script.call
+        #expect(script.changed(to: .active(steppedUp(refreshToken: "refresh-high"))) == [])
+        let second = TokenBundle(
+            accessToken: "access-higher", refreshToken: "refresh-high", session: SessionID(rawValue: "ada"),
+            generation: 2)
+        #expect(script.changed(to: .active(second)) == [])
+        #expect(script.refresh(2) == ["2: refreshUnavailable"], "it waits for no call that brings nothing")
+        #expect(script.respond(call: call) == ["release"])
+        #expect(script.machine.current?.bundle == second)
+    }
+
+    @Test func `G12, G32: a call that is abandoned may still bring that refresh token, and the next call ends`() {
+        var script = signedIn(isShared: false)
+        #expect(script.refresh(1) == ["call g0"])
+        let first = script.call
+        _ = stepUp(&script, 2)
         _ = script.wrote()
         _ = script.pass(.seconds(200))
         #expect(script.refresh(3) == ["call g1"])
@@ -102,19 +131,14 @@ import Testing
     }
 
     @Test func `G32: a step-up is a sign-in while the store may still take the end of the session`() {
-        let ada = TokenSubject(issuer: "https://issuer.example", id: "ada")
-        var script = MachineScript(isShared: true)
-        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
-        _ = script.send(.signIn(login, SessionID(rawValue: "ada"), WaiterID(number: 900)))
-        _ = script.wrote()
+        var script = signedIn(isShared: true)
         _ = script.refresh(1)
         _ = script.leased(reading: .stored("ada", 0))
         _ = script.respond(.rejected)
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
         #expect(script.pass(.seconds(10)) == ["1: storeUnavailable", "release"])
         let end = script.lastWrite
-        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
-        _ = script.send(.stepUp(high, SessionID(rawValue: "new"), WaiterID(number: 2)))
+        _ = stepUp(&script, 2, refreshToken: "refresh-high")
         #expect(script.send(.wrote(version: end, .written(replaced: nil))).contains("save new g0"))
         #expect(script.wrote().contains("2: done"))
         #expect(script.machine.current?.bundle.session.rawValue == "new")
