@@ -164,7 +164,11 @@ extension World {
             !processes[process].isChecking
         else { return }
         // The tokens of a step-up are about to replace those that the store holds.
-        if processes[process].machine.value.unsavedContent?.bundle?.supersedes(stored) == true { return }
+        if let own = processes[process].machine.value.unsavedContent?.bundle, own.session == stored.session,
+            own.generation > 0, server.grants[own.grant].root == own.grant
+        {
+            return
+        }
         if let check = processes[process].check, check.order >= request.order {
             // What the check did not find was stored after it. A store that failed has shown nothing.
             guard let found = check.found?.bundle else { return }

@@ -40,7 +40,10 @@ extension World {
         guard let event = processes[process].jobs.remove(at: index).event else { return }
         noteCheck(process, event)
         noteJournal(process, event)
-        if case .wrote(_, .failed) = event { excuse(process) }
+        if case .wrote(_, .failed) = event {
+            excuse(process)
+            if let root = processes[process].notes.root?.root { failedRoots.insert(root) }
+        }
         send(process, event)
         noteJournalWritten(process, event)
     }

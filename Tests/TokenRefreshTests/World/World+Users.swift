@@ -149,7 +149,7 @@ extension World {
         guard let bundle = processes[process].current?.bundle, !hasLostContent else { return }
         let root = server.grants[bundle.grant].root
         if let known = processes[process].notes.root, known.session == bundle.session, known.root > root,
-            server.grants[root].generation == 0, !rootsBesideStepUps.contains(root)
+            server.grants[root].generation == 0, !rootsBesideStepUps.contains(root), !failedRoots.contains(known.root)
         {
             fail(.stepUp, "p\(process + 1) has \(bundle.traceText) after the step-up a\(known.root)")
         }

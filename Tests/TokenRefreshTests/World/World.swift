@@ -35,6 +35,8 @@ struct World {
     /// The sign-ins whose refresh tokens a step-up has left in use, beside one at the same time that has brought its
     /// own.
     var rootsBesideStepUps: Set<Int> = []
+    /// The sign-ins whose tokens a write has failed to store, perhaps: newer ones may descend from them.
+    var failedRoots: Set<Int> = []
     /// The sessions whose tokens the store has lost, without their end.
     var vanished: Set<SessionID> = []
     /// The same, of which some are there again.
