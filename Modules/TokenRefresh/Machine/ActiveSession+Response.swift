@@ -120,13 +120,6 @@ extension ActiveSession {
         }
     }
 
-    /// The end was not written in time, and the session went on; then the store has taken it all the same. Tokens that
-    /// have come since are of no use without the store.
-    mutating func endWrittenLate(_ reason: SignOutReason, of rejected: TokenBundle) {
-        let newest = newestBundle
-        conclude(.ends(reason, revoking: newest.supersedes(rejected) ? newest : nil, inStore: true))
-    }
-
     /// The end could not be written. Another process may have stored newer tokens, so a session in a shared store stays
     /// until the store works (G14).
     mutating func endFailed(_ reason: SignOutReason, _ error: TokenStoreError) {

@@ -6,8 +6,12 @@ import Foundation
 extension ActiveSession {
     mutating func wrote(_ version: Int, _ content: StoreContent?, _ outcome: WriteOutcome) {
         if case .refreshing(_, .ending(let reason, version)) = phase { return endWritten(reason, outcome) }
-        if let rejected = content?.rejection, rejected.bundle.session == bundle.session, case .written = outcome {
-            return endWrittenLate(rejected.reason, of: rejected.bundle)
+        if let rejected = content?.rejection, rejected.bundle.session == bundle.session, case .written = outcome,
+            !newestBundle.supersedes(rejected.bundle)
+        {
+            // The store has taken the end after its limit, and the session went on meanwhile. Newer tokens, which came
+            // since, are still to be written.
+            return conclude(.ends(rejected.reason, revoking: nil, inStore: true))
         }
         guard let content, content.bundle?.session == bundle.session else { return }
         let isCurrent = content.bundle?.hasSameTokens(as: bundle) ?? false

@@ -203,7 +203,10 @@ extension MachineContext {
         case (_, .failed), (nil, _): writeJournal()
         case (.tombstone(_, _, .rejected)?, .superseded(.active)): break
         case (.tombstone(_, _, let scope)?, _):
-            note(.ended(scope.sessions))
+            var ended = scope.sessions
+            // A store that is not shared holds nothing any more, also of a session that was never read.
+            if !settings.isShared, let seen = journal.entry?.seen { ended.insert(seen.session) }
+            note(.ended(ended))
             if case .unread = scope { note(.readOrReplaced) }
         case (.bundle(let bundle, over: .anything(let left))?, _),
             (.bundle(let bundle, over: .begunBefore(_, let left))?, _):

@@ -80,21 +80,18 @@ import Testing
         #expect(script.send(.wrote(version: end, .written(replaced: nil))) == ["signedOut expired"])
     }
 
-    @Test func `G9, G14: tokens that came before the store took that end are revoked`() {
-        var script = MachineScript.unstored("bob")
-        _ = script.reread(.success(.empty))
-        _ = script.storeFails()
+    @Test func `G13: tokens that a late call has brought since are kept, and decide with their own write`() {
+        var script = MachineScript.refreshing(for: .refresh)
+        let first = script.call
+        _ = script.pass(.seconds(200))
+        _ = script.wrote()
+        #expect(script.refresh(2) == ["call g0"])
         #expect(script.respond(.rejected) == ["reread"])
-        #expect(script.reread(.success(.empty)) == ["delete"])
+        #expect(script.reread(.stored("ada", 0)) == ["delete"])
         let end = script.lastWrite
-        #expect(script.pass(.seconds(10)) == ["2: storeUnavailable"])
-        _ = script.pass(.seconds(2))
-        #expect(script.refresh(3) == ["reread"])
-        #expect(script.reread(.success(.empty)) == ["call g0"])
-        #expect(script.respond() == [])
-        #expect(script.pass(.seconds(10)) == ["3: signed in bob"])
-        let actions = script.send(.wrote(version: end, .written(replaced: nil)))
-        #expect(actions == ["signedOut expired", "revoke bob g1", "release"])
+        #expect(script.respond(call: first) == [])
+        #expect(script.send(.wrote(version: end, .written(replaced: nil))) == ["save ada g1"])
+        #expect(script.wrote() == ["2: signed in ada"])
     }
 
     @Test func `a session that was moved ends without a revocation`() {

@@ -252,7 +252,7 @@ extension World {
     mutating func checkDeletion(_ process: Int, of old: TokenBundle) {
         let family = Int(named: old.session.rawValue)
         guard server.families[family].process != process, !server.families[family].isLoggedOut,
-            !server.families[family].isDamaged, !mayEndUnread(family),
+            !server.families[family].isDamaged, !mayEndUnread(family), !notedEndings.contains(old.session),
             let ended = processes[process].notes.ended
         else { return }
         // A sign-out before the first read ends what it finds, unless that shows when its session began.

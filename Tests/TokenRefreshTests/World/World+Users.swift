@@ -116,6 +116,7 @@ extension World {
         let grant = server.stepUp(family, at: now)
         // The other laws know one line of tokens in a session.
         server.families[family].isDamaged = true
+        signedOut.remove(session)
         let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now, order: events)
         processes[process].requests.append(request)
         let mark = Mark(session: session, generation: (processes[process].newest?.generation ?? 0) + 1)
