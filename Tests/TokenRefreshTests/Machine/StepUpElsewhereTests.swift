@@ -44,8 +44,9 @@ import Testing
         let call = script.call
         #expect(script.changed(to: .active(steppedUp())) == [])
         #expect(script.ask(2) == ["2: ada g1"])
+        #expect(script.refresh(3) == [], "it waits for that call")
         #expect(script.respond(call: call) == ["save ada g2"])
-        #expect(script.wrote() == ["release"])
+        #expect(script.wrote() == ["3: signed in ada", "release"])
         let bundle = try #require(script.machine.current?.bundle)
         #expect(bundle.accessToken == "access-high" && bundle.refreshToken == "refresh-ada-1")
     }
