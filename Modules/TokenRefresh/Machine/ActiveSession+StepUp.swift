@@ -7,6 +7,16 @@ import Foundation
 /// under way started from an older generation, so its response is dropped as any late one is (G9). Nothing is revoked:
 /// a server may count the tokens before and after as one session.
 extension ActiveSession {
+    /// The tokens of a step-up that are not stored yet replace what another process has refreshed from older ones
+    /// (G32).
+    enum Precedence: Hashable, Sendable {
+        case none
+        case overAll
+        /// A write has failed that may have stored them all the same. Then those of a later generation may have been
+        /// refreshed from them, and their refresh token is spent.
+        case overSameGeneration
+    }
+
     /// Whether tokens are those of the session's user.
     func goesOn(with tokens: TokenRefreshResult) -> Bool {
         guard let subject = bundle.subject, tokens.accessToken.fitsHeaderField else { return false }

@@ -167,16 +167,6 @@ struct ActiveSession: Hashable, Sendable {
         case current
     }
 
-    /// The tokens of a step-up that are not stored yet replace what another process has refreshed from older ones
-    /// (G32).
-    enum Precedence: Hashable, Sendable {
-        case none
-        case overAll
-        /// A write has failed that may have stored them all the same. Then those of a later generation may have been
-        /// refreshed from them, and their refresh token is spent.
-        case overSameGeneration
-    }
-
     /// The last failed attempt (G6).
     struct Failure: Hashable, Sendable {
         let error: TokenRefreshError

@@ -171,4 +171,17 @@ import Testing
         #expect(script.pass(.seconds(2)) == ["delete"])
         #expect(script.changed(to: .active(.stored("ada", 0))) == [], "it is not signed in again")
     }
+
+    @Test func `G30: a store that is not shared loses nothing of a session that a sign-in has replaced unread`() {
+        var script = MachineScript(hasJournal: true)
+        let ada = SessionID(rawValue: "ada")
+        script.journal = SessionJournalEntry(seen: SessionSighting(session: ada, date: script.date))
+        _ = script.signIn(1, as: "bob")
+        #expect(script.signOut(2).first == "note readOrReplaced, ending bob")
+        #expect(script.wrote() == ["1: done"])
+        #expect(script.journalWrote() == ["delete"])
+        #expect(script.wrote() == ["note ended ada+bob", "2: done"])
+        _ = script.journalWrote()
+        #expect(script.journal.seen == nil, "nothing is left that could vanish")
+    }
 }

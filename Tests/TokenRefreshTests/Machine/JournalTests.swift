@@ -71,17 +71,6 @@ import Testing
         #expect(script.wrote() == ["note seen ada"])
     }
 
-    @Test func `G30: a store that is not shared loses nothing of a session that a sign-in has replaced unread`() {
-        var script = script(isShared: false, journal: seen("ada"))
-        _ = script.signIn(1, as: "bob")
-        #expect(script.signOut(2).first == "note readOrReplaced, ending bob")
-        #expect(script.wrote() == ["1: done"])
-        #expect(script.journalWrote() == ["delete"])
-        #expect(script.wrote() == ["note ended ada+bob", "2: done"])
-        _ = script.journalWrote()
-        #expect(script.journal.seen == nil, "nothing is left that could vanish")
-    }
-
     @Test func `G30: the sighting is renewed by a refresh, once an hour`() {
         var script = signedIn(isShared: false)
         for _ in 1...3 {
