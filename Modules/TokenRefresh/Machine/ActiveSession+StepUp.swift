@@ -53,7 +53,9 @@ extension ActiveSession {
         leaveAttempt()
         persistence = persistence == .current ? .older : persistence
         forgetPast(Expiry(received: new, lifetime: lifetime, at: uptime, policy: policy))
-        (bundle, precedence) = (new, isWhole ? .overAll : .none)
+        bundle = new
+        // A step-up before this one may have brought the refresh token, and not be stored yet.
+        if isWhole { precedence = .overAll }
         activate(new.with(refreshIntent: intent))
     }
 

@@ -89,6 +89,15 @@ import Testing
         #expect(script.lastRequest?.refreshToken == "refresh-ada-2")
     }
 
+    @Test func `G32: a second step-up without a refresh token keeps the right of the first to replace older tokens`() {
+        var script = signedIn(isShared: true)
+        _ = stepUp(&script, 1, refreshToken: "refresh-high")
+        _ = stepUp(&script, 2)
+        #expect(script.wrote(.superseded(by: .active(.stored("ada", 1)))).contains("save ada g2"))
+        #expect(script.wrote(.superseded(by: .active(.stored("ada", 2)))).contains("save ada g3"))
+        #expect(script.machine.current?.bundle.refreshToken == "refresh-high")
+    }
+
     @Test func `G12, G32: a call that was given up before the step-up may bring that refresh token, too`() {
         var script = signedIn(isShared: false)
         #expect(script.refresh(1) == ["call g0"])

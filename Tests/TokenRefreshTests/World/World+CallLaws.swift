@@ -260,7 +260,10 @@ extension World {
         var text: String { "p\(process + 1) deletes \(old.traceText)" }
         let notes = processes[process].notes
         // A later sign-in of this process was to replace the session, also where its write failed.
-        let isToBeReplaced = notes.begun.map { family < $0.logins } ?? false
+        var isToBeReplaced = notes.begun.map { family < $0.logins } ?? false
+        if let last = ended.session.map({ Int(named: $0.rawValue) }), !server.families[last].wasStored {
+            isToBeReplaced = isToBeReplaced || family < last
+        }
         if ended.session != nil, !isToBeReplaced, !notes.left.contains(old.session) {
             fail(.otherSignIn, text, "in which it never was")
         }
