@@ -96,6 +96,13 @@ import Testing
         #expect(script.wrote(.superseded(by: .active(.stored("ada", 1)))).contains("save ada g2"))
         #expect(script.wrote(.superseded(by: .active(.stored("ada", 2)))).contains("save ada g3"))
         #expect(script.machine.current?.bundle.refreshToken == "refresh-high")
+
+        var failed = signedIn(isShared: true)
+        _ = stepUp(&failed, 1, refreshToken: "refresh-high")
+        #expect(failed.storeFails() == ["1: done"], "the store may have it all the same")
+        _ = stepUp(&failed, 2)
+        #expect(failed.wrote(.superseded(by: .active(.stored("ada", 2)))) == ["2: done"])
+        #expect(failed.machine.current?.bundle.refreshToken == "refresh-ada-2")
     }
 
     @Test func `G12, G32: a call that was given up before the step-up may bring that refresh token, too`() {
