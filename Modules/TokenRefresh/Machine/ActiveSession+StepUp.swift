@@ -54,8 +54,8 @@ extension ActiveSession {
         persistence = persistence == .current ? .older : persistence
         forgetPast(Expiry(received: new, lifetime: lifetime, at: uptime, policy: policy))
         bundle = new
-        // A step-up before this one may have brought the refresh token, and not be stored yet. Where it may be stored all
-        // the same, what was refreshed from it has the generation that this one has now.
+        // A step-up before this one may have brought the refresh token, and not be stored yet. Where it may be stored
+        // all the same, what was refreshed from it has the generation that this one has now.
         if isWhole { precedence = .overAll } else if precedence == .overSameGeneration { precedence = .none }
         activate(new.with(refreshIntent: intent))
     }
