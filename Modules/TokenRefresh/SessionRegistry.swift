@@ -14,22 +14,29 @@ import ConcurrencyPrimitives
 /// ```
 /// Accounts never wait for each other: the registry's lock is held for a look-up only (G18).
 public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
-    /// Not every engine is kept: one that is at work, or that a caller holds, lives without the registry.
-    private struct Known {
+    /// An engine. Not every one is kept: one that is at work, or that a caller holds, lives without the registry.
+    ///
+    /// It is changed where it is, under the lock: one search for an account is most of a look-up.
+    private final class Entry {
         weak var session: TokenRefreshCoordinator?
-    }
-
-    private struct Kept {
-        let session: TokenRefreshCoordinator
-        var lastUse: UInt64
+        var kept: TokenRefreshCoordinator?
+        var lastUse: UInt64 = 0
     }
 
     private struct Entries {
-        var known: [Account: Known] = [:]
-        var kept: [Account: Kept] = [:]
+        var known: [Account: Entry] = [:]
+        var keptCount = 0
         var uses: UInt64 = 0
         /// The number of known engines from which on those that have ended are looked for.
         var forgetsFrom = 0
+
+        /// - Returns: The engine that the entry has kept: it may end, and must not while the lock is held.
+        mutating func release(_ entry: Entry?) -> TokenRefreshCoordinator? {
+            guard let entry, let session = entry.kept else { return nil }
+            entry.kept = nil
+            keptCount -= 1
+            return session
+        }
     }
 
     /// The maximum number of idle engines that stay in memory when no caller holds them.
@@ -56,10 +63,14 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     /// - Complexity: O(1), amortized.
     public subscript(account: Account) -> TokenRefreshCoordinator {
         let (session, released) = entries.withLock { entries in
-            let session = entries.known[account]?.session ?? make(account)
+            let entry = entry(of: account, &entries)
+            let session = entry.kept ?? entry.session ?? make(account)
+            if entry.kept == nil {
+                (entry.session, entry.kept) = (session, session)
+                entries.keptCount += 1
+            }
             entries.uses += 1
-            entries.known[account] = Known(session: session)
-            entries.kept[account] = Kept(session: session, lastUse: entries.uses)
+            entry.lastUse = entries.uses
             return (session, releaseOldest(&entries))
         }
         // The engines end here, outside the lock.
@@ -71,7 +82,7 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     ///
     /// An engine with work under way ends after it.
     public func release(_ account: Account) {
-        let released = entries.withLock { $0.kept.removeValue(forKey: account) }
+        let released = entries.withLock { $0.release($0.known[account]) }
         withExtendedLifetime(released) {}
     }
 
@@ -98,14 +109,21 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
 
     /// Removes the engines above the limit, and forgets those that have ended. A quarter above the limit, so that only
     /// one look-up in many sorts.
-    private func releaseOldest(_ entries: inout Entries) -> [Kept] {
-        guard entries.kept.count > limit + limit / 4 else { return [] }
-        let oldest = entries.kept.sorted { $0.value.lastUse < $1.value.lastUse }.prefix(entries.kept.count - limit)
-        for (account, _) in oldest { entries.kept[account] = nil }
+    private func releaseOldest(_ entries: inout Entries) -> [TokenRefreshCoordinator] {
+        guard entries.keptCount > limit + limit / 4 else { return [] }
+        let kept = entries.known.values.filter { $0.kept != nil }.sorted { $0.lastUse < $1.lastUse }
+        let released = kept.prefix(kept.count - limit).compactMap { entries.release($0) }
         if entries.known.count > entries.forgetsFrom {
             entries.known = entries.known.filter { $0.value.session != nil }
             entries.forgetsFrom = 2 * entries.known.count
         }
-        return oldest.map(\.value)
+        return released
+    }
+
+    private func entry(of account: Account, _ entries: inout Entries) -> Entry {
+        if let known = entries.known[account] { return known }
+        let new = Entry()
+        entries.known[account] = new
+        return new
     }
 }

@@ -95,7 +95,8 @@ extension ActiveSession {
             return failAttempt(TokenRefreshError(.unavailable, reason: "the store cannot be read", cause: error))
         }
         switch found {
-        case .tombstone(let tombstone) where isStored || tombstone.session == bundle.session:
+        case .tombstone(let tombstone)
+        where (isStored || tombstone.session == bundle.session) && tombstone.reason != endOutlived(by: bundle):
             return conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
         case .active(let stored) where stored.session != bundle.session && isStored:
             return conclude(.isReplaced(by: stored))
@@ -169,7 +170,9 @@ extension ActiveSession {
             return
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
-        guard let intent = stored?.refreshIntent else { return record(over: stored, id) }
+        // It may stand beside the tokens before a step-up that is not stored yet (G32).
+        let before = found.flatMap { $0.session == bundle.session && $0.refreshToken == bundle.refreshToken ? $0 : nil }
+        guard let intent = before?.refreshIntent else { return record(over: stored, id) }
         // The time of a call of this process is known exactly, unless another one has called before it.
         let isForeign = intent.owner != settings.owner
         if key?.value != intent.idempotencyKey || (key?.firstCall == nil && isForeign) {

@@ -160,4 +160,16 @@ import Testing
         #expect(script.wrote().contains("2: done"))
         #expect(script.machine.current?.bundle.session.rawValue == "new")
     }
+
+    @Test func `G12, G32: a call continues the one whose intent stands beside the tokens before an unsaved step-up`() {
+        var script = signedIn(isShared: true)
+        _ = stepUp(&script, 1)
+        #expect(script.storeFails() == ["1: done"])
+        let owner = ProcessIdentity(host: "host", process: "p2")
+        let intent = RefreshIntent(idempotencyKey: "key-of-p2", owner: owner, date: script.date)
+        #expect(script.refresh(2) == ["lease"])
+        #expect(script.leased(reading: .stored("ada", 0).with(refreshIntent: intent)) == ["call g1"])
+        #expect(script.lastRequest?.idempotencyKey == "key-of-p2")
+        #expect(script.lastRequest?.refreshToken == "refresh-ada-0")
+    }
 }
