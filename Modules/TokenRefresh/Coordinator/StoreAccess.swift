@@ -36,7 +36,7 @@ struct StoreAccess: Sendable {
         do {
             guard let journal else { return .success(SessionJournalEntry()) }
             let store = journal.storeName
-            return .success(try await journal.update { edit.applied(to: $0, store: store) })
+            return .success(try await journal.update { edit.applied(to: $0, store: store, at: clock.date) })
         } catch {
             return .failure(.wrapping(error, of: "journal"))
         }

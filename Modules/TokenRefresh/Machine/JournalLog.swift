@@ -22,19 +22,19 @@ struct JournalEdit: Hashable, Sendable {
     /// More sign-outs than these, or more notes than these, are not kept: the oldest go first.
     static let (pendingLimit, noteLimit) = (8, 32)
 
-    /// What the journal is to hold.
-    func applied(to entry: SessionJournalEntry, store: String) -> SessionJournalEntry {
-        notes.reduce(into: entry) { $1.apply(to: &$0, store) }
+    /// What the journal is to hold. `date`: now, when the journal takes the change, however late that is.
+    func applied(to entry: SessionJournalEntry, store: String, at date: Date) -> SessionJournalEntry {
+        notes.reduce(into: entry) { $1.apply(to: &$0, store, date) }
     }
 }
 
 extension JournalEdit.Note {
-    fileprivate func apply(to entry: inout SessionJournalEntry, _ store: String) {
+    fileprivate func apply(to entry: inout SessionJournalEntry, _ store: String, _ now: Date) {
         switch self {
         case .seen(let session, let date):
             entry.seen = SessionSighting(session: session, date: date, store: store)
         case .ending(var new):
-            if let seen = entry.seen, new.isMeant(for: seen) {
+            if let seen = entry.seen, new.isMeant(for: seen, foundAt: now) {
                 new.sessions.insert(seen.session)
                 entry.seen = nil
             }
@@ -60,9 +60,11 @@ extension PendingSignOut {
     }
 
     /// Whether a session that was seen is to end. One that was first seen later may have begun later, as where a write
-    /// of the journal has hung: whether it has, only its tokens show.
-    fileprivate func isMeant(for seen: SessionSighting) -> Bool {
-        sessions.contains(seen.session) || (includesUnread && seen.date.map { $0 <= date } ?? true)
+    /// of the journal has hung: whether it has, only its tokens show. A sighting that is later than it is found is of
+    /// another clock, or this one was set back since, and says nothing.
+    fileprivate func isMeant(for seen: SessionSighting, foundAt now: Date) -> Bool {
+        let isLater = seen.date.map { $0 > date && $0 <= now } ?? false
+        return sessions.contains(seen.session) || (includesUnread && !isLater)
     }
 
     /// What is left of it once some sessions have ended.

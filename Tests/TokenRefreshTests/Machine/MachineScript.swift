@@ -269,7 +269,7 @@ struct MachineScript {
 
     /// The journal takes the last edit.
     mutating func journalWrote() -> [String] {
-        journal = lastEdit?.applied(to: journal, store: "the store") ?? journal
+        journal = lastEdit?.applied(to: journal, store: "the store", at: date) ?? journal
         return send(.journalWrote(.success(journal)))
     }
 

@@ -1,4 +1,5 @@
 import AuthInterface
+import Foundation
 
 @testable import TokenRefresh
 
@@ -16,9 +17,9 @@ struct DeviceJournal {
         condition == .fails ? .failure(.simulated) : .success(entry)
     }
 
-    mutating func write(_ edit: JournalEdit) -> Result<SessionJournalEntry, TokenStoreError> {
+    mutating func write(_ edit: JournalEdit, at date: Date) -> Result<SessionJournalEntry, TokenStoreError> {
         if condition == .fails { return .failure(.simulated) }
-        if fault != .endingsAreNotNoted || !edit.isEnding { entry = edit.applied(to: entry, store: "store") }
+        if fault != .endingsAreNotNoted || !edit.isEnding { entry = edit.applied(to: entry, store: "store", at: date) }
         return .success(entry)
     }
 }

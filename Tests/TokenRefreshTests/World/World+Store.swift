@@ -16,7 +16,7 @@ extension World {
             processes[process].jobs[index].event = .wrote(version: version, write(process, content, &draws))
         case .readJournal: processes[process].jobs[index].event = .journalRead(journal.read())
         case .writeJournal(let edit):
-            processes[process].jobs[index].event = .journalWrote(journal.write(edit))
+            processes[process].jobs[index].event = .journalWrote(journal.write(edit, at: instant.date))
             for pending in journal.entry.pending { notedEndings.formUnion(pending.sessions) }
         case .lease: break
         }
