@@ -261,10 +261,9 @@ struct ProcessNotes {
     var coolDowns: [Int: Int] = [:]
     /// Until when no second endpoint causes a refresh of a new token.
     var nextVerificationAt = 0
-    /// Bundles up to this one may be used although they are not stored: the store has failed or was too slow.
-    var excused: Mark?
-    /// Its access token, which may be used in a later generation too: another process's refresh moves a step-up.
-    var excusedToken: String?
+    /// Bundles up to this one may be used although they are not stored: the store has failed or was too slow. So may
+    /// its access token in a later generation: another process's refresh moves a step-up.
+    var excused: TokenBundle?
     /// The last session that ended here, and the number of sign-ins when its sign-out was completed.
     var ended: (session: SessionID?, logins: Int)?
     /// How many sign-ins there had been when the user signed out before the store was read; `nil`: that is fulfilled.

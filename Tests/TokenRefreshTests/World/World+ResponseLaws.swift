@@ -90,7 +90,7 @@ extension World {
     func isExcused(_ process: Int, _ token: SessionToken) -> Bool {
         guard let excused = processes[process].notes.excused else { return false }
         return excused.session == token.session
-            && (excused.generation >= token.generation || processes[process].notes.excusedToken == token.value)
+            && (excused.generation >= token.generation || excused.accessToken == token.value)
     }
 
     /// Whether the next attempt cannot start yet: in a pause, or while a call of an attempt that is over is under way.

@@ -91,7 +91,7 @@ extension World {
         processes[process].notes.received = Receipt(
             mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
         noteReceipt(process, grant, since: now)
-        (processes[process].notes.excused, processes[process].notes.excusedToken) = (nil, nil)
+        processes[process].notes.excused = nil
         processes[process].notes.wish = nil
         // A caller that waits for the state gets it when the sign-in is stored.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
@@ -195,8 +195,7 @@ extension World {
 
     /// The store has failed, or took too long: what waits for it may be used.
     mutating func excuse(_ process: Int) {
-        processes[process].notes.excused = processes[process].newest?.mark
-        processes[process].notes.excusedToken = processes[process].newest?.accessToken
+        processes[process].notes.excused = processes[process].newest
         processes[process].notes.storeFailedAt = now
     }
 }
