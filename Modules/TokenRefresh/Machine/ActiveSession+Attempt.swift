@@ -170,9 +170,9 @@ extension ActiveSession {
             return
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
-        // It may stand beside the tokens before a step-up that is not stored yet (G32).
-        let before = found.flatMap { $0.session == bundle.session && $0.refreshToken == bundle.refreshToken ? $0 : nil }
-        guard let intent = before?.refreshIntent else { return record(over: stored, id) }
+        guard let intent = (stored ?? found.flatMap(beforeStepUp))?.refreshIntent else {
+            return record(over: stored, id)
+        }
         // The time of a call of this process is known exactly, unless another one has called before it.
         let isForeign = intent.owner != settings.owner
         if key?.value != intent.idempotencyKey || (key?.firstCall == nil && isForeign) {

@@ -50,6 +50,9 @@ extension ActiveSession {
         }
         if let former = newestBundle.binding, former.thumbprint != new.binding?.thumbprint { formerBinding = former }
         heir = isWhole ? nil : call?.id
+        let former = newestBundle.generation
+        let first = stepUps.flatMap { $0.upperBound == former ? $0.lowerBound : nil }
+        stepUps = isWhole ? nil : (first ?? former)...new.generation
         leaveAttempt()
         persistence = persistence == .current ? .older : persistence
         forgetPast(Expiry(received: new, lifetime: lifetime, at: uptime, policy: policy))
@@ -149,6 +152,13 @@ extension ActiveSession {
     mutating func serveAfterCall() {
         guard case .resting = phase, call == nil, context.outcome == nil else { return }
         serveQueue()
+    }
+
+    /// The tokens before a step-up that is not stored yet and has left the refresh token in use: with their intent
+    /// another process may have called since.
+    func beforeStepUp(_ found: TokenBundle) -> TokenBundle? {
+        guard let stepUps, stepUps.upperBound == bundle.generation, found.session == bundle.session else { return nil }
+        return stepUps.contains(found.generation) ? found : nil
     }
 
     /// The tokens in use are stored.

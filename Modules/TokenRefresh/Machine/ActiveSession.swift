@@ -218,6 +218,8 @@ struct ActiveSession: Hashable, Sendable {
     var precedence = Precedence.none
     /// The call that may bring the next refresh token, as a step-up has left the one before in use.
     var heir: AttemptID?
+    /// The generation before the last step-ups that have left the refresh token in use, and that of the last one.
+    var stepUps: ClosedRange<Int>?
     /// The refresh token that the newest one has replaced. A step-up in another process may have left it in use there.
     var spent: String?
     /// The key that a step-up has replaced. It is deleted once no stored token is bound to it (G34).

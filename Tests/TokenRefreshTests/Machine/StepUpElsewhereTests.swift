@@ -167,9 +167,19 @@ import Testing
         #expect(script.storeFails() == ["1: done"])
         let owner = ProcessIdentity(host: "host", process: "p2")
         let intent = RefreshIntent(idempotencyKey: "key-of-p2", owner: owner, date: script.date)
-        #expect(script.refresh(2) == ["lease"])
-        #expect(script.leased(reading: .stored("ada", 0).with(refreshIntent: intent)) == ["call g1"])
+        _ = stepUp(&script, 2)
+        #expect(script.storeFails() == ["2: done"])
+        #expect(script.refresh(3) == ["lease"])
+        let stored = TokenBundle.stored("ada", 0).with(refreshIntent: intent)
+        #expect(script.leased(reading: stored) == ["call g2"])
         #expect(script.lastRequest?.idempotencyKey == "key-of-p2")
         #expect(script.lastRequest?.refreshToken == "refresh-ada-0")
+
+        // Once a response has been applied, a store that goes back to that intent does not bring the key back.
+        _ = script.respond(TokenRefreshResult(accessToken: "access-next", refreshToken: "refresh-ada-0"))
+        #expect(script.storeFails() == ["3: signed in ada"])
+        #expect(script.refresh(4) == ["reread"])
+        #expect(script.reread(stored) == ["call g3"])
+        #expect(script.lastRequest?.idempotencyKey != "key-of-p2")
     }
 }

@@ -84,6 +84,12 @@ extension World {
         case .empty: break
         }
         haveVanished.formUnion(vanished)
+        forgetEndings()
+    }
+
+    /// The store has lost the ends of sessions, and what has replaced them: a process that has not heard of an end may
+    /// write its session again.
+    mutating func forgetEndings() {
         let pending = journal.entry.pending.reduce(into: Set()) { $0.formUnion($1.sessions) }
         signedOut = signedOut.filter { pending.contains($0) && !server[$0].isRetired }
     }

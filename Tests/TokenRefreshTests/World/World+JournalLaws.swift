@@ -60,10 +60,11 @@ extension World {
     }
 
     /// Whether a sign-out before the first read may be meant for a session, which any process then ends that finds it:
-    /// it was asked for after the sign-in, or the dates of the two are of different clocks.
+    /// it was asked for after the sign-in, or the dates of the two are of different clocks, or the bundle is of an
+    /// older version, which does not say when its session began.
     func mayEndUnread(_ family: Int) -> Bool {
         guard plan.hasJournal, let asked = unreadSignOutAt, let begun = server.signedInAt(family) else { return false }
-        return begun <= asked || isClockSet(since: asked)
+        return begun <= asked || isClockSet(since: asked) || (store.showsEmptyTokens && saidLifetime == nil)
     }
 
     mutating func checkLoss(_ process: Int, _ actions: [RefreshAction]) {

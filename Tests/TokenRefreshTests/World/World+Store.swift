@@ -161,6 +161,7 @@ extension World {
         if wasCorrupt, let new {
             noteLoss(of: old)
             noteDamage(new)
+            forgetEndings()
         }
         if case .active(let bundle)? = new {
             if isShared, case .bundle(_, over: .begunBefore) = content { checkOrder(process, bundle, over: old) }
