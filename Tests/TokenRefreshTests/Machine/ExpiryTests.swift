@@ -124,6 +124,17 @@ import Testing
         #expect(TokenLifetime(of: said, sentAt: wrongClock, limit: limit).duration == .seconds(60))
     }
 
+    @Test func `G19: the windows of a stored token are those of the longest lifetime, where its own is longer`() {
+        var policy = TokenRefreshPolicy()
+        policy.maximumLifetime = .seconds(30)
+        let now = Instant(uptime: .seconds(1_000), date: Date(timeIntervalSince1970: 1_800_000_000))
+        let token = AccessToken(value: "access", expiresAt: now.date + 3_600, receivedAt: now.date, generation: 0)
+        let expiry = Expiry(stored: token, of: SessionID(rawValue: "ada"), at: now, skew: 0, policy: policy)
+        #expect(expiry.end == .seconds(1_030))
+        #expect(expiry.leewayFrom == .seconds(1_027))
+        #expect(expiry.urgency(at: .seconds(1_015)) == .none)
+    }
+
     @Test func `A token that is not a valid JWT has no claims`() {
         let strange = [
             "", ".", "..", "...", "a.b.c", "a.!!!.c", "a.e30.c", "\(String.jwt(exp: -1))", ".bnVsbA.",
