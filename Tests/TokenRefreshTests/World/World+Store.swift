@@ -213,7 +213,9 @@ extension World {
         }
         if let failure = bundle.refreshIntent?.failure, let token = bundle.refreshToken, wallOffset == 0 {
             let start = Int((failure.date.timeIntervalSince(Self.epoch) * 1_000).rounded()) + 1_000
-            pauses[Int(named: token)] = start + failure.pause.milliseconds - 2
+            // A process that holds the lease may have recorded its intent before one without it stores a failure.
+            let isHeldElsewhere = store.lease.map { $0.owner != processes[process].owner } ?? false
+            if !isHeldElsewhere { pauses[Int(named: token)] = start + failure.pause.milliseconds - 2 }
         } else if let token = bundle.refreshToken, bundle.refreshIntent == nil {
             // A success ends it, also one that brings no other refresh token.
             pauses[Int(named: token)] = nil
