@@ -95,8 +95,7 @@ extension ActiveSession {
             return failAttempt(TokenRefreshError(.unavailable, reason: "the store cannot be read", cause: error))
         }
         switch found {
-        case .tombstone(let tombstone)
-        where (isStored || tombstone.session == bundle.session) && tombstone.reason != endOutlived(by: bundle):
+        case .tombstone(let tombstone) where isStored || tombstone.session == bundle.session:
             return conclude(.ends(tombstone.reason, revoking: nil, inStore: true))
         case .active(let stored) where stored.session != bundle.session && isStored:
             return conclude(.isReplaced(by: stored))

@@ -66,11 +66,9 @@ extension ActiveSession {
 
     /// The stored content that the tokens in use may replace: what was read, if these tokens were there. A store that
     /// has gone back to an older bundle, as from a backup, is brought up to date.
-    /// Tokens that a late response has brought replace the end that this process has written before (G13).
-    func predecessor(_ read: TokenBundle?, of new: TokenBundle? = nil) -> StoreContent.Predecessor {
+    func predecessor(_ read: TokenBundle?) -> StoreContent.Predecessor {
         if let read { return .exactly(read) }
-        guard isStored else { return .begunBefore(begunAt, replacing: endScope.sessions) }
-        return endOutlived(by: new ?? bundle).map { .olderOrEnd($0) } ?? .older
+        return isStored ? .older : .begunBefore(begunAt, replacing: endScope.sessions)
     }
 
     /// Drops the intent of a call that is not made, or the end of a session that stays. Tokens that are not stored yet

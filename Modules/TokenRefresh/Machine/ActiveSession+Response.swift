@@ -109,18 +109,6 @@ extension ActiveSession {
             isLost ? .lost(SessionSighting(session: bundle.session, date: now.date)) : .expired(ending(rejection))
         let version = context.write(.tombstone(reason, at: now.date, of: rejectedScope))
         phase = .refreshing(id, .ending(reason, version: version))
-        rejectedEnd = RejectedEnd(reason: reason, generation: bundle.generation)
-    }
-
-    /// The end of a session, and the generation of the tokens that were rejected.
-    struct RejectedEnd: Hashable, Sendable {
-        let reason: SignOutReason
-        let generation: Int
-    }
-
-    /// The end that this process has written before it had these tokens: they replace it. `nil`: there is none.
-    func endOutlived(by tokens: TokenBundle) -> SignOutReason? {
-        rejectedEnd.flatMap { $0.generation < tokens.generation ? $0.reason : nil }
     }
 
     /// The end of the session was written, or could not be.
@@ -185,7 +173,7 @@ extension ActiveSession {
         var renewal = renewal(by: tokens, for: audience, lifetime: lifetime, sentAt: sent)
         renewal.validity?.isMeasured = isMeasured
         if hasNewRefreshToken { spent = bundle.refreshToken }
-        let version = context.write(.bundle(renewal.bundle, over: predecessor(nil, of: renewal.bundle)))
+        let version = context.write(.bundle(renewal.bundle, over: predecessor(nil)))
         phase = .refreshing(attempt, .storing(renewal, version: version))
         // The write replaces that of a mark, if one waits.
         if call?.progress == .abandoned { abandonCall() }

@@ -225,9 +225,6 @@ struct ActiveSession: Hashable, Sendable {
     /// The key that a step-up has replaced. It is deleted once no stored token is bound to it (G34).
     var formerBinding: TokenBinding?
 
-    /// The end that this process has written last, as the server had rejected the refresh token.
-    var rejectedEnd: RejectedEnd?
-
     /// What the rules use beside the session, while it handles an event. `nil` between two events.
     var context: MachineContext!
 

@@ -27,16 +27,13 @@ indirect enum StoreContent: Hashable, Sendable {
         /// As `older`. The intent that is found stays where the refresh token is the same: a step-up has left it in
         /// use, and another process may be calling with it (G32).
         case olderWithIntent
-        /// As `older`, or the end of this session that this process has written itself, as the server had rejected the
-        /// refresh token: the response to an earlier call has come since (G13).
-        case olderOrEnd(SignOutReason)
         /// Exactly this bundle, including its intent: an intent replaces what was read under the lease.
         case exactly(TokenBundle)
 
         var mayBeAnotherSession: Bool {
             switch self {
             case .anything, .begunBefore: true
-            case .older, .olderWithIntent, .olderOrEnd, .exactly: false
+            case .older, .olderWithIntent, .exactly: false
             }
         }
     }
@@ -124,11 +121,6 @@ extension StoreContent {
             return isLater ?? false ? nil : .active(bundle)
         case .bundle(let bundle, over: .anything), .bundle(let bundle, over: .begunBefore),
             .bundle(let bundle, over: .older):
-            return bundle.mayFollow(found) ? .active(bundle) : nil
-        case .bundle(let bundle, over: .olderOrEnd(let end)):
-            if case .tombstone(let found)? = found, (found.session, found.reason) == (bundle.session, end) {
-                return .active(bundle)
-            }
             return bundle.mayFollow(found) ? .active(bundle) : nil
         case .bundle(let bundle, over: .olderWithIntent):
             guard bundle.mayFollow(found) else { return nil }

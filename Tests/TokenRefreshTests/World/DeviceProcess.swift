@@ -293,7 +293,7 @@ struct ProcessNotes {
     /// When the store last failed, or took too long.
     var storeFailedAt = Int.min
     /// The last write of the end of a session whose refresh token was rejected.
-    var rejectedEnd: (version: Int, session: SessionID, generation: Int)?
+    var rejectedEnd: (version: Int, session: SessionID)?
 }
 
 /// Tokens that the server itself has given to a process.

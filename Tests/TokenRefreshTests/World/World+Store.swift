@@ -168,7 +168,6 @@ extension World {
             if let lost = old.bundle, lost.session != bundle.session {
                 server[lost.session].isRetired = true
             }
-            if isOutlived(old, by: bundle, of: process) { server[bundle.session].isRetired = false }
             landed(bundle, process)
         }
         if case .tombstone(_, _, let scope) = content, !outcome.isFailure { noteEnd(of: scope, over: old, by: process) }
@@ -193,15 +192,6 @@ extension World {
         // since.
         if let bundle = new?.bundle, old.bundle?.session != bundle.session { noteDamage(.active(bundle)) }
         return .failed(.simulated)
-    }
-
-    /// G13. A process may replace the end of a session that it has written itself, by newer tokens.
-    private func isOutlived(_ old: StoredSession, by bundle: TokenBundle, of process: Int) -> Bool {
-        guard case .tombstone(let end) = old, end.session == bundle.session, case .expired(let ending) = end.reason,
-            let rejected = processes[process].notes.rejectedEnd, rejected.session == end.session
-        else { return false }
-        let owner = perspective(of: process)?.view(owner: processes[process].owner) ?? processes[process].owner
-        return ending.process == owner.process && bundle.generation > rejected.generation
     }
 
     /// A bundle has been written.

@@ -227,7 +227,7 @@ struct World {
                 noteCall(process, key, since: age < 0 ? clockSetAt ?? now : now - age)
             }
             if case .tombstone(_, _, .rejected(let bundle, _)) = content {
-                processes[process].notes.rejectedEnd = (version, bundle.session, bundle.generation)
+                processes[process].notes.rejectedEnd = (version, bundle.session)
             }
             add(.write(version: version, content), process)
         case .readJournal:
