@@ -56,6 +56,17 @@ import Testing
         #expect(stores.made.withLock { $0 } == made + 1)
     }
 
+    @Test func `Engines that were released do not count towards the limit`() {
+        let stores = Stores()
+        let registry = stores.registry(limit: 4)
+        for account in 0..<4 {
+            _ = registry[account]
+            registry.release(account)
+        }
+        for account in [4, 5, 6, 7, 8, 4, 5, 6, 7, 8] { _ = registry[account] }
+        #expect(stores.made.withLock { $0 } == 9)
+    }
+
     @Test func `An engine that a caller holds, or that refreshes, stays the account's engine after its release`()
         async throws
     {
