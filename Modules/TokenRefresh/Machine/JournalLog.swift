@@ -60,10 +60,9 @@ extension PendingSignOut {
     }
 
     /// Whether a session that was seen is to end. One that was first seen later may have begun later, as where a write
-    /// of the journal has hung: whether it has, only its tokens show. A sighting that is later than it is found is of
-    /// another clock, or this one was set back since, and says nothing.
+    /// of the journal has hung: whether it has, only its tokens show.
     fileprivate func isMeant(for seen: SessionSighting, foundAt now: Date) -> Bool {
-        let isLater = seen.date.map { $0 > date && $0 <= now } ?? false
+        let isLater = seen.date?.isKnownToFollow(date, foundAt: now) ?? false
         return sessions.contains(seen.session) || (includesUnread && !isLater)
     }
 

@@ -209,12 +209,17 @@ extension TokenBundle {
         return generation == 0 ? main.sentAt : nil
     }
 
-    /// Whether the session is known to have begun after an instant of the device's clock. The instant of one that
-    /// starts later than it is found is of another clock, or this one was set back since: then it is not known.
+    /// Whether the session is known to have begun after an instant of the device's clock.
     func hasBegun(after date: Date?, foundAt now: Date) -> Bool {
         guard let date, let begunAt else { return false }
-        return begunAt > date && begunAt <= now
+        return begunAt.isKnownToFollow(date, foundAt: now)
     }
+}
+
+extension Date {
+    /// Whether it is known to be later than another instant of the device's clock. One that is later than it is found
+    /// is of another clock, or this one was set back since: then it is not known.
+    func isKnownToFollow(_ date: Date, foundAt now: Date) -> Bool { self > date && self <= now }
 }
 
 extension StoredSession {
