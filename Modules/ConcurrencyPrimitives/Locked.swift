@@ -22,20 +22,7 @@ package struct Locked<Value>: @unchecked Sendable {  // every access to the valu
     @inlinable
     package init(_ value: sending Value) {
         storage = Storage.create(minimumCapacity: 1) { _ in value }
-        storage.withUnsafeMutablePointerToElements { lock in
-            lock.initialize(to: pthread_mutex_t())
-            #if canImport(Glibc)
-            // A lock is held for less time than it takes to put a thread to sleep and to wake it.
-            var attributes = pthread_mutexattr_t()
-            pthread_mutexattr_init(&attributes)
-            defer { pthread_mutexattr_destroy(&attributes) }
-            pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
-            let result = pthread_mutex_init(lock, &attributes)
-            #else
-            let result = pthread_mutex_init(lock, nil)
-            #endif
-            precondition(result == 0, "the system has no memory for a lock")
-        }
+        storage.withUnsafeMutablePointerToElements { $0.initializeLock() }
     }
 
     /// Runs a closure with exclusive access to the value. It blocks while another caller has it.
@@ -55,5 +42,24 @@ package struct Locked<Value>: @unchecked Sendable {  // every access to the valu
             withExtendedLifetime(storage) {}
         }
         return try body(&value.pointee)
+    }
+}
+
+extension UnsafeMutablePointer<pthread_mutex_t> {
+    /// Makes a lock of memory that nothing uses yet.
+    @inlinable
+    package func initializeLock() {
+        initialize(to: pthread_mutex_t())
+        #if canImport(Glibc)
+        // A lock is held for less time than it takes to put a thread to sleep and to wake it.
+        var attributes = pthread_mutexattr_t()
+        pthread_mutexattr_init(&attributes)
+        defer { pthread_mutexattr_destroy(&attributes) }
+        pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
+        let result = pthread_mutex_init(self, &attributes)
+        #else
+        let result = pthread_mutex_init(self, nil)
+        #endif
+        precondition(result == 0, "the system has no memory for a lock")
     }
 }

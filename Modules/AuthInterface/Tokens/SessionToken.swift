@@ -90,6 +90,15 @@ public struct SessionToken: Sendable {
         }
     }
 
+    /// A copy that shares nothing with others: processors that use one each do not wait for each other.
+    package var unshared: SessionToken {
+        var copy = SessionToken(
+            value: value, refreshToken: refreshToken, session: session, generation: generation, binding: binding,
+            audience: audience)
+        copy.handout = handout
+        return copy
+    }
+
     /// Whether a token was issued with another one, or is a copy of it. Other tokens may be equal.
     package func isIssued(with other: SessionToken) -> Bool {
         content === other.content && generation == other.generation && handout == other.handout

@@ -77,6 +77,7 @@ extension TokenRefreshCoordinator {
                 }
             }
             if let task = keepWhileAtWork(&core, now) { stopped.append(task) }
+            ready.update(to: core.machine.ready)
             return (responses: responses, events: events, stopped: stopped)
         }
         for task in after.stopped { task.cancel() }

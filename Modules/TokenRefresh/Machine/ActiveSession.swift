@@ -264,16 +264,6 @@ struct ActiveSession: Hashable, Sendable {
 
     var isActivating: Bool { if case .activating = phase { true } else { false } }
 
-    /// Whether the lease is needed: a call or a write owns it until it has ended (rule 2).
-    var needsLease: Bool {
-        if call != nil { return true }
-        if case .refreshing(_, let stage) = phase {
-            if case .leasing = stage { return false }
-            return true
-        }
-        return false
-    }
-
     var isIdle: Bool { if case .resting = phase { true } else { false } }
 
     /// Whether the store is known to have held a bundle of this session.
@@ -386,6 +376,17 @@ final class SessionBox: @unchecked Sendable {  // It is changed by its only owne
     var value: ActiveSession
 
     init(_ value: ActiveSession) { self.value = value }
+
+    /// Whether the lease is needed: a call or a write owns it until it has ended (rule 2). Here, as each event asks for
+    /// it, and a question to the value would copy the value.
+    var needsLease: Bool {
+        if value.call != nil { return true }
+        if case .refreshing(_, let stage) = value.phase {
+            if case .leasing = stage { return false }
+            return true
+        }
+        return false
+    }
 }
 
 extension SessionBox: Hashable {

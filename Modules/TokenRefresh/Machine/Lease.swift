@@ -93,7 +93,7 @@ struct Lease: Hashable, Sendable {
             released = lost
             lost = []
         }
-        let isInUse = if let session { session.value.needsLease } else { false }
+        let isInUse = if let session { session.needsLease } else { false }
         let isNeeded = !isSuspending && isInUse
         if let held, (isStored && !isNeeded) || (isEndMissed && !isSuspending) {
             released.append(held.id)

@@ -55,6 +55,11 @@ struct MachineState: Hashable, Sendable {
     struct ReadyToken: Hashable, Sendable {
         let token: SessionToken
         let until: Duration?
+
+        func token(at uptime: Duration) -> SessionToken? {
+            if let until, uptime >= until { return nil }
+            return token
+        }
     }
 
     /// The case of the state without its values. Reading it keeps no copy of a session; a copy would make every change
@@ -86,19 +91,13 @@ struct MachineState: Hashable, Sendable {
     /// The current token, if it needs no refresh.
     ///
     /// - Complexity: O(1), without an allocation.
-    func readyToken(at uptime: Duration) -> SessionToken? { token(of: ready, at: uptime) }
+    func readyToken(at uptime: Duration) -> SessionToken? { ready?.token(at: uptime) }
 
     /// The current token of another audience, if it needs no refresh.
     ///
     /// - Complexity: O(1), without an allocation.
     func readyToken(for audience: TokenAudience, at uptime: Duration) -> SessionToken? {
-        token(of: readyTokens[audience], at: uptime)
-    }
-
-    private func token(of ready: ReadyToken?, at uptime: Duration) -> SessionToken? {
-        guard let ready else { return nil }
-        if let until = ready.until, uptime >= until { return nil }
-        return ready.token
+        readyTokens[audience]?.token(at: uptime)
     }
 
     /// The tokens in use.

@@ -29,6 +29,9 @@ struct RefreshStateMachine: Hashable, Sendable {
         state.handle(event, at: now)
     }
 
+    /// The token that can be used without an event, and until when (G18). It changes with events only.
+    var ready: MachineState.ReadyToken? { state.ready }
+
     /// The current token, if it needs no refresh (G18).
     ///
     /// - Complexity: O(1), without an allocation.

@@ -26,7 +26,7 @@ extension Trait where Self == OwnThread {
 }
 
 /// Runs the jobs of tasks on one thread, which it starts.
-private final class ThreadExecutor: TaskExecutor {
+package final class ThreadExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var hasEnded = false
@@ -35,7 +35,7 @@ private final class ThreadExecutor: TaskExecutor {
     private let state = Locked(State())
     private let ready = DispatchSemaphore(value: 0)
 
-    init() {
+    package init() {
         let thread = Thread { [self] in
             while true {
                 ready.wait()
@@ -48,14 +48,14 @@ private final class ThreadExecutor: TaskExecutor {
         thread.start()
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         state.withLock { $0.jobs.append(job) }
         ready.signal()
     }
 
     /// The thread ends once it has run its jobs.
-    func end() {
+    package func end() {
         state.withLock { $0.hasEnded = true }
         ready.signal()
     }

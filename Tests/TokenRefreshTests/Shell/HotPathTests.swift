@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import TokenRefresh
@@ -31,6 +32,46 @@ import Testing
         #expect(bench.engine.validToken == nil, "its refresh in the background begins with a request")
         try await bench.engine.signOut()
         #expect(bench.engine.validToken == nil)
+    }
+
+    @Test func `G18: no thread keeps a token, or its time, that the engine has not`() async throws {
+        let start = ManualTimeSource().date
+        let bench = Bench(holding: .stored("ada", 4, expiresAt: start + 3_600, clockSkew: 0.5))
+        try await bench.engine.restore()
+        let threads = (0..<9).map { _ in ThreadExecutor() }
+        defer { for thread in threads { thread.end() } }
+        func tokens() async -> Set<String?> {
+            var tokens: Set<String?> = []
+            for thread in threads {
+                tokens.insert(await withTaskExecutorPreference(thread) { bench.engine.validToken?.name })
+            }
+            return tokens
+        }
+        #expect(await tokens() == [bench.store.base.bundle?.token.name])
+        bench.engine.noteServerDate(start + 3_600)
+        #expect(await tokens() == [nil], "it has expired on the server's clock")
+        try await bench.engine.signIn(bench.server.signIn("ada"))
+        let token = try await bench.engine.token()
+        #expect(await tokens() == [token.name])
+        _ = try await bench.engine.replacement(for: token)
+        #expect(await tokens() == ["\(token.name.dropLast())1"])
+        try await bench.engine.signOut()
+        #expect(await tokens() == [nil])
+    }
+
+    @Test func `G18: threads that use one token do not all count references of one object`() async throws {
+        let bench = try await Bench.signedIn()
+        let shared = try #require(bench.engine.validToken)
+        let threads = (0..<8).map { _ in ThreadExecutor() }
+        defer { for thread in threads { thread.end() } }
+        var tokens: [SessionToken] = []
+        for thread in threads + threads {
+            _ = await withTaskExecutorPreference(thread) { bench.engine.validToken }
+            tokens.append(try #require(await withTaskExecutorPreference(thread) { bench.engine.validToken }))
+        }
+        #expect(tokens.allSatisfy { $0 == shared })
+        #expect((0..<8).allSatisfy { tokens[$0].isIssued(with: tokens[$0 + 8]) }, "a thread has one for long")
+        #expect(!tokens.allSatisfy { $0.isIssued(with: tokens[0]) })
     }
 
     @Test(arguments: [StoreOperation.lease, .load, .record, .save, nil])
