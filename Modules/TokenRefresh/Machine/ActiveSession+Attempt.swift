@@ -179,7 +179,6 @@ extension ActiveSession {
         }
         if let shared = intent.failure, isForeign {
             observe(shared, of: intent.audience)
-            if let failure, let left = pauseLeft { return failAttempt(failure.error, exactly: left) }
             if let failure = lastFailure(of: wanted), let left = pauseLeft(of: wanted) {
                 return failAttempt(failure.error, of: wanted, exactly: left)
             }

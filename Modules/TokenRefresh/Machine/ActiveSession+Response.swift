@@ -52,20 +52,10 @@ extension ActiveSession {
 
     /// G12. Where the server tolerates it, a call whose response was lost is replayed at once, with the same key.
     func mayReplay(_ call: Call) -> Bool {
-        // Rule 9: the replay is a call with the same intent. Rule 2: a suspension has released the lease, and another
-        // process may be calling.
-        guard uptime < call.recording.startBefore, !context.lease.isSuspending,
-            !settings.isShared || context.lease.isHeld
-        else { return false }
-        return isTolerated(call)
-    }
-
-    private func isTolerated(_ call: Call) -> Bool {
-        switch settings.tolerance {
-        case .none: false
-        case .sameKey: true
-        case .within(let window): uptime < call.recording.since + window
-        }
+        // Rule 9: the replay is a call with the same intent; no call with it starts after the server's grace window.
+        // Rule 2: a suspension has released the lease, and another process may be calling.
+        settings.tolerance != .none && uptime < call.recording.startBefore && !context.lease.isSuspending
+            && (!settings.isShared || context.lease.isHeld)
     }
 
     mutating func failed(_ error: TokenRefreshError, _ call: Call?, _ id: AttemptID) {
