@@ -73,10 +73,23 @@ extension PendingSignOut {
         return rest.sessions.isEmpty && !includesUnread ? nil : rest
     }
 
+    /// Whether the process that has asked for it may still be storing the sessions, and then their end.
+    func mayBeUnderWay(at now: Date) -> Bool {
+        !includesUnread && abs(now.timeIntervalSince(date)) < JournalLog.sightingAge
+    }
+
     /// Whether a session that the store holds is to end. One of which it is known that it began later is not the one
     /// that was meant.
     func ends(_ bundle: TokenBundle, foundAt now: Date) -> Bool {
         sessions.contains(bundle.session) || (includesUnread && !bundle.hasBegun(after: date, foundAt: now))
+    }
+}
+
+extension SessionSighting {
+    /// Whether it is of a session that began after a sign-out of other ones.
+    func isAnother(than pending: PendingSignOut, foundAt now: Date) -> Bool {
+        guard let date, !pending.includesUnread, !pending.sessions.contains(session) else { return false }
+        return date.isKnownToFollow(pending.date, foundAt: now)
     }
 }
 
@@ -86,7 +99,7 @@ extension PendingSignOut {
 /// repeated with the next occasion and not on its own: nothing that a user does waits for it, but for the end of a
 /// session, which waits for one attempt.
 struct JournalLog: Hashable, Sendable {
-    /// How long a sighting counts as current.
+    /// How long a sighting, or a sign-out of another process, counts as current.
     static let sightingAge: TimeInterval = 3_600
 
     /// What was last read or written. `nil`: not known.

@@ -11,7 +11,8 @@ import Foundation
 /// without a tombstone means that the tokens have vanished.
 ///
 /// **The order of the reads.** The first read of the store follows a read of the journal. What the journal said of a
-/// session before the store held another one is over; the other way around the session may have come in between.
+/// session before the store held another one is over; the other way around the session may have come in between. A
+/// shared store may also be taking it still, for another process.
 extension MachineState {
     /// Reads the store for the first time, after the journal where there is one.
     mutating func readFirst() {
@@ -105,23 +106,31 @@ extension MachineState {
         end(reason, revoking: reason.isExpired ? nil : bundle, inStore: false)
     }
 
-    /// The store was read: the sign-outs of sessions that it does not hold are over. An empty store may get its content
-    /// again, so that there they stay.
+    /// The store was read: the sign-outs of sessions that it does not hold are over. They stay where an empty store may
+    /// get its content again, and where a shared one may be taking the session still: the process that has signed in
+    /// and out removes its note itself.
     mutating func settleJournal(_ found: StoredSession) {
-        guard context.hasJournal, context.journal.isReadInTime, let entry = context.journal.entry else { return }
+        guard context.hasJournal, context.journal.isReadInTime, var entry = context.journal.entry else { return }
+        let (now, isShared) = (context.now.date, context.settings.isShared)
         switch found {
         case .empty: return
-        case .tombstone: context.note(.over(entry))
+        case .tombstone: break
         case .active(let bundle):
-            let others = entry.pending.filter { !$0.ends(bundle, foundAt: context.now.date) }
-            context.note(.over(SessionJournalEntry(pending: others)))
+            entry.seen = nil
+            entry.pending.removeAll { $0.ends(bundle, foundAt: now) }
         }
+        if isShared { entry.pending.removeAll { $0.mayBeUnderWay(at: now) } }
+        context.note(.over(entry))
     }
 
     /// Why no session is in a store that holds nothing.
     var reasonOfEmptyStore: SignOutReason {
         guard context.hasJournal, context.journal.isReadInTime, let entry = context.journal.entry else { return .never }
-        return entry.pending.last?.reason ?? entry.seen.map { .lost($0) } ?? .never
+        let ending = entry.pending.last
+        if let seen = entry.seen, ending.map({ seen.isAnother(than: $0, foundAt: context.now.date) }) ?? true {
+            return .lost(seen)
+        }
+        return ending?.reason ?? .never
     }
 }
 

@@ -122,7 +122,11 @@ struct MachineState: Hashable, Sendable {
             status.journalFailure = context.journal.failure
             status.isSignOutPending = context.store.isEnding || context.journal.entry?.pending.isEmpty == false
         }
-        if case .signedIn(let session) = state { session.value.fill(&status) }
+        if case .signedIn(let session) = state {
+            // What the journal still names are other sessions.
+            status.isSignOutPending = context.store.isEnding
+            session.value.fill(&status)
+        }
         return status
     }
 

@@ -262,8 +262,10 @@ import Testing
         #expect(actions.contains("signedOut expired") && !actions.contains("revoke ada g3"))
     }
 
-    @Test func `G30: a sign-out of the journal leaves another session alone, and is over`() {
-        var script = started(journal: pending("ada"))
+    @Test(arguments: [false, true])
+    func `G30: a sign-out of the journal leaves another session alone, and is over`(isShared: Bool) {
+        let date = Date(timeIntervalSince1970: isShared ? 1_799_996_400 : 1_800_000_000)
+        var script = started(isShared: isShared, journal: pending("ada", at: date))
         #expect(
             script.loaded(.success(.active(.stored("bob", 0))))
                 == ["signed in bob", "1: signed in bob", "note over"])
