@@ -16,7 +16,8 @@ public protocol AuthSession: Sendable {
     ///   state stays `unknown` and a later call reads again. `CancellationError` at once when the task is cancelled.
     func restore() async throws -> SessionState
 
-    /// Starts a session with the tokens that a login returned. It replaces any other session.
+    /// Starts a session with the tokens that a login returned. It replaces any other session, whose tokens are revoked
+    /// if there is a ``TokenRevocationHandler`` that can revoke them alone (G9).
     ///
     /// The tokens are stored before the call returns. If the store fails, the user is signed in nevertheless and
     /// the tokens are stored as soon as the store works again (G11).

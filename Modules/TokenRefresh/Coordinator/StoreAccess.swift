@@ -99,16 +99,9 @@ struct StoreAccess: Sendable {
 
     /// Writes to a store that only this process uses.
     private func overwrite(with content: StoreContent) async throws -> WriteOutcome {
-        switch content {
-        case .bundle(let bundle, _):
-            try await store.save(bundle)
-            return .written(replaced: nil)
-        case .tombstone(_, _, let scope):
-            // The removed bundle is needed only if the content was never read.
-            let removed: TokenBundle? = if case .unread = scope { try? await store.load() } else { nil }
-            try await store.delete()
-            return .written(replaced: removed)
-        }
+        let removed: TokenBundle? = if content.mayRemoveUnread { try? await store.load() } else { nil }
+        if let bundle = content.bundle { try await store.save(bundle) } else { try await store.delete() }
+        return .written(replaced: removed)
     }
 }
 

@@ -121,10 +121,7 @@ extension MachineState {
         failWaiters()
         finish(reason)
         if reason != .moved { releaseKeys(of: ended) }
-        if let revoked {
-            lastRevoked = revoked
-            revokeOnceWritten(revoked)
-        }
+        if let revoked { revokeOnceWritten(revoked) }
     }
 
     mutating func finish(_ reason: SignOutReason) {
@@ -187,6 +184,7 @@ extension MachineState {
     /// store. Otherwise it would report the revocation as an expiry. If the store fails, the
     /// tokens are revoked without waiting for it.
     mutating func revokeOnceWritten(_ bundle: TokenBundle) {
+        revoked[bundle.session] = bundle.generation
         guard context.settings.isShared, context.store.isBehind else { return revoke(bundle) }
         revocable.append(Revocable(bundle: bundle, version: context.store.version))
     }

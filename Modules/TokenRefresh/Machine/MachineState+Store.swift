@@ -14,10 +14,8 @@ extension MachineState {
         modifySession { $0.invalidateRead() }
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
-        if case .tombstone(_, _, let scope)? = content, case .written(let removed?) = outcome {
-            // The removed tokens are newer than the revoked ones, or the session was never read.
-            revokeRemoved(removed, of: scope)
-        }
+        if let content, case .written(let removed?) = outcome { revokeRemoved(removed, by: content) }
+        if !context.store.isBehind { revoked = [:] }
         if case .superseded(by: .tombstone(let tombstone)) = outcome, tombstone.reason == .moved {
             revocable.removeAll { $0.bundle.session == tombstone.session }
         }
@@ -37,10 +35,11 @@ extension MachineState {
         startOwedCheck()
     }
 
-    mutating func revokeRemoved(_ removed: TokenBundle, of scope: EndScope) {
-        if case .unread = scope { return revoke(removed) }
-        guard let last = lastRevoked, removed.supersedes(last) else { return }
-        revoke(removed)
+    /// Tokens that a write has removed are revoked, if they are newer than the revoked ones of their session, or of a
+    /// session that a sign-in has replaced or a sign-out has ended unread.
+    private mutating func revokeRemoved(_ removed: TokenBundle, by content: StoreContent) {
+        let isNews = revoked[removed.session].map { removed.generation > $0 } ?? (removed.session != content.session)
+        if isNews { revoke(removed) }
     }
 
     mutating func activate(_ version: Int) {

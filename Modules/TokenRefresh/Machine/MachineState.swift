@@ -72,7 +72,8 @@ struct MachineState: Hashable, Sendable {
     var check = StoreCheck()
     var storeFailure: TokenStoreError?
     var lastEnding: SignOutReason?
-    var lastRevoked: TokenBundle?
+    /// The generations of the sessions that were revoked, or wait for it: those that the store may still hold.
+    var revoked: [SessionID: Int] = [:]
     /// Tokens that are revoked once a version is written, so that other processes can read why they are refused.
     var revocable: [Revocable] = []
 

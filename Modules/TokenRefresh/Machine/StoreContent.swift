@@ -104,6 +104,25 @@ extension StoreContent {
         if case .tombstone(let reason, _, .rejected(let bundle, _)) = self { (bundle, reason) } else { nil }
     }
 
+    /// Whether the write may remove tokens that this process has not read: a sign-out before the first read, or a
+    /// sign-in that follows no session of this process.
+    var mayRemoveUnread: Bool {
+        switch self {
+        case .bundle(let bundle, over: .anything(let left)), .bundle(let bundle, over: .begunBefore(_, let left)):
+            left.isSubset(of: [bundle.session])
+        case .bundle: false
+        case .tombstone(_, _, let scope): scope == .unread
+        }
+    }
+
+    /// The session that is stored, or that has ended. `nil`: it is not known.
+    var session: SessionID? {
+        switch self {
+        case .bundle(let bundle, _): bundle.session
+        case .tombstone(_, _, let scope): scope.session
+        }
+    }
+
     /// The bundle to store.
     var bundle: TokenBundle? {
         if case .bundle(let bundle, _) = self { bundle } else { nil }

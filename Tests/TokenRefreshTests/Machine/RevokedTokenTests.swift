@@ -13,6 +13,42 @@ import Testing
         #expect(Set(script.wrote(.written(replaced: .stored("ada", 3)))) == ["revoke ada g3", "1: done"])
     }
 
+    @Test(arguments: [false, true])
+    func `G9: a sign-in before the first read revokes what it has replaced, where the write shows it`(isShared: Bool) {
+        var script = MachineScript(isShared: isShared)
+        _ = script.signIn(1, as: "bob")
+        #expect(script.wrote(.written(replaced: .stored("ada", 3))).filter(\.isRevocation) == ["revoke only ada g3"])
+    }
+
+    @Test func `G9: a sign-out of a sign-in that was not stored revokes what the read has shown it to replace`() {
+        var script = MachineScript(isShared: true)
+        _ = script.signIn(1, as: "bob")
+        _ = script.loaded(.success(.active(.stored("ada", 3))))
+        _ = script.storeFails()
+        _ = script.signOut(2)
+        let actions = script.wrote(.written(replaced: .stored("ada", 3)))
+        #expect(Set(actions.filter(\.isRevocation)) == ["revoke ada g3", "revoke bob g0"])
+    }
+
+    @Test func `G9: a sign-in revokes the session that it follows once, unless newer tokens of it were stored`() {
+        for (generation, revocations) in [
+            (0, ["revoke only ada g0"]), (1, ["revoke only ada g1", "revoke only ada g0"]),
+        ] {
+            var script = MachineScript.signedIn(isShared: true)
+            _ = script.signIn(1, as: "bob")
+            let outcome = WriteOutcome.written(replaced: .stored("ada", generation))
+            #expect(script.wrote(outcome).filter(\.isRevocation) == revocations)
+        }
+        var quick = MachineScript.signedIn(isShared: true)
+        _ = quick.signIn(1, as: "bob")
+        _ = quick.signIn(2, as: "cleo")
+        #expect(quick.wrote(.written(replaced: .stored("ada", 0))).filter(\.isRevocation) == ["revoke only ada g0"])
+        #expect(quick.wrote(.written(replaced: .stored("bob", 0))).filter(\.isRevocation) == ["revoke only bob g0"])
+        var script = MachineScript.signedIn()
+        #expect(script.signIn(1, as: "bob").contains("revoke only ada g0"))
+        #expect(script.wrote(.written(replaced: .stored("ada", 0))).filter(\.isRevocation) == [])
+    }
+
     @Test func `G9: tokens are revoked although the store is too slow to remove them`() {
         var script = MachineScript.signedIn(isShared: true)
         #expect(script.signOut(1) == ["delete", "signedOut byUser"])
@@ -73,4 +109,8 @@ import Testing
         _ = script.signIn(2, as: "bob")
         #expect(script.wrote(.superseded(by: stored("cleo"))).contains("revoke only ada g0"))
     }
+}
+
+extension String {
+    fileprivate var isRevocation: Bool { hasPrefix("revoke") }
 }

@@ -162,6 +162,18 @@ import Testing
         #expect(base.bundle == nil)
     }
 
+    @Test(arguments: [true, false])
+    func `G9: a sign-in that follows no session says what it replaces in a store of one process`(
+        isFirst: Bool
+    ) async {
+        let base = RecordingTokenStore(holding: .stored("ada", 3))
+        let left = Set((isFirst ? ["bob"] : ["ada", "bob"]).map(SessionID.init(rawValue:)))
+        let content = StoreContent.bundle(.stored("bob", 0), over: .begunBefore(Date(), replacing: left))
+        let outcome = await access(OwnTokenStore(base: base)).write(content)
+        #expect(outcome == .written(replaced: isFirst ? .stored("ada", 3) : nil))
+        #expect(base.bundle == .stored("bob", 0))
+    }
+
     @Test func `G9: the end of a session that leaves another user's tokens is done`() async {
         let store = RecordingTokenStore(holding: .stored("bob", 0))
         let outcome = await access(store).write(endOfAda)

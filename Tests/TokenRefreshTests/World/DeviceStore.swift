@@ -94,15 +94,9 @@ struct DeviceStore {
     }
 
     private mutating func overwrite(_ wanted: StoreContent, in condition: Condition) -> (WriteOutcome, StoredSession?) {
-        switch wanted {
-        case .bundle(let bundle, _):
-            replace(by: .active(bundle))
-            return (.written(replaced: nil), content)
-        case .tombstone(_, _, let scope):
-            let removed: TokenBundle? = if case .unread = scope { try? read(in: condition).get().bundle } else { nil }
-            replace(by: .empty)
-            return (.written(replaced: removed), .empty)
-        }
+        let removed = wanted.mayRemoveUnread ? (try? read(in: condition).get())?.bundle : nil
+        replace(by: wanted.bundle.map { .active($0) } ?? .empty)
+        return (.written(replaced: removed), content)
     }
 
     private mutating func replace(by new: StoredSession) {
