@@ -143,7 +143,11 @@ extension ActiveSession {
     mutating func waitsForHeir(_ waiter: Waiter) -> Bool {
         let end = waiter.since + policy.deadline
         guard let heir, call?.id == heir, uptime < end else { return false }
-        if context.room.isEmpty(.pause) { emit(.startTimer(.cooldown(bundle.session), at: end)) }
+        if context.room.isEmpty(.pause) {
+            emit(.startTimer(.cooldown(bundle.session), at: end))
+        } else {
+            endWaits(at: end)
+        }
         context.room.add(waiter, to: .pause)
         return true
     }

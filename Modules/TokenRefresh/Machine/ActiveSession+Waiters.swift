@@ -52,7 +52,11 @@ extension ActiveSession {
     /// A caller that has waited before, as for a pause or the store, has less time left than the attempt (G25).
     mutating func timeWaiters(since: Duration?) {
         guard let since, since < uptime else { return }
-        let end = since + policy.deadline
+        endWaits(at: since + policy.deadline)
+    }
+
+    /// Sets the timer for the end of the first wait.
+    mutating func endWaits(at end: Duration) {
         guard waitersEnd.map({ end < $0 }) ?? true else { return }
         waitersEnd = end
         emit(.startTimer(.waiterDeadline, at: end))
@@ -65,7 +69,8 @@ extension ActiveSession {
         // The deadlines of many callers within a short time pass together.
         let latest = uptime + limit / 64 - limit
         switch phase {
-        case .resting: return
+        // They wait for a call that a step-up has left under way.
+        case .resting: serveQueue()
         case .activating:
             // They have waited for a refresh, and then for the write of a step-up, whose token is not stored yet.
             let error = TokenRefreshError(.unavailable, reason: "waited \(limit.inWords) for a refresh and the store")

@@ -150,6 +150,25 @@ import Testing
         #expect(script.lastRequest?.refreshToken == "refresh-ada-1")
     }
 
+    @Test func `G25, G32: who has waited for a check before waits for it no longer than who came meanwhile`() throws {
+        var script = signedIn(isShared: true, as: ada)
+        _ = script.refresh(1)
+        _ = script.leased(reading: try #require(script.machine.current?.bundle))
+        _ = stepUp(&script, refreshToken: nil)
+        #expect(script.wrote() == ["50: done"])
+        var token = script.token(1)
+        token.handout.replacedAt = script.uptime
+        #expect(script.refused(2, TokenRefusal(of: token, endpoint: "GET /broken")) == ["check"])
+        _ = script.pass(.seconds(9.5))
+        #expect(script.refused(3, generation: 1) == [])
+        _ = script.pass(.seconds(0.5))
+        #expect(script.pass(.seconds(19)) == [])
+        #expect(script.pass(.seconds(1)) == ["2: refreshUnavailable"])
+        #expect(script.refused(4, generation: 1) == [])
+        #expect(script.pass(.seconds(9.5)) == ["3: refreshUnavailable"])
+        #expect(script.pass(.seconds(20.5)) == ["4: refreshUnavailable"])
+    }
+
     @Test(arguments: [nil, Duration.seconds(30)])
     func `G6, G32: if it brings nothing, they get a refresh of their own after the pause of the server`(
         pause: Duration?
