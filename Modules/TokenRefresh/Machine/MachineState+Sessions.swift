@@ -14,7 +14,7 @@ extension MachineState {
         var old: ActiveSession?
         switch state {
         case .unknown(let restoring):
-            scope = .sessions(id, replacing: [])
+            scope = .sessions(id, replacing: [id])
             // The read shows what the sign-in replaces.
             if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
         case .signedOut, .modifying:

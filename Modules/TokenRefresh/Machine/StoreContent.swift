@@ -41,8 +41,8 @@ indirect enum StoreContent: Hashable, Sendable {
 
 /// The sessions whose tokens are removed when a session ends.
 enum EndScope: Hashable, Sendable {
-    /// The session itself, and the sessions that it was to replace in the store. Any other session in the store is a
-    /// sign-in of another process, which stays.
+    /// The session itself, and the sessions that it was to replace in the store: itself, where the store had not been
+    /// read. Any other session in the store is a sign-in of another process, which stays.
     case sessions(SessionID, replacing: Set<SessionID>)
     /// The session whose refresh token the server has rejected, with these tokens, and the sessions that it was to
     /// replace. Newer tokens of the session are those of another process, which were not rejected: they stay.
@@ -104,14 +104,15 @@ extension StoreContent {
         if case .tombstone(let reason, _, .rejected(let bundle, _)) = self { (bundle, reason) } else { nil }
     }
 
-    /// Whether the write may remove tokens that this process has not read: a sign-out before the first read, or a
-    /// sign-in that follows no session of this process.
+    /// Whether the write may remove tokens that this process has not read: a sign-in, and the end of one that is not
+    /// stored, or of a session that was not read. An end of the session that the store holds reads nothing: a store may
+    /// ask the user before it shows its tokens.
     var mayRemoveUnread: Bool {
         switch self {
-        case .bundle(let bundle, over: .anything(let left)), .bundle(let bundle, over: .begunBefore(_, let left)):
-            left.isSubset(of: [bundle.session])
-        case .bundle: false
-        case .tombstone(_, _, let scope): scope == .unread
+        case .bundle(_, let predecessor): predecessor.mayBeAnotherSession
+        case .tombstone(_, _, .unread): true
+        case .tombstone(_, _, .sessions(_, let replaced)), .tombstone(_, _, .rejected(_, let replaced)):
+            !replaced.isEmpty
         }
     }
 

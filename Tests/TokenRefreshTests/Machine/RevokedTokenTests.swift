@@ -20,6 +20,15 @@ import Testing
         #expect(script.wrote(.written(replaced: .stored("ada", 3))).filter(\.isRevocation) == ["revoke only ada g3"])
     }
 
+    @Test func `G9: the end of a sign-in that was not stored says that it may remove what was not read`() {
+        var script = MachineScript()
+        _ = script.signIn(1, as: "bob")
+        _ = script.storeFails()
+        #expect(script.signOut(2).contains("delete") && script.lastContent?.mayRemoveUnread == true)
+        var stored = MachineScript.signedIn()
+        #expect(stored.signOut(1).contains("delete") && stored.lastContent?.mayRemoveUnread == false)
+    }
+
     @Test func `G9: a sign-out of a sign-in that was not stored revokes what the read has shown it to replace`() {
         var script = MachineScript(isShared: true)
         _ = script.signIn(1, as: "bob")

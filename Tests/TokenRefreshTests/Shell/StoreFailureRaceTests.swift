@@ -162,16 +162,21 @@ import Testing
         #expect(base.bundle == nil)
     }
 
-    @Test(arguments: [true, false])
-    func `G9: a sign-in that follows no session says what it replaces in a store of one process`(
-        isFirst: Bool
-    ) async {
-        let base = RecordingTokenStore(holding: .stored("ada", 3))
-        let left = Set((isFirst ? ["bob"] : ["ada", "bob"]).map(SessionID.init(rawValue:)))
-        let content = StoreContent.bundle(.stored("bob", 0), over: .begunBefore(Date(), replacing: left))
-        let outcome = await access(OwnTokenStore(base: base)).write(content)
-        #expect(outcome == .written(replaced: isFirst ? .stored("ada", 3) : nil))
-        #expect(base.bundle == .stored("bob", 0))
+    @Test func `G9: a write says what it has removed from a store of one process, where that may be unread`() async {
+        let (ada, bob) = (SessionID(rawValue: "ada"), SessionID(rawValue: "bob"))
+        for (content, isSaid) in [
+            (StoreContent.bundle(.stored("bob", 0), over: .begunBefore(Date(), replacing: [bob])), true),
+            (.bundle(.stored("bob", 0), over: .anything(replacing: [ada, bob])), true),
+            (.bundle(.stored("ada", 4), over: .older), false),
+            (.tombstone(.byUser, at: Date(), of: .sessions(bob, replacing: [bob])), true),
+            (.tombstone(.byUser, at: Date(), of: .rejected(.stored("bob", 0), replacing: [bob])), true),
+            (.tombstone(.byUser, at: Date(), of: .sessions(ada, replacing: [])), false),
+        ] {
+            let base = RecordingTokenStore(holding: .stored("ada", 3))
+            let outcome = await access(OwnTokenStore(base: base)).write(content)
+            #expect(outcome == .written(replaced: isSaid ? .stored("ada", 3) : nil), "\(content)")
+            #expect(base.bundle == content.bundle)
+        }
     }
 
     @Test func `G9: the end of a session that leaves another user's tokens is done`() async {
