@@ -58,6 +58,15 @@ import Testing
         #expect(script.wrote(.written(replaced: .stored("ada", 0))).filter(\.isRevocation) == [])
     }
 
+    @Test func `G9: a token that the server has called invalid is not revoked when its session ends`() {
+        var script = MachineScript()
+        let tokens = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: nil, expiresIn: .seconds(60))
+        _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
+        _ = script.wrote()
+        #expect(script.refused(2, TokenRefusal(of: script.token(0), saysTokenIsInvalid: true)).contains("delete"))
+        #expect(script.wrote(.written(replaced: .stored("ada", 0))).filter(\.isRevocation) == [])
+    }
+
     @Test func `G9: tokens are revoked although the store is too slow to remove them`() {
         var script = MachineScript.signedIn(isShared: true)
         #expect(script.signOut(1) == ["delete", "signedOut byUser"])
