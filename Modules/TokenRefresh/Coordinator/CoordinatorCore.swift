@@ -12,7 +12,8 @@ struct CoordinatorCore {
     var calls: [AttemptID: (task: Task<Void, Never>, permit: StartPermit)] = [:]
     var leases: [AttemptID: HeldLease] = [:]
     var timers: [RefreshTimer: (number: Int, task: Task<Void, Never>)] = [:]
-    var revocations: [Int: Task<Void, Never>] = [:]
+    /// Those of which the server may end other sessions of the user, too, are not narrow.
+    var revocations: [Int: (task: Task<Void, Never>, isNarrow: Bool)] = [:]
     let subscribers = Broadcast<SessionState>(keeping: .unbounded)
     /// Opens the first stream of a shared store's changes.
     var opening: Task<AsyncStream<Void>, Never>?

@@ -63,17 +63,14 @@ struct StoreAccess: Sendable {
             case .success(let found): return .superseded(by: found)
             case .failure(let error): return .failed(error)
             }
-        } catch let error as TokenStoreError where content.bundle == nil && Self.isRemovable(in: error) {
+        } catch let error as TokenStoreError where content.isEnding(whatever: error) {
             return await remove()
+        } catch let error as TokenStoreError where content.bundle == nil && error.code == .unsupportedVersion {
+            // G36: the session has ended, and what a later version has stored is not known to be of it.
+            return .written(replaced: nil)
         } catch {
             return .failed(.wrapping(error))
         }
-    }
-
-    /// Whether a sign-out may delete the content of a store that cannot be read: its permissions are insecure, or a
-    /// later version wrote it.
-    private static func isRemovable(in error: TokenStoreError) -> Bool {
-        error.code == .insecure || error.code == .unsupportedVersion
     }
 
     private func remove() async -> WriteOutcome {
@@ -102,6 +99,18 @@ struct StoreAccess: Sendable {
         let removed: TokenBundle? = if content.mayRemoveUnread { try? await store.load() } else { nil }
         if let bundle = content.bundle { try await store.save(bundle) } else { try await store.delete() }
         return .written(replaced: removed)
+    }
+}
+
+extension StoreContent {
+    /// Whether the end of a session may delete the content of a store that cannot be read: its permissions are
+    /// insecure, or a later version wrote it and the user has asked for the end.
+    fileprivate func isEnding(whatever error: TokenStoreError) -> Bool {
+        guard case .tombstone(let reason, _, _) = self else { return false }
+        switch (error.code, reason) {
+        case (.insecure, _), (.unsupportedVersion, .byUser), (.unsupportedVersion, .application): return true
+        default: return false
+        }
     }
 }
 

@@ -345,7 +345,7 @@ extension TokenRefreshCoordinator {
         guard let revocation, !besideAnother || revocation.affectsRevokedSessionOnly else { return }
         let id = core.nextNumber()
         let deadline = clock.uptime + policy.deadline
-        core.revocations[id] = Task.detached(priority: Self.priority) { [self] in
+        let task = Task.detached(priority: Self.priority) { [self] in
             let isDone = try? await clock.withDeadline(deadline) {
                 try await HandlerCall.run(of: self) { try await revocation.revoke(bundle) }
                 return true
@@ -353,6 +353,14 @@ extension TokenRefreshCoordinator {
             self.core.withLock { _ = $0.revocations.removeValue(forKey: id) }
             if isDone != true { observer?(.revocationFailed(session: bundle.session)) }
         }
+        core.revocations[id] = (task, revocation.affectsRevokedSessionOnly)
+    }
+
+    /// G9. What revokes the session before, and may end every session of the user, is cancelled: it must not reach the
+    /// server after the user has signed in there again.
+    func cancelBroadRevocations() {
+        let broad = core.withLock { $0.revocations.values.filter { !$0.isNarrow }.map(\.task) }
+        for task in broad { task.cancel() }
     }
 
     /// G34. `settle` waits for it as for a revocation.
@@ -360,17 +368,18 @@ extension TokenRefreshCoordinator {
         guard let handler = handler as? any TokenBindingHandler else { return }
         let id = core.nextNumber()
         let deadline = clock.uptime + policy.storeLimit
-        core.revocations[id] = Task.detached(priority: Self.priority) { [self] in
+        let task = Task.detached(priority: Self.priority) { [self] in
             _ = try? await clock.withDeadline(deadline) {
                 try await HandlerCall.run(of: self) { try await handler.release(binding) }
             }
             self.core.withLock { _ = $0.revocations.removeValue(forKey: id) }
         }
+        core.revocations[id] = (task, isNarrow: true)
     }
 
     /// Waits until every revocation under way has ended, or the task is cancelled, which does not cancel a revocation.
     func endOfRevocations() async {
-        let revocations = core.withLock { Array($0.revocations.values) }
+        let revocations = core.withLock { $0.revocations.values.map(\.task) }
         guard !revocations.isEmpty else { return }
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         Task {

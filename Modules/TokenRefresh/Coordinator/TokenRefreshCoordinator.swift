@@ -159,11 +159,13 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         try await response { .requested(.restore, $0) }.state
     }
 
-    /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled.
+    /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled. A revocation under way
+    /// that may end other sessions of the user is cancelled.
     ///
     /// - Parameter tokens: What the server issued.
     /// - Throws: `AuthenticationError` with code `invalidTokens`, or `CancellationError`.
     public func signIn(_ tokens: TokenRefreshResult) async throws {
+        cancelBroadRevocations()
         _ = try await response { .signIn(tokens, SessionID(), $0) }.get()
     }
 
@@ -230,10 +232,11 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         return await isIdle(within: limit) { await $0.endOfRevocations() }
     }
 
-    /// Whether the store holds the newest tokens, and none are about to be received.
+    /// Whether the store holds the newest tokens, none are about to be received, and it holds none that are to be
+    /// removed.
     var hasStored: Bool {
         let status = status
-        return status.isStored && !status.isRefreshing
+        return status.isStored && !status.isRefreshing && !status.isSignOutPending
     }
 
     /// Waits until no refresh and no write is under way, and then for more.

@@ -14,12 +14,18 @@ struct TokenLifetime {
     /// The lifetime; `nil` when none is known or plausible.
     let duration: Duration?
 
-    init(of result: TokenRefreshResult, sentAt date: Date, limit: Duration) {
+    /// Whether the device's wall clock has no part in it.
+    let isCertain: Bool
+
+    /// - Parameter isServerTime: Whether `date` is that of the server's clock.
+    init(of result: TokenRefreshResult, sentAt date: Date, isServerTime: Bool, limit: Duration) {
         let isSaid = result.expiresIn != nil || result.expiresAt != nil
         let claims = isSaid ? nil : JSONWebTokenClaims(result.accessToken)
         let issued = result.serverDate ?? claims?.issuedAt ?? date
         let end = (result.expiresAt ?? claims?.expiresAt).flatMap { $0.isPlausible ? $0 : nil }
         let claimed = end.map { Duration.seconds($0.timeIntervalSince(issued)) }
+        isCertain =
+            isServerTime || result.expiresIn != nil || result.serverDate != nil || claims?.issuedAt != nil
         duration = (result.expiresIn ?? claimed).flatMap { $0 > .zero && $0 <= limit ? $0 : nil }
     }
 }

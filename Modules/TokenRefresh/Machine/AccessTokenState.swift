@@ -7,13 +7,21 @@ struct TokenValidity: Hashable, Sendable {
     var refreshedAt: Duration?
     /// Whether another process has made the refresh.
     var isAdopted = false
-    /// Whether the expiry was counted in this process, on the monotonic clock.
+    /// Whether the expiry was counted in this process, on the monotonic clock, from a lifetime that is the server's.
     var isMeasured = false
     /// Whether the expiry is that of a sighting, because the date in the bundle is that of a wrong clock.
     var isSighted = false
 
-    init(measured expiry: Expiry, refreshedAt: Duration? = nil) {
-        (self.expiry, self.refreshedAt, isMeasured) = (expiry, refreshedAt, true)
+    init(measured expiry: Expiry, refreshedAt: Duration? = nil, isCertain: Bool = true) {
+        (self.expiry, self.refreshedAt, isMeasured) = (expiry, refreshedAt, isCertain)
+    }
+
+    /// Of the main token of a sign-in, received now.
+    init(received bundle: TokenBundle, _ lifetime: TokenLifetime, _ moment: Moment) {
+        self.init(
+            measured: Expiry(
+                received: bundle, lifetime: lifetime.duration, at: moment.uptime, policy: moment.policy),
+            isCertain: lifetime.isCertain)
     }
 
     /// Of a token that the store holds. `sighting`: when it held the tokens before.

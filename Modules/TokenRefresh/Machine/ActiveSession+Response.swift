@@ -160,8 +160,8 @@ extension ActiveSession {
         }
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: sent)
         context.reportMissingScope(of: tokens, after: bundle[audience], bundle.session)
-        var renewal = renewal(by: tokens, for: audience, lifetime: lifetime, sentAt: sent)
-        renewal.validity?.isMeasured = isMeasured
+        var renewal = renewal(by: tokens, for: audience, lifetime: lifetime.duration, sentAt: sent)
+        renewal.validity?.isMeasured = isMeasured && lifetime.isCertain
         if hasNewRefreshToken { spent = bundle.refreshToken }
         let version = context.write(.bundle(renewal.bundle, over: predecessor(nil)))
         phase = .refreshing(attempt, .storing(renewal, version: version))

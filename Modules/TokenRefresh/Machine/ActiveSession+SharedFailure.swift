@@ -39,7 +39,7 @@ extension ActiveSession {
         guard seenFailure != shared else { return }
         seenFailure = shared
         let passed = moment.timePassed(since: shared.date) ?? .zero
-        let left = min(shared.pause, policy.maximumRetryAfter) - passed
+        let left = min(max(shared.pause, .zero), policy.maximumRetryAfter) - passed
         doubt = Doubt(shared, moment)
         let isOfAudience = shared.isOfAudience == true
         guard left > .zero, left > (isOfAudience ? pauseLeft(of: audience) : pauseLeft) ?? .zero,

@@ -37,7 +37,8 @@ extension ActiveSession {
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: now)
         context.reportMissingScope(of: tokens, after: bundle.main, bundle.session)
         // The tokens of other audiences have the rights of the sign-in before. They are asked for anew.
-        let new = newestBundle.withoutAudiences.renewed(by: tokens, lifetime: lifetime, moment.serverClock, now)
+        let new = newestBundle.withoutAudiences.renewed(
+            by: tokens, lifetime: lifetime.duration, moment.serverClock, now)
         let isWhole = new.refreshToken != newestBundle.refreshToken
         var intent: RefreshIntent?
         if isWhole {
@@ -55,7 +56,7 @@ extension ActiveSession {
         stepUps = isWhole ? nil : (first ?? former)...new.generation
         leaveAttempt()
         persistence = persistence == .current ? .older : persistence
-        forgetPast(Expiry(received: new, lifetime: lifetime, at: uptime, policy: policy))
+        forgetPast(TokenValidity(received: new, lifetime, moment))
         bundle = new
         // A step-up before this one may have brought the refresh token, and not be stored yet. Where it may be stored
         // all the same, what was refreshed from it has the generation that this one has now.
@@ -83,9 +84,9 @@ extension ActiveSession {
     }
 
     /// What is known of the tokens before says nothing of the new ones. A pause that the server has asked for stays.
-    private mutating func forgetPast(_ expiry: Expiry) {
+    private mutating func forgetPast(_ validity: TokenValidity) {
         (doubt, leaseHolder, sighting) = (nil, nil, nil)
-        main.validity = TokenValidity(measured: expiry)
+        main.validity = validity
         main.loops = LoopBreaker()
         others = [:]
     }
@@ -134,7 +135,7 @@ extension ActiveSession {
     mutating func keep(_ newest: String) {
         bundle = bundle.moved(to: bundle.generation + 1, refreshToken: newest)
         (key, persistence) = (nil, .older)
-        _ = context.write(.bundle(bundle, over: .older))
+        rewrite()
     }
 
     /// A caller that wants a refresh waits for the call that a step-up has left under way, as no second one is made.
@@ -188,6 +189,11 @@ extension ActiveSession {
         precedence = .overAll
         bundle = bundle.moved(to: stored.generation + 1)
         persistence = .older
+        rewrite()
+    }
+
+    /// Stores the tokens in use once more. Those of a step-up that wait for it are used then.
+    private mutating func rewrite() {
         if isActivating { activate(bundle) } else { _ = context.write(.bundle(bundle, over: .older)) }
     }
 }

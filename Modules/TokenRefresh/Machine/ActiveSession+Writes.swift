@@ -77,7 +77,7 @@ extension ActiveSession {
         case .tombstone(let tombstone):
             // A session that was moved continues elsewhere: a revocation would end it there.
             if tombstone.reason == .moved { return conclude(.ends(.moved, revoking: nil, inStore: true)) }
-            return conclude(.ends(tombstone.reason, revoking: new?.bundle ?? bundle, inStore: true))
+            return conclude(.ends(tombstone.reason, revoking: newestBundle, inStore: true))
         case .active(let stored) where stored.session != bundle.session:
             return conclude(.isReplaced(by: stored))
         case .active(let stored) where prevails(over: stored) && stored.displaces(bundle):

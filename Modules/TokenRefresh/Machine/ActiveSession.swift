@@ -229,9 +229,9 @@ struct ActiveSession: Hashable, Sendable {
     var context: MachineContext!
 
     /// A session that was signed in here. `scope`: whose tokens it replaces in the store. `version`: that of its write.
-    init(signedIn bundle: TokenBundle, _ expiry: Expiry, replacing scope: EndScope, version: Int) {
+    init(signedIn bundle: TokenBundle, _ validity: TokenValidity, replacing scope: EndScope, version: Int) {
         self.bundle = bundle
-        main = AccessTokenState(validity: TokenValidity(measured: expiry))
+        main = AccessTokenState(validity: validity)
         persistence = .nothing(replacing: scope, isUncertain: false)
         begunAt = bundle.begunAt
         phase = .activating(version: version)
@@ -268,6 +268,9 @@ struct ActiveSession: Hashable, Sendable {
 
     /// Whether the store is known to have held a bundle of this session.
     var isStored: Bool { if case .nothing = persistence { false } else { true } }
+
+    /// Whether tokens that were refreshed are in this process only.
+    var isUnsaved: Bool { isStoring || persistence == .older }
 
     /// The sessions whose tokens are removed from the store when this session ends.
     var endScope: EndScope {

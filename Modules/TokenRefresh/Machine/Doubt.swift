@@ -22,14 +22,17 @@ struct Doubt: Hashable, Sendable {
         (status, serverCode, statusMeansExpired) = (error.status, error.serverCode, error.statusMeansExpired)
         since = earlier?.since ?? uptime
         last = uptime
-        count = (earlier?.count ?? 0) + 1
+        // No more is ever asked for.
+        count = min((earlier?.count ?? 0) + 1, Self.requiredCount)
     }
 
     /// The refusals that another process, or an earlier run of this one, has received. `nil`: the failure was another.
     init?(_ failure: RefreshIntent.Failure, _ moment: Moment) {
         guard failure.isAmbiguous else { return nil }
         func uptime(of date: Date) -> Duration { moment.uptime - (moment.timePassed(since: date) ?? .zero) }
-        (status, serverCode, count) = (failure.status, failure.serverCode, max(failure.count, 1))
+        (status, serverCode, count) = (
+            failure.status, failure.serverCode, min(max(failure.count, 1), Self.requiredCount)
+        )
         statusMeansExpired = failure.statusMeansExpired ?? (failure.status == 401)
         last = uptime(of: failure.date)
         since = min(last, uptime(of: failure.firstDate ?? failure.date))

@@ -209,12 +209,14 @@ struct MachineContext: Sendable {
 
     /// Returns the lifetime of tokens that have just been received, from the sending of their call. The server date in
     /// the response is recorded first. That of a late response includes the delay, which must not count twice.
-    mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> Duration? {
+    mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> TokenLifetime
+    {
         if let expiry = tokens.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
         var tokens = tokens
         tokens.serverDate = tokens.serverDate.map { moment.serverClock.record($0, sentAt: sent, at: now) }
-        return TokenLifetime(of: tokens, sentAt: moment.serverClock.date(at: sent), limit: policy.maximumLifetime)
-            .duration
+        return TokenLifetime(
+            of: tokens, sentAt: moment.serverClock.date(at: sent), isServerTime: moment.serverClock.isKnown,
+            limit: policy.maximumLifetime)
     }
 }
 

@@ -147,11 +147,13 @@ extension MachineState {
         for waiter in context.room.take(.earlySignOut) { context.emit(.respond(waiter.id, .done)) }
     }
 
-    /// Whether a stored session is known to have begun after a sign-out was asked for.
+    /// Whether a stored session is known to have begun after a sign-out was asked for: by the age of its first token,
+    /// or else by the date of the sign-in, which it keeps.
     private func isSignIn(_ bundle: TokenBundle, after wish: SignOut) -> Bool {
-        guard bundle.generation == 0, let age = bundle.main.age(at: context.now.date) else { return false }
         // A date counts parts of a microsecond.
-        return age + .microseconds(1) < context.now.uptime - wish.askedAt
+        let past = context.now.uptime - wish.askedAt - .microseconds(1)
+        if bundle.generation == 0, let age = bundle.main.age(at: context.now.date) { return age < past }
+        return bundle.hasBegun(after: context.now.date - past / .seconds(1), foundAt: context.now.date)
     }
 
     mutating func begin(stored bundle: TokenBundle) {

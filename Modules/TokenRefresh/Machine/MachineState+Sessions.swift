@@ -27,12 +27,13 @@ extension MachineState {
         context.noteLater(.readOrReplaced)
         let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
         context.reportMissingScope(of: tokens, after: nil, id)
-        let bundle = TokenBundle(tokens, session: id, lifetime: lifetime, context.moment.serverClock, context.now)
-        let expiry = Expiry(received: bundle, lifetime: lifetime, at: context.now.uptime, policy: context.policy)
+        let bundle = TokenBundle(
+            tokens, session: id, lifetime: lifetime.duration, context.moment.serverClock, context.now)
+        let validity = TokenValidity(received: bundle, lifetime, context.moment)
         let over = StoreContent.Predecessor.begunBefore(bundle.begunAt, replacing: scope.sessions)
         let version = context.write(.bundle(bundle, over: over))
         state = .signedIn(
-            SessionBox(ActiveSession(signedIn: bundle, expiry, replacing: scope, version: version)))
+            SessionBox(ActiveSession(signedIn: bundle, validity, replacing: scope, version: version)))
         context.letWait(waiter, isSignIn: true)
         // The sign-in replaces what an earlier sign-out was to end.
         context.letEarlySignOutsWait()
@@ -140,7 +141,11 @@ extension MachineState {
         var ended: ActiveSession?
         if case .signedIn(let session) = state { ended = session.value }
         use(stored: found, after: ended?.sighting)
-        if let ended { releaseKeys(of: ended) }
+        if let ended {
+            releaseKeys(of: ended)
+            // No other process has seen them (G9).
+            if ended.isUnsaved { revokeOnceWritten(ended.newestBundle) }
+        }
         revokeWritten(upTo: .max)
         announce(.signedIn(found.session))
     }

@@ -119,14 +119,14 @@ struct MachineState: Hashable, Sendable {
         status.isStored = !context.store.isBehind
         status.storeFailure = storeFailure
         status.lastEnding = lastEnding
-        if context.hasJournal {
-            status.journalFailure = context.journal.failure
-            status.isSignOutPending = context.store.isEnding || context.journal.entry?.pending.isEmpty == false
-        }
-        if case .signedIn(let session) = state {
-            // What the journal still names are other sessions.
-            status.isSignOutPending = context.store.isEnding
-            session.value.fill(&status)
+        status.isSignOutPending = context.store.isEnding
+        if context.hasJournal { status.journalFailure = context.journal.failure }
+        switch state {
+        // What the journal still names are other sessions.
+        case .signedIn(let session): session.value.fill(&status)
+        case .unknown(let restoring) where restoring.wish != nil: status.isSignOutPending = true
+        default:
+            if context.hasJournal, context.journal.entry?.pending.isEmpty == false { status.isSignOutPending = true }
         }
         return status
     }

@@ -35,7 +35,7 @@ import Testing
         _ = script.storeFails()
         #expect(script.pass(.seconds(2)) == ["save ada g0"])
         _ = script.wrote(.superseded(by: .active(.stored("ada", 0, refreshToken: ""))))
-        #expect(script.changed(to: .active(.stored("bob", 0))) == ["signed in bob"])
+        #expect(script.changed(to: .active(.stored("bob", 0))) == ["revoke only ada g0", "signed in bob"])
     }
 
     @Test func `G25: tokens that have expired, without a refresh token, fail the callers of the attempt`() {

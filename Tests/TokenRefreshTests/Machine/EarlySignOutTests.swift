@@ -114,6 +114,22 @@ import Testing
         #expect(actions == (stays ? ["signed in bob"] : ["delete", "signedOut byUser"]))
     }
 
+    @Test(arguments: [(1, 10.0), (0, nil)] as [(Int, TimeInterval?)], [(-5.0, false), (5, true)])
+    func `G9: such a session stays when it was refreshed since, and when its token says no lifetime`(
+        token: (generation: Int, age: TimeInterval?), begun: (after: TimeInterval, stays: Bool)
+    ) {
+        var script = script(isShared: true)
+        let asked = script.date
+        _ = script.loaded(.failure(.locked))
+        _ = script.pass(.seconds(20))
+        let bob = TokenBundle(
+            accessToken: "access-bob-\(token.generation)", refreshToken: "refresh-bob",
+            session: SessionID(rawValue: "bob"), generation: token.generation,
+            receivedAt: token.age.map { asked + $0 }, signedInAt: asked + begun.after)
+        let actions = script.loaded(.success(.active(bob)))
+        #expect(actions == (begun.stays ? ["signed in bob"] : ["delete", "signedOut byUser"]))
+    }
+
     // MARK: What the read finds
 
     @Test func `G9: a sign-out that finds no session has nothing to do`() {

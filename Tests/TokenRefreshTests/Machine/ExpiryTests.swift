@@ -113,15 +113,17 @@ import Testing
         let issued = 1_800_000_000.0
         let token = String.jwt(exp: issued + 900, iat: issued)
         let limit = TokenRefreshPolicy().maximumLifetime
-        let byClaim = TokenLifetime(of: .init(accessToken: token), sentAt: wrongClock, limit: limit)
+        let byClaim = TokenLifetime(
+            of: .init(accessToken: token), sentAt: wrongClock, isServerTime: false, limit: limit)
         #expect(byClaim.duration == .seconds(900))
         let served = TokenRefreshResult(
             accessToken: .jwt(exp: issued + 900),
             serverDate: Date(timeIntervalSince1970: issued)
         )
-        #expect(TokenLifetime(of: served, sentAt: wrongClock, limit: limit).duration == .seconds(900))
+        #expect(
+            TokenLifetime(of: served, sentAt: wrongClock, isServerTime: false, limit: limit).duration == .seconds(900))
         let said = TokenRefreshResult(accessToken: token, expiresIn: .seconds(60))
-        #expect(TokenLifetime(of: said, sentAt: wrongClock, limit: limit).duration == .seconds(60))
+        #expect(TokenLifetime(of: said, sentAt: wrongClock, isServerTime: false, limit: limit).duration == .seconds(60))
     }
 
     @Test func `G19: the windows of a stored token are those of the longest lifetime, where its own is longer`() {

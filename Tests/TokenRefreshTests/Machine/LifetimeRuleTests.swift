@@ -10,7 +10,7 @@ import Testing
     private let year = Duration.seconds(366 * 86_400)
 
     private func lifetime(_ result: TokenRefreshResult, limit: Duration? = nil) -> Duration? {
-        TokenLifetime(of: result, sentAt: date, limit: limit ?? year).duration
+        TokenLifetime(of: result, sentAt: date, isServerTime: false, limit: limit ?? year).duration
     }
 
     /// A JWT whose claims are given as JSON.

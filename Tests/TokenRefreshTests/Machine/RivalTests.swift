@@ -85,6 +85,25 @@ import Testing
         #expect(script.wrote(.superseded(by: .active(.stored("ada", 1)))) == ["3: ada g1", "2: done"])
     }
 
+    @Test func `G25, G32: so it does where another process has stored a step-up that keeps the refresh token`() {
+        let (id, ada) = (SessionID(rawValue: "ada"), TokenSubject(issuer: "https://issuer.example", id: "ada"))
+        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
+        var script = MachineScript(isShared: true)
+        _ = script.send(.signIn(login, id, WaiterID(number: 1)))
+        _ = script.wrote()
+        #expect(script.refresh(2) == ["lease"])
+        _ = script.leased(reading: .stored("ada", 0))
+        #expect(script.respond() == ["save ada g1"])
+        let high = TokenRefreshResult(accessToken: "access-high", subject: ada)
+        _ = script.send(.stepUp(high, id, WaiterID(number: 3)))
+        let other = TokenBundle(
+            accessToken: "access-other", refreshToken: "refresh-ada-0", session: id, generation: 2)
+        _ = script.wrote(.superseded(by: .active(other)))
+        _ = script.wrote()
+        #expect(script.ask(4) == ["4: ada g3"])
+        #expect(script.machine.isIdle)
+    }
+
     @Test func `Rule 4: the intent of older tokens, as of a backup, says nothing about the tokens in use`() {
         var script = MachineScript.refreshedOnce(isShared: true)
         _ = script.pass(.seconds(60))

@@ -148,8 +148,23 @@ import Testing
     @Test func `G9: a pending save is dropped when the store holds the session of another user`() {
         var script = unsaved()
         #expect(script.refresh(2) == ["reread"], "the lease is still held")
-        #expect(script.reread(.stored("bob", 0)) == ["signed in bob", "2: signed in bob", "release"])
+        #expect(
+            script.reread(.stored("bob", 0)) == [
+                "revoke only ada g1", "signed in bob", "2: signed in bob", "release",
+            ], "no other process has seen them")
         #expect(script.pass(.seconds(300)) == [])
+    }
+
+    @Test func `G9: new tokens that another process keeps out of the store are revoked`() {
+        var script = MachineScript.calling(for: .refresh)
+        #expect(script.send(.suspensionNear) == ["mark ada g0"])
+        #expect(script.respond() == [])
+        #expect(script.wrote(.superseded(by: .ended("ada"))).contains("revoke ada g1"))
+        var other = MachineScript.calling()
+        _ = other.respond()
+        #expect(other.wrote(.superseded(by: .active(.stored("bob", 0)))).contains("revoke only ada g1"))
+        var stored = MachineScript.signedIn(isShared: true)
+        #expect(stored.changed(to: .active(.stored("bob", 0))) == ["signed in bob"], "who signed in has revoked them")
     }
 
     @Test func `A lease for an attempt that has ended is released`() {

@@ -27,6 +27,30 @@ import Testing
         return script
     }
 
+    @Test func `G26: no number of a stored failure stops the process`() throws {
+        let least = try JSONDecoder().decode(Duration.self, from: Data("[-9223372036854775808,0]".utf8))
+        for pause in [least, .seconds(-1), .seconds(Int64.max)] {
+            for ago in [-86_400, 0, 86_400] as [TimeInterval] {
+                var script = started { failed(pause, ago, at: $0) }
+                let isPaused = pause > .zero && ago < 86_400
+                #expect(script.refresh(2) == (isPaused ? ["2: refreshUnavailable"] : ["call g0"]), "\(ago)")
+            }
+        }
+        for count in [Int.max, Int.min] {
+            var script = started { date in
+                var failure = RefreshIntent.Failure(date: date - 60, pause: .zero, isAmbiguous: true, status: 400)
+                failure.count = count
+                return .stored("ada", 0).with(
+                    refreshIntent: RefreshIntent(
+                        idempotencyKey: "key", owner: other, date: date - 61, failure: failure))
+            }
+            _ = script.refresh(2)
+            _ = script.wrote()
+            let error = TokenRefreshError(.ambiguous, reason: "", status: 400, statusMeansExpired: false)
+            #expect(script.respond(error).contains("2: refreshUnavailable"), "\(count)")
+        }
+    }
+
     // MARK: What is stored
 
     @Test(arguments: [false, true])

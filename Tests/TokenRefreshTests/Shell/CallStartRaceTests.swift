@@ -77,6 +77,29 @@ extension ScriptedRefreshHandler.Response {
         #expect(bench.server.rotations == 0)
     }
 
+    @Test func `A suspension cancels a call that connects`() async throws {
+        let activity = ManualActivity()
+        let bench = try await Bench.signedIn(.shared)
+        let (connects, cancelled) = (Gate(), Gate())
+        bench.handler.enqueue(
+            .custom { request, _ in
+                request.startPermit?.adopt()
+                connects.open()
+                await withTaskCancellationHandler {
+                    await cancelled.pass()
+                } onCancel: {
+                    cancelled.open()
+                }
+                throw CancellationError()
+            })
+        let engine = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock, activity: activity)
+        let waiter = Task { await code { try await engine.refresh() } }
+        await connects.pass()
+        activity.expire()
+        #expect(await waiter.value == "refreshUnavailable")
+        await cancelled.pass()
+    }
+
     @Test func `A sign-out withdraws a call that connects`() async throws {
         let (engine, bench, waiter) = try await connecting()
         try await engine.signOut()

@@ -110,7 +110,7 @@ final class RecordingRevocation: TokenRevocationHandler {
     private let told = Locked<[TokenBundle]>([])
     private let isNarrow = Locked(true)
     private let script = Locked<(gate: Gate?, error: (any Error)?)>((nil, nil))
-    private let door = Gate(isOpen: true)
+    private let (door, cancelled) = (Gate(isOpen: true), Gate(isOpen: true))
 
     /// What was revoked, by its access token: `ada1 g1`.
     var revoked: [String] { told.withLock { $0.map(\.token.name) } }
@@ -119,6 +119,14 @@ final class RecordingRevocation: TokenRevocationHandler {
 
     /// From now on a call may affect every session of the user.
     func affectsAll() { isNarrow.withLock { $0 = false } }
+
+    /// Whether a call was cancelled.
+    var isCancelled: Bool { cancelled.arrivals > 0 }
+
+    /// Waits until that many calls have been cancelled. Calls must be held.
+    func cancellations(atLeast count: Int) async {
+        await cancelled.arrivals(atLeast: count)
+    }
 
     /// From now on calls wait at a gate, and ignore their cancellation.
     func hold() -> Gate {
@@ -139,7 +147,11 @@ final class RecordingRevocation: TokenRevocationHandler {
         told.withLock { $0.append(tokens) }
         await door.pass()
         let (gate, error) = script.withLock { $0 }
-        await gate?.pass()
+        await withTaskCancellationHandler {
+            await gate?.pass()
+        } onCancel: { [cancelled] in
+            Task { await cancelled.pass() }
+        }
         if let error { throw error }
     }
 }

@@ -60,6 +60,18 @@ import Testing
         #expect(try await engine.token().generation == 1)
     }
 
+    @Test func `G36: the end of a session that has no refresh token leaves it alone`() async throws {
+        let engine = TokenRefreshCoordinator(over: store, ScriptedRefreshHandler(), clock: clock)
+        try await engine.signIn(TokenRefreshResult(accessToken: "access-1", expiresIn: .seconds(600)))
+        try writeLater()
+        clock.advance(by: .seconds(601))
+        let error = await #expect(throws: AuthenticationError.self) { try await engine.token() }
+        #expect(error?.code == .noRefreshToken)
+        #expect(await engine.settle())
+        #expect(isUntouched && engine.status.isStored)
+        #expect(engine.status.lastEnding?.isExpired == true)
+    }
+
     @Test func `G36: at the start the session is unknown, and neither ended nor replaced`() async throws {
         try await store.save(.fixture())
         try writeLater()

@@ -115,6 +115,24 @@ import Testing
         #expect(RotatingTokenServer.login(of: recording.bundle?.accessToken ?? "") == "bob")
     }
 
+    @Test func `G9: a later engine restores no session whose sign-out an earlier one has still to fulfil`() async throws
+    {
+        let faulty = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
+        let (own, clock) = (OwnTokenStore(base: faulty), ManualTimeSource())
+        faulty.fail(.load)
+        do {
+            let earlier = TokenRefreshCoordinator(over: own, clock: clock)
+            try? await earlier.signOut()
+            #expect(earlier.status.isSignOutPending)
+        }
+        faulty.recover(.load)
+        let later = TokenRefreshCoordinator(over: own, clock: clock)
+        let restored = Task { try await later.restore() }
+        let place = later.place
+        try await clock.advance(by: .milliseconds(100), until: { EnginesAtWork.count(at: place) == 0 })
+        #expect(try await restored.value == .signedOut(.never))
+    }
+
     @Test func `A later engine for a store waits for the refresh of an earlier one`() async throws {
         let own = OwnTokenStore(base: store)
         let gate = Gate()

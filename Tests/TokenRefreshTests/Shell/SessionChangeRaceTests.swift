@@ -72,6 +72,24 @@ import Testing
         #expect(bench.revocation.revoked == ["bob1 g0"])
     }
 
+    @Test(arguments: [true, false])
+    func `G9: a revocation that may end every session of the user is cancelled by the next sign-in`(
+        isNarrow: Bool
+    ) async throws {
+        let bench = try await Bench.signedIn()
+        if !isNarrow { bench.revocation.affectsAll() }
+        let gate = bench.revocation.hold()
+        let signOut = Task { try await bench.engine.signOut() }
+        await gate.arrivals(atLeast: 1)
+        _ = try await bench.signIn("ada")
+        if !isNarrow { await bench.revocation.cancellations(atLeast: 1) }
+        #expect(bench.revocation.isCancelled == !isNarrow)
+        gate.open()
+        try await signOut.value
+        #expect(await bench.engine.settle())
+        #expect(bench.revocation.revoked == ["ada1 g0"])
+    }
+
     @Test(arguments: Bench.StoreKind.allCases, [StoreOperation.Moment.before, .after])
     func `G9: a sign-out while the new tokens are being stored leaves the store empty`(
         kind: Bench.StoreKind, moment: StoreOperation.Moment

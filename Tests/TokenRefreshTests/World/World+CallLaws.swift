@@ -256,7 +256,7 @@ extension World {
             let ended = processes[process].notes.ended
         else { return }
         // A sign-out before the first read ends what it finds, unless that shows when its session began.
-        if ended.session == nil, old.generation > 0 || saidLifetime == nil || clockSetAt != nil { return }
+        if ended.session == nil, clockSetAt != nil { return }
         var text: String { "p\(process + 1) deletes \(old.traceText)" }
         let notes = processes[process].notes
         // A later sign-in of this process was to replace the session, also where its write failed.
