@@ -45,6 +45,11 @@ package struct Locked<Value>: @unchecked Sendable {  // every access to the valu
     }
 }
 
+extension Locked: CustomReflectable {
+    /// Shows nothing: the value would be read without the lock, and may be a secret (G17).
+    @usableFromInline package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 extension UnsafeMutablePointer<pthread_mutex_t> {
     /// Makes a lock of memory that nothing uses yet.
     @inlinable

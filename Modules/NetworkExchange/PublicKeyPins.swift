@@ -54,8 +54,9 @@ public struct PublicKeyPins: Sendable, Hashable {
         return origin.host
     }
 
-    /// The pins of a host; `nil` where it has none.
+    /// The pins of a host; `nil` where it has none. A library may spell the host in another way than origins do.
     package func keys(of host: String?) -> Set<Data>? {
-        host.flatMap { keys[$0] }
+        guard let host, !keys.isEmpty else { return nil }
+        return keys[host] ?? (try? Self.normalized(host)).flatMap { keys[$0] }
     }
 }

@@ -8,7 +8,9 @@ import NetworkExchange
 /// A session is made when it is first needed: each has threads of its own.
 final class URLSessionPool: Sendable {
     private struct Warm {
-        var session: URLSession?
+        /// A host with pins has a session of its own: HTTP/2 would use a connection to another host whose certificate
+        /// is valid for both (RFC 9113 §9.1.1), and whose key was never compared.
+        var sessions: [String?: URLSession] = [:]
         var lanes: [Origin: ExchangeLane] = [:]
         var coldLanes: [Origin: ExchangeLane] = [:]
     }
@@ -35,8 +37,9 @@ final class URLSessionPool: Sendable {
 
     deinit {
         // A session retains its delegate until it is invalidated. Its tasks end first.
-        guard let session = warm.withLock({ $0.session }) else { return }
-        BlockingCalls.perform { session.finishTasksAndInvalidate() }
+        let sessions = Array(warm.withLock { $0.sessions }.values)
+        guard !sessions.isEmpty else { return }
+        BlockingCalls.perform { for session in sessions { session.finishTasksAndInvalidate() } }
     }
 
     /// Where requests to an origin wait for a warm connection.
@@ -60,12 +63,13 @@ final class URLSessionPool: Sendable {
         }
     }
 
-    /// Makes the task of an exchange over a connection that may have been used.
-    func warmTask(for driver: URLSessionDriver) -> URLSessionTask {
+    /// Makes the task of an exchange with an origin over a connection that may have been used.
+    func warmTask(for driver: URLSessionDriver, to origin: Origin) -> URLSessionTask {
+        let pinnedHost = trust.pins.keys(of: origin.host) == nil ? nil : origin.host
         let session = warm.withLock { warm in
-            if let session = warm.session { return session }
+            if let session = warm.sessions[pinnedHost] { return session }
             let session = makeSession(delegate: router)
-            warm.session = session
+            warm.sessions[pinnedHost] = session
             return session
         }
         return Self.task(for: driver, in: session, router: router)

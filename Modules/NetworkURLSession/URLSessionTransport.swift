@@ -147,7 +147,7 @@ public final class URLSessionTransport: HTTPTransport {
         let pool = pool(for: request.purpose)
         let isCold = Self.needsColdConnections && (!request.context.isIdempotent || !request.body.isEmpty)
         let driver = URLSessionDriver(exchange, upload: upload, unreadLimit: limits.unreadBytes) { driver in
-            isCold ? pool.coldTask(for: driver) : pool.warmTask(for: driver)
+            isCold ? pool.coldTask(for: driver) : pool.warmTask(for: driver, to: origin)
         }
         let lane = isCold ? pool.coldLane(for: origin) : pool.warmLane(for: origin)
         return try await exchange.response(from: driver, through: lane)

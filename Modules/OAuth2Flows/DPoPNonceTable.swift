@@ -1,5 +1,6 @@
 import AuthInterface
 import Foundation
+import NetworkCore
 
 /// The last nonce and the clock of each server, for each key (RFC 9449 §8, §9). The last response wins.
 struct DPoPNonceTable: Sendable {
@@ -23,7 +24,7 @@ struct DPoPNonceTable: Sendable {
         var receivedAt: (uptime: Duration?, date: Date)
         /// The server's clock at an instant of the device's uptime; `nil` where an earlier process read it.
         var serverClock: (date: Date, uptime: Duration)?
-        var storedSkew: TimeInterval = 0
+        var storedSkew: TimeInterval?
 
         /// The age of the nonce. On a clock that the user may set, it can be negative.
         func age(at now: Moment) -> Duration {
@@ -43,13 +44,19 @@ struct DPoPNonceTable: Sendable {
         }
     }
 
-    /// Notes a response to a request with a proof.
-    mutating func note(_ nonce: String?, serverDate: Date?, of origin: String, _ thumbprint: String, at now: Moment) {
+    /// Notes a response to a request with a proof, sent at an uptime. A slow response sets no clock that is known.
+    mutating func note(
+        _ nonce: String?, serverDate: Date?, of origin: String, _ thumbprint: String, sentAt sent: Duration? = nil,
+        at now: Moment
+    ) {
         var servers = entries[thumbprint] ?? [:]
         let nonce = nonce.flatMap { Self.isValid($0) ? $0 : nil }
         var entry = servers[origin] ?? Entry(nonce: nil, receivedAt: (now.uptime, now.date))
         if let nonce { (entry.nonce, entry.receivedAt) = (nonce, (now.uptime, now.date)) }
-        if let serverDate { entry.serverClock = (serverDate, now.uptime) }
+        let isSlow = sent.map { now.uptime - $0 > HTTPResponseHead.dateTolerance } ?? false
+        if let serverDate, !isSlow || (entry.serverClock == nil && entry.storedSkew == nil) {
+            entry.serverClock = (serverDate, now.uptime)
+        }
         servers[origin] = entry
         if servers.count > Self.maximumServers,
             let oldest = servers.filter({ $0.key != origin }).min(by: { $0.value.age(at: now) > $1.value.age(at: now) })
@@ -74,7 +81,7 @@ struct DPoPNonceTable: Sendable {
     /// The time on a server's clock (G19): that of its last response, and the time since on a clock that no user sets.
     func serverDate(of origin: String, _ thumbprint: String, at now: Moment) -> Date {
         guard let entry = entries[thumbprint]?[origin] else { return now.date }
-        guard let clock = entry.serverClock else { return now.date + entry.storedSkew }
+        guard let clock = entry.serverClock else { return now.date + (entry.storedSkew ?? 0) }
         return clock.date + (now.uptime - clock.uptime) / .seconds(1)
     }
 

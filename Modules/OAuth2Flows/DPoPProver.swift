@@ -132,11 +132,17 @@ public final class DPoPProver: RequestProof {
         return try await proof.signed(by: key)
     }
 
-    func note(_ nonce: String?, serverDate: Date?, from url: URL, _ thumbprint: String) {
+    /// Notes a response. `sent` is the uptime at which its request was sent; `nil`: not long ago.
+    func note(_ nonce: String?, serverDate: Date?, from url: URL, _ thumbprint: String, sentAt sent: Duration? = nil) {
         guard let origin = Origin(url)?.description else { return }
         let now = moment
-        state.withLock { $0.nonces.note(nonce, serverDate: serverDate, of: origin, thumbprint, at: now) }
+        state.withLock {
+            $0.nonces.note(nonce, serverDate: serverDate, of: origin, thumbprint, sentAt: sent, at: now)
+        }
     }
+
+    /// The uptime, by which responses are slow.
+    var uptime: Duration { clock.uptime }
 
     /// Whether a nonce is to be fetched before a call that spends a token.
     func needsNonce(of url: URL, _ thumbprint: String) -> Bool {
@@ -161,7 +167,7 @@ public final class DPoPProver: RequestProof {
     }
 }
 
-extension DPoPProver: CustomStringConvertible {
-    /// The name of the type: neither keys nor nonces.
+extension DPoPProver: RedactedDescription {
+    /// The name of the type: neither keys, nonces nor tokens.
     public var description: String { "DPoPProver" }
 }

@@ -43,12 +43,13 @@ struct DPoPTokenCall: Sendable {
         at endpoint: URL, _ send: (_ proof: String) async throws -> (Value, HTTPResponseHead)
     ) async throws -> Value {
         let proof = try await prover.proof(of: key, thumbprint, method: "POST", url: endpoint)
+        let sent = prover.uptime
         do {
             let (value, head) = try await send(proof)
-            note(head, from: endpoint)
+            note(head, from: endpoint, sentAt: sent)
             return value
         } catch let error as NetworkError {
-            if let head = error.response { note(head, from: endpoint) }
+            if let head = error.response { note(head, from: endpoint, sentAt: sent) }
             throw error
         }
     }
@@ -59,11 +60,13 @@ struct DPoPTokenCall: Sendable {
     func fetchNonce(at endpoint: URL, _ send: (_ proof: String) async throws -> HTTPResponseHead?) async throws {
         // Without the old nonce: a server that wants nonces responds with a new one.
         let proof = try await prover.proof(of: key, thumbprint, method: "POST", url: endpoint, hasNonce: false)
-        if let head = try await send(proof) { note(head, from: endpoint) }
+        let sent = prover.uptime
+        if let head = try await send(proof) { note(head, from: endpoint, sentAt: sent) }
     }
 
-    private func note(_ head: HTTPResponseHead, from endpoint: URL) {
-        prover.note(head.headers["DPoP-Nonce"], serverDate: head.serverDate, from: endpoint, thumbprint)
+    private func note(_ head: HTTPResponseHead, from endpoint: URL, sentAt sent: Duration) {
+        prover.note(
+            head.headers["DPoP-Nonce"], serverDate: head.serverDate, from: endpoint, thumbprint, sentAt: sent)
     }
 }
 

@@ -98,8 +98,9 @@ public struct OAuth2Client: Sendable, Hashable {
             parameters.append("client_id", id)
             parameters.append("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
             parameters.append("client_assertion", try await signed(assertion))
+            let sent = assertion.uptime
             return plain(parameters, make).map { response, head in
-                assertion.note(head.serverDate)
+                assertion.note(head.serverDate, sentAt: sent)
                 return response
             }
         case .none:
@@ -136,7 +137,9 @@ public struct OAuth2Client: Sendable, Hashable {
     /// - Parameter error: Why a call of the client failed.
     /// - Returns: The same error.
     func noting(_ error: NetworkError) -> NetworkError {
-        if case .assertion(let assertion) = method { assertion.note(error.response?.serverDate) }
+        if case .assertion(let assertion) = method {
+            assertion.note(error.response?.serverDate, sentAt: assertion.uptime - (error.elapsed ?? .zero))
+        }
         return error
     }
 

@@ -1,6 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
+import NetworkCore
 
 /// How a client authenticates by its private key (`private_key_jwt`: RFC 7523 §2.2 and §3, OpenID Connect Core §9).
 final class OAuth2ClientAssertion: Sendable {
@@ -37,12 +38,21 @@ final class OAuth2ClientAssertion: Sendable {
         return "\(content).\(try await key.sign(Data(content.utf8)).base64URL)"
     }
 
-    /// Notes the date of a response: the next call is dated by the server's clock (G19).
-    func note(_ date: Date?) {
+    /// Notes the date of a response: the next call is dated by the server's clock (G19). A slow response sets no clock
+    /// that is known.
+    ///
+    /// - Parameter sent: The uptime at which its request was sent.
+    func note(_ date: Date?, sentAt sent: Duration) {
         guard let date else { return }
         let uptime = clock.uptime
-        known.withLock { $0 = (date, uptime) }
+        let isSlow = uptime - sent > HTTPResponseHead.dateTolerance
+        known.withLock { known in
+            if !isSlow || known == nil { known = (date, uptime) }
+        }
     }
+
+    /// The uptime, by which responses are slow.
+    var uptime: Duration { clock.uptime }
 
     private struct Header: Encodable {
         let alg: String

@@ -125,6 +125,14 @@ import Testing
         #expect(error?.code == .unavailable && error?.status == (index == 5 ? 204 : 200))
     }
 
+    @Test(arguments: RefusalCases.statuses.filter { $0 / 100 != 3 })
+    func `a refusal whose body breaks off is unavailable, and has no status`(_ status: Int) async throws {
+        for rules in [RESTRejection(), .anyEnvelopeError, .statuses([401, 419])] {
+            let error = await Self.error(after: .cutOff(status: status), rejection: rules)
+            #expect(error?.code == .unavailable && error?.status == nil)
+        }
+    }
+
     @Test func `an error carries the server's code, request id and pause`() async throws {
         let rejected = await Self.error(after: .error(401, code: "REFRESH_TOKEN_REUSED", requestId: "r-7"))
         #expect(rejected?.serverCode == "REFRESH_TOKEN_REUSED" && rejected?.requestID == "r-7")

@@ -144,6 +144,11 @@ import NetworkURLSession
             let url = try #require(URL(string: "https://Api.Example.com./x"))
             #expect(pins.keys(of: Origin(url)?.host) != nil)
         }
+        let book = try PublicKeyPins(["xn--bcher-kva.example": [pin]])
+        for host in ["xn--bcher-kva.example", "XN--bcher-kva.example.", "bücher.example"] {
+            #expect(book.keys(of: host) != nil, "as a library may name the host: \(host)")
+        }
+        #expect(book.keys(of: "example") == nil && book.keys(of: "a b") == nil && book.keys(of: nil) == nil)
         #expect(try PublicKeyPins(["[::1]": [pin], "::1": [pin]]).keys(of: "::1")?.count == 1)
         for host in ["https://api.example.com", "api.example.com:443", "api.example.com/x", "[::1]:443", "", "a b"] {
             #expect(throws: HTTPTransportError.self) { try PublicKeyPins([host: [pin]]) }

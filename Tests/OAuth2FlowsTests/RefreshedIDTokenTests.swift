@@ -46,7 +46,7 @@ import Testing
     @Test func `an id token that breaks another rule names no user, and the tokens are kept`() async throws {
         let server = try SigningServer(clock.date, [key])
         let handler = handler(server)
-        let changes: [Members] = [["aud": #""other""#], ["azp": #""other""#], ["exp": "1"], ["iat": "1900000000"]]
+        let changes: [Members] = [["aud": #""other""#], ["azp": #""other""#], ["sub": #""""#]]
         var texts = try changes.map { change in try key.sign(server.claims.merging(change) { $1 }) }
         texts += [try ServerKey.es256("first").sign(server.claims), "a.b.c", "fixture"]
         for text in texts {
@@ -56,6 +56,17 @@ import Testing
         }
         server.issue(nil)
         #expect(try await handler.refresh(.fixture).subject == nil)
+    }
+
+    @Test(arguments: [["exp": "1"], ["iat": "1900000000"]])
+    func `G31: an id token that is not of this time still names its user`(_ change: Members) async throws {
+        let server = try SigningServer(clock.date, [key])
+        let handler = handler(server)
+        for user in ["fixture-user", "mallory"] {
+            let claims = server.claims.merging(change) { $1 }.merging(["sub": "\"\(user)\""]) { $1 }
+            server.issue(try key.sign(claims))
+            #expect(try await handler.refresh(.fixture).subject == subject(server.provider.issuer, user))
+        }
     }
 
     /// §3.1.3.7, rule 6: the tokens came from the token endpoint itself, over a connection that has shown who it is.

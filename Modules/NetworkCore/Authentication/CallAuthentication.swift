@@ -177,10 +177,18 @@ struct CallAuthentication: Sendable {
 
     /// Passes the date on the server's clock to the provider, and with the nonce of the server to the next proof, for
     /// responses to requests with a token only: another origin must not decide how long a session's tokens are valid.
-    func note(_ head: HTTPResponseHead, from url: URL) {
-        if carried != nil, let date = head.serverDate { provider.noteServerDate(date) }
-        guard let proof = policy.placement.proof, let token = carried, token.binding != nil else { return }
-        proof.received(nonce: head.headers["DPoP-Nonce"], serverDate: head.serverDate, from: url, for: token)
+    ///
+    /// - Parameter elapsed: The time since the call started. The date of a slow response is somewhere between, also
+    ///   where the process slept while it lay in the socket: it sets no clock.
+    func note(_ head: HTTPResponseHead, from url: URL, after elapsed: @autoclosure () -> Duration) {
+        guard let token = carried else { return }
+        var date = head.serverDate
+        if date != nil, elapsed() > HTTPResponseHead.dateTolerance { date = nil }
+        if let date { provider.noteServerDate(date) }
+        guard let proof = policy.placement.proof, token.binding != nil else { return }
+        // RFC 9449 §8.2: what a cache has kept has an old nonce.
+        let nonce = head.isKept ? nil : head.headers["DPoP-Nonce"]
+        proof.received(nonce: nonce, serverDate: date, from: url, for: token)
     }
 }
 

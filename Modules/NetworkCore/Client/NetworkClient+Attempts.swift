@@ -17,7 +17,7 @@ extension NetworkClient {
         var visited: [HTTPRequestHead] = []
         while true {
             let response = try await perform(&call)
-            call.authentication?.note(response.head, from: call.head.url)
+            call.authentication?.note(response.head, from: call.head.url, after: clock.uptime - call.startedAt)
             let decision = policy.decision(
                 for: response.head,
                 to: call.head,

@@ -34,7 +34,7 @@ extension NetworkClient {
     /// - Throws: `CancellationError`.
     func refusal(_ response: HTTPTransportResponse, of call: CallState) async throws -> NetworkError {
         // An error page that is too long to keep, or breaks off, must not hide the status.
-        var body = Data()
+        var body: Data?
         do {
             let limit = configuration.maximumResponseSize
             body = try await collect(response, of: call, limit: limit)
@@ -42,14 +42,16 @@ extension NetworkClient {
             try Task.checkCancellation()
         }
         let format = call.settings.format
-        let whole = HTTPResponse(head: response.head, body: body)
-        return NetworkError(
+        let whole = HTTPResponse(head: response.head, body: body ?? Data())
+        var error = NetworkError(
             .unacceptableStatus,
             response: response.head,
             serverError: format.failure(from: whole),
             retryAfter: response.head.retryAfter(now: clock.date)
         )
         .with(whole, readBy: format)
+        error.lacksBody = body == nil
+        return error
     }
 
     /// Reads an accepted response: the value, or the error it stands for.

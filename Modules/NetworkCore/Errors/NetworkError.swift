@@ -36,6 +36,9 @@ public struct NetworkError: Error, Sendable {
     /// The length of the whole body in bytes.
     var bodyLength = 0
 
+    /// Whether the body of a refusal broke off, came too late, or was too long to read.
+    var lacksBody = false
+
     /// Media type, length and digest of a body without an error that could be read.
     var fingerprint: String?
 

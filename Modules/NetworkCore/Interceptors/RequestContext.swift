@@ -84,3 +84,8 @@ public struct RequestContext: Sendable {
     /// The time since the call started.
     public var elapsed: Duration { clock.uptime - startedAt }
 }
+
+extension RequestContext: RedactedDescription {
+    /// The method and the attempt: neither tags nor what the call carries (G17).
+    public var description: String { "\(method), attempt \(attempt)" }
+}

@@ -19,8 +19,12 @@ public struct HTTPResponseHead: Sendable, Hashable {
         self.url = url
     }
 
-    /// The date of the response on the server's clock (`Date`, RFC 9110 §6.6.1).
-    public var serverDate: Date? { headers["Date"].flatMap(HTTPDate.recent) }
+    /// The date of the response on the server's clock (`Date`, RFC 9110 §6.6.1). `nil`: it has none, or was kept by a
+    /// cache, whose date tells when the server wrote it.
+    public var serverDate: Date? { isKept ? nil : headers["Date"].flatMap(HTTPDate.recent) }
+
+    /// Whether a cache had kept the response for a second or longer (`Age`, RFC 9111 §5.1).
+    var isKept: Bool { headers["Age"].map { $0 != "0" } ?? false }
 }
 
 extension HTTPResponseHead: RedactedDescription {
@@ -29,6 +33,9 @@ extension HTTPResponseHead: RedactedDescription {
 }
 
 extension HTTPResponseHead {
+    /// How long a response may take whose date sets a clock.
+    package static let dateTolerance: Duration = .seconds(5)
+
     /// The longest pause that a server can ask for. A longer one counts as this.
     static let maximumRetryAfter: Duration = .seconds(24 * 60 * 60)
 

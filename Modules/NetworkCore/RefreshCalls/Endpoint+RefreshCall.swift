@@ -2,9 +2,10 @@ public import AuthInterface
 
 extension Endpoint {
     /// The same call as one that asks for tokens or ends them: a sign-in, a refresh, a revocation. It carries no token
-    /// of a session, and only the response of this endpoint to it counts: no redirect is followed (G15).
+    /// of a session, and only the response of this endpoint to it counts: no redirect is followed (G15). What it spends
+    /// is spent once: no interceptor has it sent again (G8).
     public func asTokenCall() -> Self {
-        withoutAuthentication().redirects(.refuse)
+        withoutAuthentication().withoutRetries().redirects(.refuse)
     }
 
     /// The same call as a refresh of tokens: ``asTokenCall()`` with connections of its own, so that it does not wait
@@ -25,8 +26,8 @@ extension Endpoint {
 
     /// The same call with the idempotency key of a refresh in a header field.
     ///
-    /// Only the refresh engine repeats such a call. ``CallSettings/idempotencyKey`` would allow retry policies to send
-    /// it again. A key without a field, or that no header field can carry, is left out.
+    /// Only the refresh engine repeats such a call. ``CallSettings/idempotencyKey`` would say that it may be sent
+    /// again. A key without a field, or that no header field can carry, is left out.
     public func idempotencyKey(_ key: String, in field: String?) -> Self {
         guard let field, key.fitsHeaderField else { return self }
         return header(field, key)

@@ -4,7 +4,8 @@ extension NetworkError {
     /// The status of a response that arrived whole; `nil` when none arrived, or a part of one. The tokens in it are
     /// lost then.
     package var statusOfWholeResponse: Int? {
-        [.connectionFailed, .timedOut, .transportFailed, .tlsFailed, .proxyRefused].contains(code) ? nil : status
+        let isPart = [.connectionFailed, .timedOut, .transportFailed, .tlsFailed, .proxyRefused].contains(code)
+        return isPart || lacksBody ? nil : status
     }
 
     /// Whether the server refused this call.

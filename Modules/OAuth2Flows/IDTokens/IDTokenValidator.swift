@@ -141,8 +141,9 @@ extension IDTokenValidator {
     /// Whose tokens came with a refresh (OpenID Connect Core §12.2), for the engine to compare with the session's user.
     ///
     /// It never fails: the tokens beside it have replaced the old ones. A token of another user or another issuer is
-    /// handed over as it came (G31). Where the keys do not arrive in time, the connection to the token endpoint vouches
-    /// for the token, as §3.1.3.7 rule 6 allows.
+    /// handed over as it came (G31), and one that is not of this time, too: the response that a cache has kept is the
+    /// one that belongs to another user. Where the keys do not arrive in time, the connection to the token endpoint
+    /// vouches for the token, as §3.1.3.7 rule 6 allows.
     ///
     /// - Parameters:
     ///   - text: The id token.
@@ -158,7 +159,7 @@ extension IDTokenValidator {
         do {
             _ = try token(claims, nonce: nil, at: date ?? clock.date)
         } catch {
-            guard error.code == .wrongIssuer else { return nil }
+            guard [.wrongIssuer, .expired, .issuedInFuture].contains(error.code) else { return nil }
         }
         return TokenSubject(issuer: claims.issuer, id: claims.subject)
     }

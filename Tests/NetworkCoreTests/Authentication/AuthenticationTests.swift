@@ -317,6 +317,34 @@ struct AuthenticationTests {
         #expect(provider.dates == [Date(timeIntervalSince1970: 784_111_777)])
     }
 
+    /// Responds after a time on a clock: a slow server, or a process that slept while the response lay in the socket.
+    private struct SlowTransport: HTTPTransport {
+        let base: StubTransport
+        let clock: ManualTimeSource
+        let delay: Duration
+
+        func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+            clock.advance(by: delay)
+            return try await base.perform(request)
+        }
+    }
+
+    @Test func `G19: neither a kept response nor a slow one tells the provider the time`() async throws {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let cases: [(Duration, HTTPHeaders, Bool)] = [
+            (.seconds(5), ["Date": date], true), (.seconds(5), ["Date": date, "Age": "0"], true),
+            (.seconds(5), ["Date": date, "Age": "600"], false), (.seconds(6), ["Date": date], false),
+        ]
+        for (delay, headers, isHeard) in cases {
+            let (clock, provider) = (ManualTimeSource(), ScriptedTokenProvider())
+            let slow = SlowTransport(
+                base: StubTransport(.any ~> .status(204, headers: headers)), clock: clock, delay: delay)
+            let network = NetworkClient(baseURL: baseURL, transport: slow, clock: clock).authenticated(by: provider)
+            try await network.send(Endpoint<Void>.get("time"))
+            #expect(provider.dates.isEmpty != isHeard, "\(delay) \(headers)")
+        }
+    }
+
     /// G20: a refresh handler takes an `UnauthenticatedNetworkService`, so it cannot use the authenticated client.
     @Test func `only the client without authentication is an UnauthenticatedNetworkService`() {
         let authenticated: any NetworkService = client()

@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import Foundation
 import NetworkTestSupport
 import NetworkTesting
@@ -82,6 +83,20 @@ struct RedactionTests {
         Self.expectNoSecret(response)
         Self.expectNoSecret(HTTPResponse(head: response, body: Data(Self.canary.utf8)))
         Self.expectNoSecret(HTTPTransportResponse(head: response, body: HTTPBody(Data(Self.canary.utf8))))
+    }
+
+    @Test func `what a transport and an interceptor are told shows no secret`() async throws {
+        let transport = StubTransport(.any ~> .status(204))
+        let network = NetworkClient(baseURL: baseURL, transport: transport)
+            .authenticated(
+                by: ScriptedTokenProvider(Self.token),
+                policy: AuthenticationPolicy(placement: .fields(refreshToken: "refresh_token")))
+        try await network.send(Endpoint<Void>.get("reset/\(secret: Self.canary)"))
+        let context = try #require(transport.requests.first).context
+        #expect(context.carried.count == 2, "there is something to show")
+        Self.expectNoSecret(context)
+        Self.expectNoSecret(Locked(Self.canary))
+        Self.expectNoSecret([Locked(Self.canary)])
     }
 
     /// Calls whose every field is a canary, with each kind of response.

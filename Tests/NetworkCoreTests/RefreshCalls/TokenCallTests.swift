@@ -1,3 +1,4 @@
+import Foundation
 import NetworkCore
 import NetworkTestSupport
 import NetworkTesting
@@ -29,6 +30,31 @@ import Testing
             #expect(await networkError { try await client(transport).send(call) }?.code == .redirectRefused)
             #expect(transport.requests.count == 1)
         }
+    }
+
+    private struct Stubborn: RequestInterceptor {
+        func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
+            .retry(after: .zero)
+        }
+    }
+
+    @Test func `G8: no interceptor has a token call sent again`() async throws {
+        for call in [endpoint.asTokenCall(), endpoint.allowingLateResponse()] {
+            let transport = StubTransport((.any ~> .status(503)).repeated())
+            let client = NetworkClient(baseURL: baseURL, transport: transport, interceptors: [Stubborn()])
+            #expect(await networkError { try await client.send(call) }?.status == 503)
+            #expect(transport.requests.count == 1)
+        }
+    }
+
+    @Test(arguments: [(64, 401), (65, nil)] as [(Int, Int?)])
+    func `a refusal whose body is too long to read is no whole response`(length: Int, status: Int?) async throws {
+        let transport = StubTransport(.any ~> .status(401, body: Data(repeating: 0x20, count: length)))
+        var configuration = NetworkConfiguration(baseURL: baseURL)
+        configuration.maximumResponseSize = 64
+        let client = NetworkClient(configuration: configuration, transport: transport)
+        let error = await networkError { try await client.send(endpoint.allowingLateResponse()) }
+        #expect(error?.status == 401 && error?.statusOfWholeResponse == status)
     }
 
     @Test func `a refresh is waited for as long as the engine waits for its call`() async throws {

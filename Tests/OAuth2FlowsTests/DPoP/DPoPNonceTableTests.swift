@@ -53,6 +53,27 @@ struct DPoPNonceTableTests {
         #expect(table.nonce(of: server, key) == long)
     }
 
+    @Test func `G19: a response that was slow, or lay in the socket, sets no clock that is known`() {
+        var table = DPoPNonceTable()
+        func note(_ skew: TimeInterval, sent: Double, at received: Double, to table: inout DPoPNonceTable) {
+            table.note(
+                "n\(received)", serverDate: at(sent, clock: skew).date, of: server, key, sentAt: at(sent).uptime,
+                at: at(received))
+        }
+        note(-3_600, sent: 0, at: 5, to: &table)
+        #expect(table.serverDate(of: server, key, at: at(5)) == at(0, clock: -3_600).date)
+        note(-3_600, sent: 10, at: 610, to: &table)
+        #expect(table.serverDate(of: server, key, at: at(610)) == at(605, clock: -3_600).date)
+        #expect(table.nonce(of: server, key) == "n610.0", "its nonce is the newest")
+        var restored = DPoPNonceTable()
+        restored.restore(table.binding(key, at: at(610)))
+        note(0, sent: 620, at: 1_220, to: &restored)
+        #expect(abs(restored.serverDate(of: server, key, at: at(1_220)).timeIntervalSince(at(1_215).date) + 3_600) < 1)
+        var empty = DPoPNonceTable()
+        note(-3_600, sent: 0, at: 600, to: &empty)
+        #expect(empty.serverDate(of: server, key, at: at(600)) == at(0, clock: -3_600).date, "better than none")
+    }
+
     @Test func `G19: the time is the server's, however the user sets the clock`() {
         var table = DPoPNonceTable()
         #expect(table.serverDate(of: server, key, at: at(0)) == at(0).date)
