@@ -23,8 +23,22 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
         var lastUse: UInt64 = 0
     }
 
+    /// An account. Texts are told apart by their bytes, as stores do: two that are equal may be the names of two users.
+    private struct Key: Hashable {
+        let account: Account
+
+        static func == (one: Key, other: Key) -> Bool {
+            guard one.account == other.account else { return false }
+            guard Account.self == String.self, let text = one.account as? String, let other = other.account as? String
+            else { return true }
+            return text.utf8.elementsEqual(other.utf8)
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(account) }
+    }
+
     private struct Entries {
-        var known: [Account: Entry] = [:]
+        var known: [Key: Entry] = [:]
         var keptCount = 0
         var uses: UInt64 = 0
         /// The number of known engines from which on those that have ended are looked for.
@@ -82,7 +96,7 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     ///
     /// An engine with work under way ends after it.
     public func release(_ account: Account) {
-        let released = entries.withLock { $0.release($0.known[account]) }
+        let released = entries.withLock { $0.release($0.known[Key(account: account)]) }
         withExtendedLifetime(released) {}
     }
 
@@ -121,9 +135,9 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     }
 
     private func entry(of account: Account, _ entries: inout Entries) -> Entry {
-        if let known = entries.known[account] { return known }
+        if let known = entries.known[Key(account: account)] { return known }
         let new = Entry()
-        entries.known[account] = new
+        entries.known[Key(account: account)] = new
         return new
     }
 }

@@ -142,6 +142,18 @@ struct PostgreSQLTokenStoreTests {
         #expect(try await store.load() == .fleet(1))
     }
 
+    @Test func `a store that met a read-only database uses it again once it takes writes`() async throws {
+        let role = "thawing_\(UInt32.random(in: 0...UInt32.max))"
+        let store = try await server.store().holding(.fleet(1))
+        try await server.run("CREATE ROLE \(role) LOGIN")
+        try await server.run("GRANT ALL ON latchkey_tokens TO \(role)")
+        try await server.run("ALTER ROLE \(role) SET default_transaction_read_only = on")
+        let late = ConnectionTo("\(server.connection) user=\(role)").store(store.account)
+        await late.expectFailures(.unavailable, "default_transaction_read_only")
+        try await server.run("ALTER ROLE \(role) RESET default_transaction_read_only")
+        #expect(try await late.load() == .fleet(1))
+    }
+
     @Test func `the error for a missing table says what to do`() async throws {
         let table = try #require(PostgreSQLTable("not prepared"))
         let store = server.store(table: table)

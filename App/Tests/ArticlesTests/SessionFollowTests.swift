@@ -71,13 +71,15 @@ import Testing
         }
     }
 
-    @Test func `G35: the file is removed when the command is interrupted`() async throws {
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
+    func `G35: the file is removed when the command is interrupted, or its terminal closes`(signal: Int32) async throws
+    {
         try await home.withSignedIn { base, _ in
             let file = home.location("token")
             let program = try await home.start(["session", "follow", file] + base, [:])
             try await wait(for: { $0 != nil }, in: file)
-            program.kill(SIGTERM)
-            #expect(await program.result.signal == SIGTERM)
+            program.kill(signal)
+            #expect(await program.result.signal == signal)
             #expect(try home.files("token").isEmpty)
         }
     }

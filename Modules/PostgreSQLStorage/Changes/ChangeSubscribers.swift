@@ -1,6 +1,7 @@
 #if PostgreSQL
 import AuthInterface
 import ConcurrencyPrimitives
+import Foundation
 
 /// The streams of a ``ChangeFeed``, by account.
 final class ChangeSubscribers: Sendable {
@@ -31,9 +32,10 @@ final class ChangeSubscribers: Sendable {
         stream(.releases, account, seen: nil)
     }
 
-    /// The accounts whose changes are watched, each once.
+    /// The accounts whose changes are watched, each once. Names are told apart by their bytes.
     var watchedAccounts: [String] {
-        Array(Set(state.withLock { $0.subscribers(to: .changes).map(\.account) }))
+        let all = state.withLock { $0.subscribers(to: .changes).map(\.account) }
+        return Array(Dictionary(all.map { (Data($0.utf8), $0) }) { first, _ in first }.values)
     }
 
     /// Reports a version of a row to the streams that have not seen it. Zero: no row.

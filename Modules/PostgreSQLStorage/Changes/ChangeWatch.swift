@@ -1,6 +1,7 @@
 #if PostgreSQL
 import AuthInterface
 import ConcurrencyPrimitives
+import Foundation
 import Storage
 
 /// Receives notifications of changes, and polls while the connection cannot listen.
@@ -18,8 +19,9 @@ final class ChangeWatch: Sendable {
     private let queue = BlockingQueue(label: "token-database-listening")
     private let listening = Locked(false)
 
-    /// The accounts with new streams, whose versions are to be read.
-    private let unread = Locked<(accounts: Set<String>, isReading: Bool)>(([], false))
+    /// The accounts with new streams, whose versions are to be read. Names are told apart by their bytes, as in the
+    /// database: texts that are equal may differ in those.
+    private let unread = Locked<(accounts: [Data: String], isReading: Bool)>(([:], false))
 
     init(
         connection: ConnectionString,
@@ -82,7 +84,7 @@ final class ChangeWatch: Sendable {
     func look(at account: String) {
         guard isListening else { return }
         let isFirst = unread.withLock { unread in
-            unread.accounts.insert(account)
+            unread.accounts[Data(account.utf8)] = account
             defer { unread.isReading = true }
             return !unread.isReading
         }
@@ -93,9 +95,9 @@ final class ChangeWatch: Sendable {
         while true {
             let some = unread.withLock { unread in
                 let some = Array(unread.accounts.prefix(Self.batch))
-                unread.accounts.subtract(some)
+                for (name, _) in some { unread.accounts[name] = nil }
                 if some.isEmpty { unread.isReading = false }
-                return some
+                return some.map(\.value)
             }
             if some.isEmpty { return }
             while isListening, !(await report(some)) {
@@ -116,11 +118,13 @@ final class ChangeWatch: Sendable {
     /// - Returns: Whether the rows could be read.
     private func report(_ accounts: [String]) async -> Bool {
         guard let rows = try? await versions(of: accounts) else { return false }
-        var versions: [String: Int64] = [:]
+        var versions: [Data: Int64] = [:]
         for row in rows.rows.indices {
-            if let account = rows.text(0, row: row) { versions[account] = rows.integer(1, row: row) }
+            if let account = rows.text(0, row: row) { versions[Data(account.utf8)] = rows.integer(1, row: row) }
         }
-        for account in accounts { subscribers.report(versions[account] ?? 0, of: AccountHash(account)) }
+        for account in accounts {
+            subscribers.report(versions[Data(account.utf8)] ?? 0, of: AccountHash(account))
+        }
         return true
     }
 

@@ -119,7 +119,7 @@ final class PostgreSQLConnection {
             ).text(0)
             if isFrozen == "on" { throw PostgreSQLFailure(kind: .refused(sqlState: "25006")) }
         } catch {
-            rollBack()
+            if error.endsConnection { isBroken = true } else { rollBack() }
             throw error
         }
     }

@@ -32,11 +32,13 @@ struct PostgreSQLFailure: Error {
     /// Whether the statements may have taken effect all the same: the response to the commit is missing.
     var isUncertain = false
 
-    /// Whether the connection can no longer be used.
+    /// Whether the connection can no longer be used. One to a database that takes no writes stays so, as a setting is
+    /// that of its start, and as a standby may never become the primary: another one may lead to where they are taken.
     var endsConnection: Bool {
         switch kind {
         case .notConnected, .lost, .silent: true
-        case .pausing, .insecure, .refused: false
+        case .pausing, .insecure: false
+        case .refused(let state): ["25006", "0A000"].contains(state)
         }
     }
 

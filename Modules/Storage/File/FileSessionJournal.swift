@@ -41,9 +41,9 @@ public struct FileSessionJournal: SessionJournal {
     ///   - application: The name of the application's folder, as in ``FileTokenStore``.
     ///   - account: The name of the account in its store: any text. It is written nowhere.
     ///   - storeName: What keeps the tokens, as in ``init(folder:account:storeName:)``.
-    ///   - tokens: The folder of the tokens, if they are in files. The journal is on another disk then, if the state,
-    ///     the configuration or the data folder of the user is on one, and otherwise in `TOKENS.journal`; where the
-    ///     tokens are in the default folder, in the `journal` folder beside it. Where it is once, it stays.
+    ///   - tokens: The folder of the tokens, if they are in files. The journal is in the state, the
+    ///     configuration or the data folder of the user, in one on another disk if there is one; and in
+    ///     `TOKENS.journal` where none of them is on a disk. Where it is once, it stays.
     public init(
         application: String, account: String = "default", storeName: String, apartFrom tokens: URL? = nil
     ) {

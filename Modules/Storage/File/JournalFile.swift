@@ -45,19 +45,32 @@ final class JournalFile: Sendable {
         return new
     }
 
-    /// The folder that has a journal, or is to get one.
+    /// The folder that has the journal, or is to get it. Until there is one it is looked for each time: which disks are
+    /// there changes.
     private var place: TokenFolder {
         if let place = chosen.withLock({ $0 }) { return place }
         let locations = locations()
-        let location = locations.first { FileManager.default.fileExists(atPath: $0.folder.path) } ?? locations[0]
-        return chosen.withLock { chosen in
-            let place =
-                chosen
-                ?? TokenFolder(
-                    path: location.folder.path, anchor: location.anchor.path, access: .owner, known: known)
-            chosen = place
-            return place
+        let found = locations.first { mayHaveJournal($0.folder) }
+        let location = found ?? locations[0]
+        let place = TokenFolder(
+            path: location.folder.path, anchor: location.anchor.path, access: .owner, known: known)
+        return found == nil ? place : keep(place)
+    }
+
+    private func keep(_ place: TokenFolder) -> TokenFolder {
+        chosen.withLock { chosen in
+            let kept = chosen ?? place
+            chosen = kept
+            return kept
         }
+    }
+
+    /// Whether a folder has the journal, or one that cannot be told apart without the key.
+    private func mayHaveJournal(_ folder: URL) -> Bool {
+        guard let key = try? Data(contentsOf: folder.appendingPathComponent(Self.keyName)),
+            key.count == KeyedHash.keySize
+        else { return hasFiles(folder.path) }
+        return FileManager.default.fileExists(atPath: folder.appendingPathComponent(fileName(key)).path)
     }
 
     private func updateInNewFolder(
@@ -97,6 +110,7 @@ final class JournalFile: Sendable {
         try folder.replace(name, with: data)
         guard try folder.isAtItsPath() else { throw folder.replaced() }
         place.remember(folder)
+        _ = keep(place)
     }
 
     private func entry(
@@ -174,7 +188,8 @@ struct JournalLocation: Sendable {
         return locations
     }
 
-    /// The folders for the journal of tokens in files: default ones on another disk, then another folder on theirs.
+    /// The folders for the journal of tokens in files: default ones on another disk, then on theirs, then the folder
+    /// beside them. Where their disk is absent, their path is on that of its mount point: the folder stays the same.
     /// Tokens in memory do not outlive a restart of the system, and neither does what is remembered of them.
     static func apart(from tokens: URL, _ standard: [JournalLocation]) -> [JournalLocation] {
         let tokens = tokens.standardizedFileURL
@@ -183,12 +198,16 @@ struct JournalLocation: Sendable {
         let own =
             isInStateFolder
             ? standard[0] : JournalLocation(folder: tokens.appendingPathExtension("journal"), anchor: parent)
-        guard let device = FileSystemKind.nearestDevice(to: tokens.path), isDurable(device) else { return [own] }
-        let others = standard.filter { location in
-            guard let other = FileSystemKind.nearestDevice(to: location.folder.path) else { return false }
-            return other != device && isDurable(other)
+        let device = FileSystemKind.nearestDevice(to: tokens.path)
+        let isThere = FileManager.default.fileExists(atPath: tokens.path)
+        if isThere, device.map({ !isDurable($0) }) ?? true { return [own] }
+        let durable = standard.compactMap { location in
+            FileSystemKind.nearestDevice(to: location.folder.path).flatMap { device in
+                isDurable(device) ? (location: location, device: device) : nil
+            }
         }
-        return others + [own]
+        let sorted = durable.filter { $0.device != device } + durable.filter { $0.device == device }
+        return sorted.map(\.location) + (isInStateFolder && !sorted.isEmpty ? [] : [own])
     }
 
     private static func isDurable(_ device: UInt64) -> Bool {

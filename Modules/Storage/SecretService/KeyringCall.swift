@@ -121,6 +121,10 @@ final class KeyringCall {
         of account: KeyringAccount,
         _ body: (_ schema: LibSecret.Object?, _ attributes: LibSecret.Object?) throws(KeyringError) -> Value
     ) throws(KeyringError) -> Value {
+        // The library's texts end there, so the item would be that of another account.
+        guard !account.attributes.contains(where: { $0.value.utf8.contains(0) }) else {
+            throw .failed("the name of an account or application in a keyring has no zero byte")
+        }
         let names = library.newTable(library.hashText, library.equalText)
         let values = library.newTable(library.hashText, library.equalText)
         var texts: [UnsafeMutablePointer<CChar>?] = []

@@ -1,5 +1,6 @@
 import AuthInterface
 import AuthTesting
+import ConcurrencyPrimitives
 import Foundation
 import TestSupport
 import Testing
@@ -163,12 +164,43 @@ struct FileSessionJournalTests {
         let state = temporary.fresh()
         let here = [JournalLocation(folder: state.appendingPathComponent("journal"), anchor: state)]
         let sibling = tokens.appendingPathExtension("journal")
-        #expect(JournalLocation.apart(from: tokens, here).map(\.folder.path) == [sibling.path], "there is one disk")
+        let places = [here[0].folder.path, sibling.path]
+        #expect(JournalLocation.apart(from: tokens, here).map(\.folder.path) == places, "as where the disk is absent")
         let virtual = [JournalLocation(folder: URL(fileURLWithPath: "/proc/journal"), anchor: temporary.url)]
         #expect(JournalLocation.apart(from: tokens, virtual).count == 1, "no file can be stored in /proc")
         let beside = here[0].folder.deletingLastPathComponent().appendingPathComponent("tokens")
         #expect(JournalLocation.apart(from: beside, here).map(\.folder) == [here[0].folder])
         #endif
+    }
+
+    @Test func `G30: a journal in the state folder is found while the tokens' disk is absent, and after that`()
+        async throws
+    {
+        let (state, mountPoint) = (temporary.fresh(), temporary.fresh())
+        let standard = [JournalLocation(folder: state.appendingPathComponent("journal"), anchor: state)]
+        let tokens = mountPoint.appendingPathComponent("tokens")
+        for folder in [state, mountPoint] {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        }
+        _ = try await FileSessionJournal(storeName: "s", account: "a") { standard }.update { _ in self.entry() }
+        let journal = FileSessionJournal(storeName: "s", account: "a") {
+            JournalLocation.apart(from: tokens, standard)
+        }
+        #expect(try await journal.read() == entry())
+    }
+
+    @Test func `G30: until a journal was found it is looked for each time`() async throws {
+        let folders = [temporary.fresh(), temporary.fresh()]
+        let shown = Locked(folders)
+        let journal = FileSessionJournal(storeName: "s", account: "a") {
+            shown.withLock { $0 }.map { JournalLocation(folder: $0, anchor: $0.deletingLastPathComponent()) }
+        }
+        #expect(try await journal.read() == SessionJournalEntry())
+        let other = FileSessionJournal(folder: folders[1], account: "a", storeName: "s")
+        _ = try await other.update { _ in self.entry() }
+        #expect(try await journal.read() == entry())
+        shown.withLock { $0 = [folders[0]] }
+        #expect(try await journal.read() == entry(), "where it is once, it stays")
     }
 
     @Test func `where a journal is once, it stays`() async throws {

@@ -32,6 +32,11 @@ struct SecretServiceTokenStoreTests {
         #expect(try await keyring.dialogue().send("load") == "0")
     }
 
+    @Test func `G23: a name with a zero byte is not that of the account before it`() async throws {
+        #expect(try await process.send("save") == "0")
+        #expect(try await process.send("load-cut") == "unavailable")
+    }
+
     @Test func `G36: an item of a later version is changed by delete only, and the error says what to do`() async throws
     {
         #expect(try await process.send("store-later") == "done")

@@ -79,6 +79,7 @@ struct StorageDialogue {
             try await checkContract()
             return "kept"
         case "load-six": return await loadSixAccounts()
+        case "load-cut": return await loadCutName()
         case "busy-accounts": return try await useManyAccounts()
         case "spoil":
             try Self.spoil()
@@ -111,6 +112,18 @@ struct StorageDialogue {
             contents: { try Self.contents($0.account) },
             makeEmptyStore: fresh
         )
+    }
+
+    /// Loads the tokens of an account whose name begins with that of another one, and a zero byte.
+    ///
+    /// - Returns: The code of the error; otherwise what was found.
+    private func loadCutName() async -> String {
+        do {
+            let store = SecretServiceTokenStore.test("default\0b", locks: folder)
+            return try await store.load().map { "\($0.generation)" } ?? "none"
+        } catch {
+            return (error as? TokenStoreError)?.code.rawValue ?? "\(error)"
+        }
     }
 
     /// Loads the tokens of six accounts at once.
@@ -187,6 +200,7 @@ struct StorageDialogue {
     #else
     private func checkContract() async throws {}
     private func loadSixAccounts() async -> String { "" }
+    private func loadCutName() async -> String { "" }
     private func useManyAccounts() async throws -> String { "" }
     private static func spoil(with _: Data? = nil) throws {}
     private static func contents(_ account: String) throws -> Data { Data() }

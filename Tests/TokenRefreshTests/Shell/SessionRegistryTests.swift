@@ -41,6 +41,15 @@ import Testing
         #expect(stores.made.withLock { $0 } == 1)
     }
 
+    @Test func `G23: two names that differ in their bytes only have two engines`() {
+        let registry = SessionRegistry<String> { _ in
+            TokenRefreshCoordinator(over: RecordingTokenStore(), ScriptedRefreshHandler())
+        }
+        let (composed, decomposed) = (registry["\u{e9}va"], registry["e\u{301}va"])
+        #expect(composed !== decomposed)
+        #expect(registry["\u{e9}va"] === composed && registry["e\u{301}va"] === decomposed)
+    }
+
     @Test func `Engines beyond the limit are released, least recently used first, and their sessions are read again`()
         async throws
     {
