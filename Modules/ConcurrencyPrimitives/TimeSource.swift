@@ -25,7 +25,8 @@ extension TimeSource {
 
 /// The clocks of the system.
 public struct SystemTimeSource: TimeSource {
-    private static let origins = (uptime: ContinuousClock.now, awake: SuspendingClock.now)
+    // `uptime` is read before the clock that sleeps: so it has reached an instant when a sleep until that instant ends.
+    private static let origins = (uptime: now, sleeping: ContinuousClock.now, awake: SuspendingClock.now)
     // The tuple would be copied at each look at the clock.
     private static let origin = origins.uptime
 
@@ -36,7 +37,7 @@ public struct SystemTimeSource: TimeSource {
     public init() {}
 
     /// The time since the process first read it.
-    public var uptime: Duration { ContinuousClock.now - Self.origin }
+    public var uptime: Duration { Self.now - Self.origin }
 
     /// The time of day.
     public var date: Date { Date() }
@@ -54,8 +55,20 @@ public struct SystemTimeSource: TimeSource {
         while case let left = deadline - uptime, left > Self.longestSleep {
             try await Task.sleep(for: Self.longestSleep)
         }
-        try await Task.sleep(until: Self.origin + deadline, clock: .continuous)
+        try await Task.sleep(until: Self.origins.sleeping + deadline, clock: .continuous)
     }
+
+    #if os(Linux)
+    /// What `ContinuousClock` reads, whose instants take as long again to make and to compare: a request reads the
+    /// clock nine times, and a valid token takes little more time than one look.
+    private static var now: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return .nanoseconds(Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+    #else
+    private static var now: ContinuousClock.Instant { .now }
+    #endif
 }
 
 extension TimeSource {

@@ -12,6 +12,24 @@ import Testing
         #expect(abs(clock.date.timeIntervalSinceNow) < 60)
         #expect(clock.asleep < .seconds(60), "a process that waits, or is slow, is not asleep")
     }
+
+    @Test func `an instant has come when a sleep until it ends`() async throws {
+        let clock = SystemTimeSource()
+        for _ in 0..<100 {
+            let deadline = clock.uptime + .microseconds(100)
+            try await clock.sleep(until: deadline)
+            #expect(clock.uptime >= deadline)
+        }
+    }
+
+    @Test func `the time since an instant is that of the system's clock`() async throws {
+        let clock = SystemTimeSource()
+        let (before, uptime, after) = (ContinuousClock.now, clock.uptime, ContinuousClock.now)
+        try await clock.sleep(until: uptime + .milliseconds(5))
+        let (laterBefore, later, laterAfter) = (ContinuousClock.now, clock.uptime, ContinuousClock.now)
+        #expect(later - uptime >= laterBefore - after)
+        #expect(later - uptime <= laterAfter - before)
+    }
 }
 
 @Suite struct TimeSourceDeadlineTests {

@@ -129,6 +129,8 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         fileprivate var problem: String? {
             if let literalProblem { return literalProblem }
+            // Most paths have neither, and each request makes its path.
+            guard path.utf8.contains(UInt8(ascii: ".")) || !segmentsWithValues.isEmpty else { return nil }
             let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             if segments.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) {
                 return "a path segment is \".\" or \"..\", which would change the path"
