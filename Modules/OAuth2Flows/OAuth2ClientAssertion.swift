@@ -38,10 +38,8 @@ final class OAuth2ClientAssertion: Sendable {
         return "\(content).\(try await key.sign(Data(content.utf8)).base64URL)"
     }
 
-    /// Notes the date of a response: the next call is dated by the server's clock (G19). A slow response sets no clock
-    /// that is known.
-    ///
-    /// - Parameter sent: The uptime at which its request was sent.
+    /// Notes the date of a response, whose request was sent at an uptime: the next call is dated by the server's clock
+    /// (G19). A slow response sets no clock that is known.
     func note(_ date: Date?, sentAt sent: Duration) {
         guard let date else { return }
         let uptime = clock.uptime

@@ -178,8 +178,8 @@ struct CallAuthentication: Sendable {
     /// Passes the date on the server's clock to the provider, and with the nonce of the server to the next proof, for
     /// responses to requests with a token only: another origin must not decide how long a session's tokens are valid.
     ///
-    /// - Parameter elapsed: The time since the call started. The date of a slow response is somewhere between, also
-    ///   where the process slept while it lay in the socket: it sets no clock.
+    /// `elapsed` is the time since the call started. The date of a slow response is somewhere between, also where the
+    /// process slept while it lay in the socket: it sets no clock.
     func note(_ head: HTTPResponseHead, from url: URL, after elapsed: @autoclosure () -> Duration) {
         guard let token = carried else { return }
         var date = head.serverDate

@@ -17,7 +17,7 @@ struct TokenLifetime {
     /// Whether the device's wall clock has no part in it.
     let isCertain: Bool
 
-    /// - Parameter isServerTime: Whether `date` is that of the server's clock.
+    /// `isServerTime`: whether the date of sending is one of the server's clock.
     init(of result: TokenRefreshResult, sentAt date: Date, isServerTime: Bool, limit: Duration) {
         let isSaid = result.expiresIn != nil || result.expiresAt != nil
         let claims = isSaid ? nil : JSONWebTokenClaims(result.accessToken)
