@@ -128,8 +128,8 @@ import Testing
         faulty.recover(.load)
         let later = TokenRefreshCoordinator(over: own, clock: clock)
         let restored = Task { try await later.restore() }
-        let place = later.place
-        try await clock.advance(by: .milliseconds(100), until: { EnginesAtWork.count(at: place) == 0 })
+        // The pause of the earlier engine, and the two limits of the later one, which waits for it.
+        await clock.advance(by: .seconds(2), whenAsleep: 3)
         #expect(try await restored.value == .signedOut(.never))
     }
 
