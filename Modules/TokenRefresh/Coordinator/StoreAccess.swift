@@ -63,7 +63,7 @@ struct StoreAccess: Sendable {
             case .success(let found): return .superseded(by: found)
             case .failure(let error): return .failed(error)
             }
-        } catch let error as TokenStoreError where content.isEnding(whatever: error) {
+        } catch let error as TokenStoreError where content.mayDelete(despite: error) {
             return await remove()
         } catch let error as TokenStoreError where content.bundle == nil && error.code == .unsupportedVersion {
             // G36: the session has ended, and what a later version has stored is not known to be of it.
@@ -105,7 +105,7 @@ struct StoreAccess: Sendable {
 extension StoreContent {
     /// Whether the end of a session may delete the content of a store that cannot be read: its permissions are
     /// insecure, or a later version wrote it and the user has asked for the end.
-    fileprivate func isEnding(whatever error: TokenStoreError) -> Bool {
+    fileprivate func mayDelete(despite error: TokenStoreError) -> Bool {
         guard case .tombstone(let reason, _, _) = self else { return false }
         switch (error.code, reason) {
         case (.insecure, _), (.unsupportedVersion, .byUser), (.unsupportedVersion, .application): return true
