@@ -36,6 +36,30 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         case early
         /// The server waits until the promise is fulfilled.
         case awaited(EventLoopPromise<Void>)
+
+        /// The reader has read.
+        ///
+        /// - Returns: The promise to fulfil, if the server waits.
+        mutating func read() -> EventLoopPromise<Void>? {
+            guard case .awaited(let promise) = self else {
+                self = .early
+                return nil
+            }
+            self = .none
+            return promise
+        }
+
+        /// The server is to wait for the reader.
+        ///
+        /// - Returns: Whether it waits: the reader may have read since.
+        mutating func wait(for promise: EventLoopPromise<Void>) -> Bool {
+            if case .early = self {
+                self = .none
+                return false
+            }
+            self = .awaited(promise)
+            return true
+        }
     }
 
     /// How often a request is handed to AsyncHTTPClient, at most.
@@ -106,15 +130,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
     }
 
     func demand() {
-        let promise = state.withLock { state -> EventLoopPromise<Void>? in
-            guard !state.isEnded else { return nil }
-            guard case .awaited(let promise) = state.demand else {
-                state.demand = .early
-                return nil
-            }
-            state.demand = .none
-            return promise
-        }
+        let promise = state.withLock { $0.isEnded ? nil : $0.demand.read() }
         promise?.succeed()
     }
 
@@ -230,14 +246,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
         let isHeld = exchange.receive(piece) { deliver in task.eventLoop.execute(deliver) }
         guard isHeld else { return task.eventLoop.makeSucceededVoidFuture() }
         let promise = task.eventLoop.makePromise(of: Void.self)
-        let isAwaited = state.withLock { state in
-            if case .early = state.demand {
-                state.demand = .none
-                return false
-            }
-            if !state.isEnded { state.demand = .awaited(promise) }
-            return !state.isEnded
-        }
+        let isAwaited = state.withLock { !$0.isEnded && $0.demand.wait(for: promise) }
         if !isAwaited { promise.succeed() }
         return promise.futureResult
     }
