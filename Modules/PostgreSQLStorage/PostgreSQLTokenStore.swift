@@ -174,7 +174,8 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
             table: database.table,
             account: account,
             owner: owner.claimText + UUID().uuidString.prefix(8),
-            life: database.limits.claim
+            life: database.limits.claim,
+            hasHeldSession: session.hasHeldSession.withLock { $0 }
         )
         do {
             let wait = LeaseWait(database: database, statements: statements, report: report)

@@ -116,6 +116,55 @@ struct PostgreSQLVanishedClaimTests {
         await next.release()
     }
 
+    @Test func `G8, G13: a row that is deleted during a call says nothing of the call`() async throws {
+        let limits = PostgreSQLLimits.patient.with { ($0.claim, $0.heartbeat) = (.seconds(3_600), .seconds(1_800)) }
+        let mine = try await server.store(limits: limits).holding(.fixture())
+        var policy = TokenRefreshPolicy()
+        policy.deadline = .milliseconds(200)  // how long it waits for the lease
+        let theirs = server.store(mine.account, limits: limits)
+        let others = ScriptedRefreshHandler()
+        let other = TokenRefreshCoordinator(store: theirs, handler: others, policy: policy, clock: ManualTimeSource())
+        _ = try await other.restore()
+        let gate = Gate()
+        let engine = TokenRefreshCoordinator(
+            store: mine, handler: ScriptedRefreshHandler(.rotateThenHold(at: gate)), clock: ManualTimeSource())
+        let refresh = Task { _ = try await engine.refresh() }
+        await gate.arrivals(atLeast: 1)
+        try await server.edit("DELETE FROM latchkey_tokens WHERE account = $1", mine.account)
+        for _ in 1...2 { await #expect(throws: AuthenticationError.self) { try await other.refresh() } }
+        #expect(others.calls.isEmpty)
+        gate.open()
+        try await refresh.value
+        #expect(try await theirs.load()?.generation == 1)
+    }
+
+    @Test func `the holder of a claim whose row was deleted renews it, and others wait until it is released`()
+        async throws
+    {
+        let clock = ManualTimeSource()
+        let mine = try await server.store(clock: clock).holding(.fleet(1))
+        let theirs = server.store(mine.account)
+        #expect(try await theirs.load() != nil)
+        let lease = try await mine.lease(waitingAtMost: .zero)
+        try await server.edit("DELETE FROM latchkey_tokens WHERE account = $1", mine.account)
+        await clock.advance(by: PostgreSQLLimits().heartbeat, whenAsleep: 1)
+        let claim = "SELECT count(claim_expires) > 0 FROM latchkey_tokens WHERE account = $1"
+        try await until { try await server.run(claim, [.text(mine.account)]).flag(0) }
+        #expect(!lease.isLost)
+        #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
+        try await mine.save(.fleet(2))
+        await lease.release()
+        let next = try await theirs.lease(waitingAtMost: .zero)
+        #expect(!next.mayStillCall(.fleet(under: lease)))
+        await next.release()
+    }
+
+    @Test func `an account whose tokens this store has deleted itself is free at once`() async throws {
+        let store = try await server.store().holding(.fleet(1))
+        try await store.delete()
+        await (try await store.lease(waitingAtMost: .zero)).release()
+    }
+
     @Test func `a row that others have written is free when a claim would have lapsed`() async throws {
         let store = server.store(limits: .patient.with { $0.claim = .milliseconds(300) })
         for change in [Change.claimVanished, .claimLostItsDates] {

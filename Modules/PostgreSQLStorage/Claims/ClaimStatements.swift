@@ -14,6 +14,10 @@ struct ClaimStatements: Sendable {
 
     let life: Duration
 
+    /// Whether this store has read or written a session of the account. A row that is missing then was deleted by
+    /// something else, together with the claim that it may have had.
+    let hasHeldSession: Bool
+
     /// Takes the claim if it is free. One row: fence, the fences that were released last (with commas; null if the
     /// account had no row), milliseconds until the claim may be free, and the owner of the claim before with the
     /// seconds from 1970 to its taking. The fence is null if the claim is not free.
@@ -23,7 +27,8 @@ struct ClaimStatements: Sendable {
     /// clock was set back since.
     ///
     /// A row that something else has written, a person or a backup, may have lost a claim (``wasWrittenByOthers``). It
-    /// is not free for the life of a claim, in which its owner renews it.
+    /// is not free for the life of a claim, in which its owner renews it. The same holds for one that it has deleted
+    /// (``hasHeldSession``).
     var take: PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
@@ -51,34 +56,47 @@ struct ClaimStatements: Sendable {
                         claim_owner, claim_fence, claim_since, claim_heartbeat, claim_expires)
                     SELECT $1, txid_current(), txid_current(),
                         $2, txid_current(), clock.now, clock.now, clock.now + clock.life
-                    FROM clock WHERE NOT EXISTS (SELECT FROM \(table.quoted) WHERE account = $1)
+                    FROM clock WHERE NOT $4 AND NOT EXISTS (SELECT FROM \(table.quoted) WHERE account = $1)
                     ON CONFLICT (account) DO NOTHING RETURNING claim_fence, NULL::bigint[]
+                ), unclaimed AS (
+                    INSERT INTO \(table.quoted) (account, version, last_writer, unclaimed_until)
+                    SELECT $1, txid_current(), txid_current(), clock.now + clock.life
+                    FROM clock WHERE $4 AND NOT EXISTS (SELECT FROM \(table.quoted) WHERE account = $1)
+                    ON CONFLICT (account) DO NOTHING RETURNING account
                 ), claim AS (SELECT * FROM taken UNION ALL SELECT * FROM made)
                 SELECT claim.claim_fence, array_to_string(claim.released_fences, ','),
-                    coalesce((SELECT $3::bigint FROM held), ceil(extract(epoch FROM greatest(
-                        kept.claim_expires, clock.started + (kept.claim_expires - kept.claim_heartbeat),
-                        kept.unclaimed_until
-                    ) - clock.now) * 1000)::bigint),
+                    coalesce((SELECT $3::bigint FROM held UNION ALL SELECT $3::bigint FROM unclaimed),
+                        ceil(extract(epoch FROM greatest(
+                            kept.claim_expires, clock.started + (kept.claim_expires - kept.claim_heartbeat),
+                            kept.unclaimed_until
+                        ) - clock.now) * 1000)::bigint),
                     kept.claim_owner, extract(epoch FROM kept.claim_since)::bigint
                 FROM clock LEFT JOIN claim ON true LEFT JOIN \(table.quoted) AS kept ON kept.account = $1
                 """,
-            values: [.text(account), .text(owner), .integer(life.milliseconds)]
+            values: [.text(account), .text(owner), .integer(life.milliseconds), .flag(hasHeldSession)]
         )
     }
 
-    /// Renews the claim, lapsed or not, unless another owner has taken it. A claim that has vanished from the row, and
-    /// was not released, returns. One row if it was renewed.
+    /// Renews the claim, lapsed or not, unless another owner has taken it. A claim that has vanished from the row, or
+    /// with the row of a session, and was not released, returns. One row if it was renewed.
     func renew(_ fence: Int64) -> PostgreSQLStatement {
         PostgreSQLStatement(
             text: """
-                UPDATE \(table.quoted) AS kept SET last_writer = txid_current(), claim_owner = $2, claim_fence = $3,
-                    claim_heartbeat = clock.now, claim_expires = clock.now + $4::bigint * interval '1 millisecond'
+                INSERT INTO \(table.quoted) AS kept (account, version, last_writer,
+                    claim_owner, claim_fence, claim_since, claim_heartbeat, claim_expires)
+                SELECT $1, txid_current(), txid_current(),
+                    $2, $3, clock.now, clock.now, clock.now + $4::bigint * interval '1 millisecond'
                 FROM (SELECT clock_timestamp() AS now) AS clock
-                WHERE account = $1 AND (claim_owner = $2 AND claim_fence = $3
-                    OR claim_owner IS NULL AND claim_fence <= $3 AND NOT $3 = ANY (released_fences))
+                WHERE $5 OR EXISTS (SELECT FROM \(table.quoted) WHERE account = $1)
+                ON CONFLICT (account) DO UPDATE SET last_writer = txid_current(), claim_owner = $2, claim_fence = $3,
+                    claim_heartbeat = excluded.claim_heartbeat, claim_expires = excluded.claim_expires
+                WHERE kept.claim_owner = $2 AND kept.claim_fence = $3
+                    OR kept.claim_owner IS NULL AND kept.claim_fence <= $3 AND NOT $3 = ANY (kept.released_fences)
                 RETURNING claim_fence
                 """,
-            values: [.text(account), .text(owner), .integer(fence), .integer(life.milliseconds)]
+            values: [
+                .text(account), .text(owner), .integer(fence), .integer(life.milliseconds), .flag(hasHeldSession),
+            ]
         )
     }
 

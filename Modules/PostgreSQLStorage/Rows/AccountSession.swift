@@ -19,6 +19,9 @@ struct AccountSession: Sendable {
     /// The last version of the row that this store has read or written. Zero: there was no row.
     let seen = Locked<Int64?>(nil)
 
+    /// Whether this store has read or written a session, and has not removed it since.
+    let hasHeldSession = Locked(false)
+
     /// The decision of an update. It is made once: after a lost connection the same write is repeated.
     private struct Decision: Sendable {
         /// The version of the row on which it is based; `nil` if there was none.
@@ -41,8 +44,13 @@ struct AccountSession: Sendable {
                 SessionRow(try open.execute(statement))
             }
         }
+        noteContent(of: row)
         seen.withLock { $0 = row?.version ?? 0 }
         return try await open(row).get()
+    }
+
+    private func noteContent(of row: SessionRow?) {
+        if row?.content != nil { hasHeldSession.withLock { $0 = true } }
     }
 
     /// Runs an update to its end, even when the task is cancelled (G7).
@@ -66,8 +74,9 @@ struct AccountSession: Sendable {
                 try await apply(change, decision, over: connection)
             }
         }
-        guard isChanged, let version = decision.withLock({ $0?.written }) else { return }
+        guard isChanged, let decided = decision.withLock({ $0 }), let version = decided.written else { return }
         seen.withLock { $0 = version }
+        hasHeldSession.withLock { $0 = decided.next != nil }
         database.changes.reportOwnChange(of: statements.account, version: version)
     }
 
@@ -76,6 +85,7 @@ struct AccountSession: Sendable {
         _ change: StoreChange, _ decision: Locked<Decision?>, over connection: PooledConnection
     ) async throws -> Bool {
         let row = try await lockRow(connection)
+        noteContent(of: row)
         do {
             if let decided = decision.withLock({ $0 }) {
                 guard row?.version == decided.basis else {
