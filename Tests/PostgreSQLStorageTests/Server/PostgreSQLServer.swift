@@ -151,6 +151,8 @@ extension PostgreSQLLimits {
         limits.call = .seconds(3_600)
         limits.connect = .seconds(3_600)
         limits.statement = .seconds(3_600)
+        // Autovacuum locks the table at times. A pause after a row that is locked would last forever on a manual clock.
+        limits.rowLock = .seconds(3_600)
         limits.cipher = .seconds(3_600)
     }
 
