@@ -194,23 +194,24 @@ extension MachineState {
         revocable.append(Revocable(bundle: bundle, version: context.store.version))
     }
 
-    mutating func revokeWritten(upTo version: Int) {
+    /// `found`: the tokens that the write has found in the store, and left there.
+    mutating func revokeWritten(upTo version: Int, beside found: TokenBundle? = nil) {
         guard !revocable.isEmpty else { return }
         let due = revocable.filter { $0.version <= version }
         revocable.removeAll { $0.version <= version }
-        for tokens in due { revoke(tokens.bundle) }
+        for tokens in due { revoke(tokens.bundle, beside: found) }
     }
 
-    /// G9: revokes tokens that are not used any more. While another session is signed in, only a handler is called that
-    /// affects these tokens alone; tokens in use are never revoked.
-    mutating func revoke(_ bundle: TokenBundle) {
-        guard case .signedIn(let session) = state else {
-            return context.emit(.revoke(bundle, besideAnother: false))
-        }
-        let current = session.value.newestBundle
+    /// G9: revokes tokens that are not used any more. While another session is signed in, by this process or, as far as
+    /// it has `found`, by another one, only a handler is called that affects these tokens alone; tokens in use are never
+    /// revoked.
+    mutating func revoke(_ bundle: TokenBundle, beside found: TokenBundle? = nil) {
+        var other = found
+        if case .signedIn(let session) = state { other = session.value.newestBundle }
+        guard let other else { return context.emit(.revoke(bundle, besideAnother: false)) }
         // An older version has stored an empty refresh token where there is none.
-        let isInUse = current.refreshToken.map { !$0.isEmpty && $0 == bundle.refreshToken } ?? false
-        guard current.session != bundle.session, !isInUse, current.accessToken != bundle.accessToken else { return }
+        let isInUse = other.refreshToken.map { !$0.isEmpty && $0 == bundle.refreshToken } ?? false
+        guard other.session != bundle.session, !isInUse, other.accessToken != bundle.accessToken else { return }
         context.emit(.revoke(bundle, besideAnother: true))
     }
 

@@ -24,7 +24,7 @@ extension MachineState {
         // write any more.
         let settled = context.store.isBehind ? version : context.store.version
         activate(settled)
-        revokeWritten(upTo: settled)
+        revokeWritten(upTo: settled, beside: outcome.found)
         respondToStoreWaiters(failure, upTo: settled)
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.storePause(afterFailures: context.store.failures)

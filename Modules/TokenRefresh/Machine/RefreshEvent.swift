@@ -72,6 +72,9 @@ enum WriteOutcome: Hashable, Sendable {
     /// The store holds content that the write must not replace, and is unchanged.
     case superseded(by: StoredSession)
     case failed(TokenStoreError)
+
+    /// The tokens that the write has found, and left.
+    var found: TokenBundle? { if case .superseded(.active(let bundle)) = self { bundle } else { nil } }
 }
 
 /// A timer of the machine. One that fires for something that has ended is ignored.

@@ -90,10 +90,12 @@ enum EndScope: Hashable, Sendable {
 
 extension StoreContent {
     /// The outcome of a write that left the stored content unchanged. A sign-out that finds nothing to remove counts as
-    /// successful. One that finds the session moved must not revoke its tokens.
+    /// successful. One that finds the session moved must not revoke its tokens, and one that finds another session must
+    /// revoke them beside it.
     func outcome(leaving found: StoredSession) -> WriteOutcome {
         switch (self, found) {
         case (.bundle, _), (.tombstone(_, _, of: .rejected), _): .superseded(by: found)
+        case (.tombstone, .active): .superseded(by: found)
         case (.tombstone, .tombstone(let tombstone)) where tombstone.reason == .moved: .superseded(by: found)
         case (.tombstone, _): .written(replaced: nil)
         }

@@ -58,6 +58,36 @@ import Testing
         #expect(script.wrote(.written(replaced: .stored("ada", 0))).filter(\.isRevocation) == [])
     }
 
+    @Test func `G9: a sign-out that finds the session of another process revokes beside it, and does not follow it`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.signOut(1)
+        #expect(Set(script.wrote(.superseded(by: .active(.stored("bob", 0))))) == ["revoke only ada g0", "1: done"])
+        #expect(script.machine.published == .signedOut(.byUser))
+        var unread = MachineScript(isShared: true)
+        _ = unread.signOut(1)
+        _ = unread.loaded(.failure(TokenStoreError(.corrupt, reason: "no session")))
+        #expect(unread.wrote(.superseded(by: .active(.stored("bob", 0)))) == ["1: done"])
+    }
+
+    @Test func `G9: a sign-in that finds a later one of another process, and the sign-out after it, revoke beside it`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.signIn(1, as: "bob")
+        _ = script.signOut(2)
+        let found = WriteOutcome.superseded(by: .active(.stored("cleo", 0)))
+        #expect(script.wrote(found).filter(\.isRevocation) == ["revoke only ada g0"])
+        #expect(script.wrote(found).filter(\.isRevocation) == ["revoke only bob g0"])
+        #expect(script.wrote(found) == [], "it has ended")
+    }
+
+    @Test func `G9: tokens that the session found in the store has, too, are not revoked`() {
+        for (token, isRevoked) in [("refresh-ada-0", false), ("another", true)] {
+            var script = MachineScript.signedIn(isShared: true)
+            _ = script.signOut(1)
+            let actions = script.wrote(.superseded(by: .active(.stored("bob", 0, refreshToken: token))))
+            #expect(actions.contains("revoke only ada g0") == isRevoked, "\(token)")
+        }
+    }
+
     @Test func `G9: a token that the server has called invalid is not revoked when its session ends`() {
         var script = MachineScript()
         let tokens = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: nil, expiresIn: .seconds(60))

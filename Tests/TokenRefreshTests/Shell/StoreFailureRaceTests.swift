@@ -179,10 +179,10 @@ import Testing
         }
     }
 
-    @Test func `G9: the end of a session that leaves another user's tokens is done`() async {
+    @Test func `G9: the end of a session that leaves another user's tokens says which`() async {
         let store = RecordingTokenStore(holding: .stored("bob", 0))
         let outcome = await access(store).write(endOfAda)
-        #expect(outcome == .written(replaced: nil))
+        #expect(outcome == .superseded(by: .active(.stored("bob", 0))))
         #expect(store.bundle == .stored("bob", 0))
     }
 

@@ -341,6 +341,11 @@ struct World {
         if current != nil, !besideAnother {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it were alone")
         }
+        if !besideAnother, case .wrote(_, .superseded(.active(let found))) = before.event,
+            found.session != bundle.session
+        {
+            fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it had not found another session")
+        }
         let family = Int(named: bundle.session.rawValue)
         checkSubject(bundle, process, "revokes")
         checkRevocation(of: bundle, process, before)
