@@ -17,6 +17,24 @@ struct PostgreSQLChangesTests {
         server = try await .shared
     }
 
+    @Test func `names that are equal as texts and differ in bytes are two accounts`() {
+        let names = ["caf\u{e9}", "cafe\u{301}"]
+        var unread = UnreadAccounts()
+        let begun = names.map { unread.add($0) }
+        #expect(begun == [true, false])
+        let both = unread.next(1) + unread.next(500)
+        #expect(Set(both.map { Data($0.utf8) }) == Set(names.map { Data($0.utf8) }))
+        let isBegunTwice = unread.add(names[0])
+        let (one, none) = (unread.next(500), unread.next(500))
+        #expect(!isBegunTwice && one.count == 1 && none == [])
+        let isBegunAgain = unread.add(names[0])
+        #expect(isBegunAgain)
+
+        let subscribers = ChangeSubscribers()
+        let streams = names.map { subscribers.changes(of: $0, since: nil) }
+        #expect(Set(subscribers.watchedAccounts.map { Data($0.utf8) }).count == streams.count)
+    }
+
     @Test func `one connection listens for all accounts, and each store is notified of its own row only`() async throws
     {
         let first = server.named()

@@ -19,9 +19,7 @@ final class ChangeWatch: Sendable {
     private let queue = BlockingQueue(label: "token-database-listening")
     private let listening = Locked(false)
 
-    /// The accounts with new streams, whose versions are to be read. Names are told apart by their bytes, as in the
-    /// database: texts that are equal may differ in those.
-    private let unread = Locked<(accounts: [Data: String], isReading: Bool)>(([:], false))
+    private let unread = Locked(UnreadAccounts())
 
     init(
         connection: ConnectionString,
@@ -83,22 +81,12 @@ final class ChangeWatch: Sendable {
     /// listens, every row is read.
     func look(at account: String) {
         guard isListening else { return }
-        let isFirst = unread.withLock { unread in
-            unread.accounts[Data(account.utf8)] = account
-            defer { unread.isReading = true }
-            return !unread.isReading
-        }
-        if isFirst { Task { await readUnread() } }
+        if unread.withLock({ $0.add(account) }) { Task { await readUnread() } }
     }
 
     private func readUnread() async {
         while true {
-            let some = unread.withLock { unread in
-                let some = Array(unread.accounts.prefix(Self.batch))
-                for (name, _) in some { unread.accounts[name] = nil }
-                if some.isEmpty { unread.isReading = false }
-                return some.map(\.value)
-            }
+            let some = unread.withLock { $0.next(Self.batch) }
             if some.isEmpty { return }
             while isListening, !(await report(some)) {
                 try? await clock.sleep(until: clock.uptime + limits.changePolling)
@@ -136,6 +124,28 @@ final class ChangeWatch: Sendable {
         return try await pool.transaction(for: .reading, until: clock.uptime + limits.call) {
             open throws(PostgreSQLFailure) in try open.execute(statement)
         }
+    }
+}
+
+/// The accounts with new streams, whose versions are to be read. Names are told apart by their bytes, as in the
+/// database: texts that are equal may differ in those.
+struct UnreadAccounts {
+    private var names: Set<Data> = []
+    private var isBeingRead = false
+
+    /// - Returns: Whether reading is to begin.
+    mutating func add(_ account: String) -> Bool {
+        names.insert(Data(account.utf8))
+        defer { isBeingRead = true }
+        return !isBeingRead
+    }
+
+    /// The accounts to read next. None: reading has ended.
+    mutating func next(_ count: Int) -> [String] {
+        let some = names.prefix(count)
+        names.subtract(some)
+        isBeingRead = !some.isEmpty
+        return some.map { String(decoding: $0, as: UTF8.self) }
     }
 }
 #endif
