@@ -184,9 +184,9 @@ struct ContentRange: Equatable {
         else { return nil }
         let ends = range.split(separator: "-", omittingEmptySubsequences: false)
         let size = field.split(separator: "/").last.map { String($0).withoutSurroundingWhiteSpace } ?? ""
-        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last else {
-            return nil
-        }
+        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
+            last < .max  // no file ends after it
+        else { return nil }
         if size == "*" {
             total = nil
         } else {
