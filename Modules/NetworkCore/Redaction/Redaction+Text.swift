@@ -128,11 +128,12 @@ extension String {
         String(prefix(limit).unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
     }
 
-    /// Whether the text is made of words, capitals and numbers, as codes and names of fields are.
+    /// Whether the text is made of words, capitals and numbers, as codes and names of fields are. No word is of two
+    /// kinds: a text that is no code would be looked at in each way in which its words could be read.
     fileprivate var looksLikeCode: Bool {
         guard (1...64).contains(utf8.count) else { return false }
         return wholeMatch(
-            of: /([A-Z]+[0-9]{0,5}|[A-Za-z]+|[0-9]{1,5})([_.:\/\[\]+-]+([A-Z]+[0-9]{0,5}|[A-Za-z]+|[0-9]{1,5}))*\]?/)
+            of: /([A-Z]+[0-9]{1,5}|[A-Za-z]+|[0-9]{1,5})([_.:\/\[\]+-]+([A-Z]+[0-9]{1,5}|[A-Za-z]+|[0-9]{1,5}))*\]?/)
             != nil
     }
 }

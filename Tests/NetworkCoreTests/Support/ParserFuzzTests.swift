@@ -60,6 +60,12 @@ struct ParserFuzzTests {
             _ = Redaction.standard.body(Data(text.utf8), contentType: "text/plain")
         },
         FuzzedParser(
+            "codes", seeds: ["NOT_FOUND", "items[0].name", String(repeating: "A-", count: 31) + "A!"],
+            words: ["A-", "_", "1", "!", "]", "b."], units: ["A-", "a.", "1_", "A1-"]
+        ) { text in
+            _ = Redaction.standard.code(text)
+        },
+        FuzzedParser(
             "redaction", seeds: ["token eyJhbGciOiJub25lIn0.eyJleHAiOjE4MDAwMDAwMDB9.c2ln very-secret"],
             words: ["very-secret", "%76", "&#43;", "\\u002b", "eyJ", "."],
             units: ["eyJ", "very-secre", "aA0", ".", "%", "&#", "\\u00"]
