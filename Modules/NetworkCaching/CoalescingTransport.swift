@@ -18,8 +18,9 @@ public import NetworkCore
 /// an exchange from before, which may not see the change.
 ///
 /// The body is read into memory before the callers receive it. A caller whose time to the head ends meanwhile receives
-/// the head, and the body when it is there. A response of more than the limit, an event stream and JSON lines are not
-/// shared: the first caller receives it, and each other one sends its own request in the time that it has left.
+/// the head, and the body when it is there; the client ends its wait for the body. The exchange itself has no limit but
+/// that of silence. A response of more than the limit, an event stream and JSON lines are not shared: the first caller
+/// receives it, and each other one sends its own request in the time that it has left.
 public final class CoalescingTransport: HTTPTransport {
     private struct Key: Hashable {
         let url: URL
@@ -107,6 +108,7 @@ public final class CoalescingTransport: HTTPTransport {
             var own = request
             let waited = request.context.clock.uptime - startedAt
             own.timeToHead = request.timeToHead.map { max(.zero, $0 - waited) }
+            own.timeToEnd = request.timeToEnd.map { max(.zero, $0 - waited) }
             return try await next.perform(own)
         }
     }
@@ -114,8 +116,8 @@ public final class CoalescingTransport: HTTPTransport {
     /// The number of callers that wait for a response, or for the body of one, together with others or alone.
     var waiting: Int { state.withLock { $0.flights.values.map(\.waiters.count).reduce(0, +) } }
 
-    /// Whether the transport underneath does.
-    public var endsInTime: Bool { next.endsInTime }
+    /// Never: the time limits of one caller are not those of an exchange that others have joined.
+    public var endsInTime: Bool { false }
 
     private func key(of request: HTTPTransportRequest) -> Key {
         var headers = request.head.headers
@@ -160,7 +162,7 @@ public final class CoalescingTransport: HTTPTransport {
 
     private func start(_ request: HTTPTransportRequest, _ key: Key, _ number: Int) {
         var request = request
-        request.timeToHead = nil
+        (request.timeToHead, request.timeToEnd) = (nil, nil)
         let task = Task { [request] in
             do {
                 let response = try await next.perform(request)

@@ -20,7 +20,7 @@ struct CoalescingTransportTests {
         let context = RequestContext(session: session.map { SessionID(rawValue: $0) }, clock: clock)
         return HTTPTransportRequest(
             head: HTTPRequestHead(method: method, url: url("https://a.example/\(path)"), headers: headers),
-            timeToHead: limit, purpose: purpose, context: context)
+            timeToHead: limit, timeToEnd: limit, purpose: purpose, context: context)
     }
 
     /// Sends requests while each exchange waits at the gate.
@@ -132,21 +132,11 @@ struct CoalescingTransportTests {
         await watch.value
     }
 
-    @Test func `while a body arrives, a transport that ends in time keeps the deadline itself`() async throws {
-        let client = client(CoalescingTransport(slow(endsInTime: true)))
-        let call = Task { try await client.send(Endpoint<Data>.get("x")) }
-        await gate.arrivals(atLeast: 1)
-        await clock.sleepers(atLeast: 1)
-        clock.advance(by: .seconds(60))
-        clock.advance(by: .seconds(1_000))
-        gate.open()
-        #expect(try await call.value == Data("slow".utf8))
-    }
-
     // The head is handed over at the deadline, so the error names the wait for the head or the one for the body.
 
-    @Test func `while a body arrives, the client keeps the deadline of another transport`() async throws {
-        let client = client(CoalescingTransport(slow(endsInTime: false)))
+    @Test(arguments: [true, false])
+    func `while a body arrives, the client keeps the deadline`(endsInTime: Bool) async throws {
+        let client = client(CoalescingTransport(slow(endsInTime: endsInTime)))
         let call = Task { try await client.send(Endpoint<Data>.get("x")) }
         await gate.arrivals(atLeast: 1)
         try await pass(until: call, atMost: .seconds(100))
@@ -207,11 +197,13 @@ struct CoalescingTransportTests {
         #expect(error.code == .timedOut && error.waitedFor == .responseBody)
     }
 
-    @Test func `a transport that coalesces ends in time where the one underneath does`() {
-        for endsInTime in [true, false] {
-            let transport = CoalescingTransport(ScriptedExchanges(endsInTime: endsInTime) { _, _ in .scripted() })
-            #expect(transport.endsInTime == endsInTime)
-        }
+    @Test func `the limits of the first caller are not those of the exchange`() async throws {
+        let exchanges = ScriptedExchanges(endsInTime: true) { _, _ in .scripted() }
+        let transport = CoalescingTransport(exchanges)
+        #expect(!transport.endsInTime)
+        _ = try await transport.perform(request(within: .seconds(5)))
+        #expect(exchanges.requests.values.map(\.timeToHead) == [nil])
+        #expect(exchanges.requests.values.map(\.timeToEnd) == [nil])
     }
 
     @Test(arguments: [(Duration.seconds(20), Duration.seconds(40)), (.seconds(59), .seconds(1))])
@@ -231,6 +223,7 @@ struct CoalescingTransportTests {
         gate.open()
         for caller in callers { #expect(try await caller.value == 200) }
         #expect(exchanges.requests.values.map(\.timeToHead) == [nil, left])
+        #expect(exchanges.requests.values.map(\.timeToEnd) == [nil, left])
     }
 
     @Test func `a caller that leaves does not affect the others, the last one cancels the exchange`() async throws {
