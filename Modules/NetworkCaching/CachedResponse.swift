@@ -56,7 +56,8 @@ struct CachedResponse: Sendable {
     var size: Int { Self.size(of: record) }
 
     static func size(of record: Record) -> Int {
-        record.length + record.key.url.utf8.count + record.fields.joined().reduce(0) { $0 + $1.utf8.count } + 256
+        let texts = record.fields.joined() + record.selecting.flatMap { [$0.key, $0.value] }
+        return record.length + record.key.url.utf8.count + texts.reduce(0) { $0 + $1.utf8.count } + 256
     }
 }
 
@@ -81,15 +82,18 @@ extension CachedResponse {
         (record.requestedAt, record.receivedAt, receivedUptime) = (requestedAt, receivedAt, uptime)
     }
 
+    /// The most fields by which a response may vary: each look-up compares the digest of each of them.
+    private static let maximumVaryingFields = 32
+
     /// The digests of the request's fields that a response's `Vary` names (RFC 9111 §4.1). `nil`: it varies by
-    /// everything.
+    /// everything, or by more than the maximum.
     static func selecting(_ headers: HTTPHeaders, of request: HTTPTransportRequest, hash: KeyedHash) -> [String:
         String]?
     {
         var selecting: [String: String] = [:]
         for value in headers.values(of: "Vary") {
             for name in value.split(separator: ",").map({ String($0).withoutSurroundingWhiteSpace.lowercased() }) {
-                if name == "*" { return nil }
+                if name == "*" || selecting.count == maximumVaryingFields { return nil }
                 selecting[name] = request.selectingValue(of: name, hash: hash)
             }
         }
