@@ -12,8 +12,11 @@ extension NetworkClient {
 
     func attempt(_ call: inout CallState) async throws -> HTTPTransportResponse {
         try await adapt(&call)
+        // An authenticated client, too, sends requests without a token: to other origins.
+        let carriesToken = call.authentication?.carried != nil
         let policy = RedirectPolicy(
-            cleartextExceptions: configuration.cleartextExceptions, rule: call.settings.redirects)
+            cleartextExceptions: configuration.cleartextExceptions,
+            rule: call.settings.redirects ?? .standard(for: call.head.method, carriesToken: carriesToken))
         var visited: [HTTPRequestHead] = []
         while true {
             let response = try await perform(&call)

@@ -128,7 +128,7 @@ extension NetworkClient {
         let startedAt = clock.uptime
         do {
             let settings = ResolvedSettings(
-                of: endpoint, options, configuration, purpose: purpose, isAuthenticated: authentication != nil)
+                of: endpoint, options, configuration, purpose: purpose)
             let head = try configuration.request(for: endpoint)
             return CallState(
                 endpoint: head,

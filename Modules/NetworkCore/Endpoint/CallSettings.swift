@@ -52,10 +52,9 @@ struct ResolvedSettings: Sendable {
     let timeout: Duration
     let acceptedStatuses: HTTPStatusSet
     let format: any ResponseFormat
-    let redirects: RedirectRule
     let purpose: HTTPTransportRequest.Purpose
 
-    /// The caller's deadline, or else the endpoint's. An exchange that several calls share has that of one.
+    /// The caller's deadline, or else the endpoint's.
     let deadline: Duration?
 
     /// The client's deadline, which is never shorter than the idle timeout. For an upload, it limits each wait.
@@ -66,18 +65,15 @@ struct ResolvedSettings: Sendable {
         of endpoint: Endpoint<Response>,
         _ options: RequestOptions,
         _ configuration: NetworkConfiguration,
-        purpose: HTTPTransportRequest.Purpose,
-        isAuthenticated: Bool
+        purpose: HTTPTransportRequest.Purpose
     ) {
         let settings = endpoint.settings
         let timeout = settings.timeout ?? configuration.timeout
-        let carriesToken = isAuthenticated && settings.requiresAuthentication
         own = settings
         isIdempotent = endpoint.isIdempotent
         self.timeout = timeout
         acceptedStatuses = settings.acceptedStatuses ?? configuration.acceptedStatuses
         format = settings.format ?? configuration.format
-        redirects = settings.redirects ?? .standard(for: endpoint.method, carriesToken: carriesToken)
         self.purpose = settings.purpose ?? purpose
         deadline = options.deadline ?? settings.deadline
         timeLimit = configuration.deadline.map { max($0, timeout) }

@@ -70,6 +70,11 @@ struct RedirectLoopTests {
                 #expect(transport.requests.count == requests)
             }
         }
+        let foreign = StubTransport(.any ~> redirect(303, to: "https://evil.net/a"))
+        let call = Endpoint<Void>.post(.url(url("https://login.other.example/session")), json: "password")
+        let authenticated = client(foreign).authenticated(by: ScriptedTokenProvider())
+        #expect(await networkError { try await authenticated.send(call) }?.code == .redirectRefused)
+        #expect(foreign.requests.count == 1)
         let within = StubTransport(.post("x") ~> redirect(303, to: "/y"), .any ~> .status(204))
         _ = try? await client(within).send(Endpoint<Void>.post("x", json: "body"))
         #expect(within.requests.count == 2)
