@@ -159,6 +159,19 @@ struct PostgreSQLVanishedClaimTests {
         await next.release()
     }
 
+    @Test func `a late release of a claim that had lapsed hides no change by others`() async throws {
+        let mine = try await server.store(clock: ManualTimeSource()).holding(.fleet(1))
+        let lapsed = try await mine.lease(waitingAtMost: .zero)
+        try await server.edit(Change.claimLapsed.rawValue, mine.account)
+        // Not before the server has been up for the life of the claim.
+        let current = try await server.store(mine.account).lease(waitingAtMost: .seconds(3_600))
+        try await server.edit(Change.claimVanished.rawValue, mine.account)
+        await lapsed.release()
+        let other = server.store(mine.account)
+        #expect(await storeFailure { _ = try await other.lease(waitingAtMost: .zero) }?.code == .busy)
+        await current.release()
+    }
+
     @Test func `an account whose tokens this store has deleted itself is free at once`() async throws {
         let store = try await server.store().holding(.fleet(1))
         try await store.delete()

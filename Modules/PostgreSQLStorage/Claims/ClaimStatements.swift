@@ -102,11 +102,14 @@ struct ClaimStatements: Sendable {
 
     /// Releases the claim, whether another owner has taken it or not, and records its fence among those that were
     /// released last: that alone says that the owner's call has ended (rule 4). So a row without a session stays while
-    /// owners of lapsed claims may still call. Then notifies the waiters.
+    /// owners of lapsed claims may still call. A row that something else has written, without the claim of another
+    /// owner, stays one (``wasWrittenByOthers``). Then notifies the waiters.
     func release(_ fence: Int64) -> [PostgreSQLStatement] {
         let release = PostgreSQLStatement(
             text: """
-                UPDATE \(table.quoted) SET last_writer = txid_current(),
+                UPDATE \(table.quoted) AS kept SET last_writer = txid_current(),
+                    unclaimed_until = CASE WHEN kept.claim_fence <> $3 AND \(Self.wasWrittenByOthers)
+                        THEN clock_timestamp() + $4::bigint * interval '1 millisecond' ELSE unclaimed_until END,
                     claim_owner = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_owner END,
                     claim_heartbeat = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_heartbeat END,
                     claim_expires = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_expires END,
@@ -115,7 +118,7 @@ struct ClaimStatements: Sendable {
                         [greatest(1, cardinality(released_fences) - \(Self.listLimit - 2)):]
                 WHERE account = $1 AND NOT $3 = ANY (released_fences)
                 """,
-            values: [.text(account), .text(owner), .integer(fence)]
+            values: [.text(account), .text(owner), .integer(fence), .integer(life.milliseconds)]
         )
         let clear = PostgreSQLStatement(
             text: """
