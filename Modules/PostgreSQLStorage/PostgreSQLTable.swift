@@ -2,10 +2,14 @@
 /// The table of the tokens: one row for each account.
 public struct PostgreSQLTable: Sendable, Hashable {
     /// `latchkey_tokens`, in the first schema of the search path.
-    public static let standard = PostgreSQLTable(quoted: "\"latchkey_tokens\"")
+    public static let standard = PostgreSQLTable(name: "\"latchkey_tokens\"")
 
     /// The quoted name for SQL.
     let quoted: String
+
+    /// The quoted name without its schema. One program may find a table by its search path that another one names with
+    /// its schema.
+    let name: String
 
     /// Creates the name of a table. Capitals, blanks and quotes are part of the name.
     ///
@@ -17,15 +21,15 @@ public struct PostgreSQLTable: Sendable, Hashable {
     public init?(_ name: String, schema: String? = nil) {
         guard let table = Self.quote(name) else { return nil }
         guard let schema else {
-            self.init(quoted: table)
+            self.init(name: table)
             return
         }
         guard let schema = Self.quote(schema) else { return nil }
-        self.init(quoted: schema + "." + table)
+        self.init(name: table, schema: schema + ".")
     }
 
-    private init(quoted: String) {
-        self.quoted = quoted
+    private init(name: String, schema: String = "") {
+        (quoted, self.name) = (schema + name, name)
     }
 
     /// The SQL of ``PostgreSQLTokenStore/prepare()``, for programs without the right to create tables.

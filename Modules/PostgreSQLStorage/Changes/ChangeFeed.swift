@@ -59,8 +59,9 @@ final class ChangeFeed: Sendable {
 
 /// A notification about an account between processes (`NOTIFY`).
 ///
-/// The channel is a hash of the table, and the payload has a hash of the account, because a role that may listen on a
-/// channel may lack the right to read the table. Accounts with the same hash wake each other, which does no harm.
+/// The channel is a hash of the table's name, and the payload has a hash of the account, because a role that may listen on
+/// a channel may lack the right to read the table. Accounts with the same hash, and those of tables with the same name in
+/// several schemas, wake each other, which does no harm.
 enum ChangeReport: Sendable, Equatable {
     /// The stored session has changed: the row has this version now. Zero: no row.
     case changed(AccountHash, version: Int64)
@@ -87,7 +88,7 @@ enum ChangeReport: Sendable, Equatable {
     static func releasePayload(of account: String) -> String { "r\(AccountHash(account).hexadecimal)" }
 
     /// The channel of a table: letters and digits only.
-    static func channel(of table: PostgreSQLTable) -> String { "latchkey_" + AccountHash(table.quoted).hexadecimal }
+    static func channel(of table: PostgreSQLTable) -> String { "latchkey_" + AccountHash(table.name).hexadecimal }
 }
 
 /// The hash of an account, for notifications. It does not protect the name.
