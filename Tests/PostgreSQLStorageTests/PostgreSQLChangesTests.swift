@@ -75,6 +75,42 @@ struct PostgreSQLChangesTests {
         try await until { feed.isListening }
     }
 
+    @Test func `changes from before the listening are looked for until they can be read`() async throws {
+        let (name, table) = (UUID().uuidString, try #require(PostgreSQLTable("tokens-\(UUID().uuidString)")))
+        let limits = PostgreSQLLimits.patient.with {
+            ($0.changePolling, $0.rowLock) = (.milliseconds(50), PostgreSQLLimits().rowLock)
+        }
+        let store = ConnectionTo("\(server.connection) application_name=\(name)").store(table: table, limits: limits)
+        try await store.prepare()
+        try await store.save(.fleet(1))
+        let feed = store.session.database.changes
+        var reports = store.changes.makeAsyncIterator()
+        try await until { feed.isListening }
+        let lock = try await server.hold(
+            "DO $$ BEGIN LOCK TABLE \(table.quoted); UPDATE \(table.quoted) SET version = version + 1; END $$")
+        try await server.cutConnections(of: name)
+        try await until { !feed.isListening }
+        try await until { feed.isListening }
+        let waits = "EXISTS (SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock')"
+        try await server.wait(until: "SELECT \(waits)", [.text(name)])
+        try await server.wait(until: "SELECT NOT \(waits)", [.text(name)])
+        try await lock.commit()
+        _ = await reports.next()
+    }
+
+    @Test func `a table that is named with its schema by one program and without it by another is one table`()
+        async throws
+    {
+        let qualified = try #require(PostgreSQLTable("latchkey_tokens", schema: "public"))
+        let follower = server.store(limits: .patient.with { $0.changePolling = .seconds(3_600) })
+        var reports = follower.changes.makeAsyncIterator()
+        try await until { follower.session.database.changes.isListening }
+        _ = await reports.next()  // when listening begins, changes may have been missed
+        try await server.store(follower.account, table: qualified).save(.fleet(1))
+        _ = await reports.next()
+        #expect(try await follower.load() == .fleet(1))
+    }
+
     @Test func `the end of a listening connection is noticed with the last words of its server`() async throws {
         let name = UUID().uuidString
         let place = ConnectionString("\(server.connection) application_name=\(name)")

@@ -102,6 +102,11 @@ struct HeldLock: Sendable {
     func release() async throws {
         try await connection.continueRun { open throws(PostgreSQLFailure) in open.rollBack() }
     }
+
+    /// Releases the lock, and keeps what the statement has changed.
+    func commit() async throws {
+        try await connection.continueRun { open throws(PostgreSQLFailure) in try open.commit() }
+    }
 }
 
 extension PostgreSQLServer {

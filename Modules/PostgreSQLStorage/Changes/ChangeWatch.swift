@@ -63,8 +63,8 @@ final class ChangeWatch: Sendable {
         }
         guard let notifications else { return false }
         listening.withLock { $0 = true }
-        // Earlier changes were not notified.
-        await poll()
+        // Earlier changes were not notified. They are looked for until they can be read.
+        for account in subscribers.watchedAccounts { look(at: account) }
         subscribers.reportReleases()
         for await payload in notifications.payloads {
             switch ChangeReport(payload: payload) {
