@@ -10,6 +10,9 @@ struct DPoPNonceTable: Sendable {
     /// The most servers for each key. The one whose last response is oldest gives way.
     static let maximumServers = 16
 
+    /// The most keys. One more takes the place of another one, whose stored nonces count again.
+    static let maximumKeys = 4_096
+
     /// An instant on both clocks of the device.
     struct Moment: Sendable {
         let uptime: Duration
@@ -26,6 +29,8 @@ struct DPoPNonceTable: Sendable {
         var serverClock: (date: Date, uptime: Duration)?
         var storedSkew: TimeInterval?
 
+        var hasClock: Bool { serverClock != nil || storedSkew != nil }
+
         /// The age of the nonce. On a clock that the user may set, it can be negative.
         func age(at now: Moment) -> Duration {
             receivedAt.uptime.map { now.uptime - $0 } ?? .seconds(now.date.timeIntervalSince(receivedAt.date))
@@ -34,13 +39,20 @@ struct DPoPNonceTable: Sendable {
 
     private var entries: [String: [String: Entry]] = [:]
 
-    /// Takes the nonces of a session that was stored. What this process has received is newer, and stays.
-    mutating func restore(_ binding: TokenBinding) {
-        for (origin, nonce) in binding.nonces where entries[binding.thumbprint]?[origin] == nil {
+    /// Takes the nonces of a session that was stored, where they are newer than those that this process has received:
+    /// another process has refreshed since. A date of the future is that of a clock which was set back.
+    mutating func restore(_ binding: TokenBinding, at now: Moment) {
+        for (origin, nonce) in binding.nonces {
+            let known = entries[binding.thumbprint]?[origin]
+            if let known {
+                guard nonce.value != nil, nonce.date > known.receivedAt.date, nonce.date <= now.date else { continue }
+            }
             let isValid = nonce.value.map(Self.isValid) ?? true
             guard isValid, Self.isPlausible(nonce) else { continue }
+            makeRoom(for: binding.thumbprint)
             entries[binding.thumbprint, default: [:]][origin] = Entry(
-                nonce: nonce.value, receivedAt: (nil, nonce.date), storedSkew: nonce.clockSkew)
+                nonce: nonce.value, receivedAt: (nil, nonce.date), serverClock: known?.serverClock,
+                storedSkew: nonce.clockSkew)
         }
     }
 
@@ -54,7 +66,7 @@ struct DPoPNonceTable: Sendable {
         var entry = servers[origin] ?? Entry(nonce: nil, receivedAt: (now.uptime, now.date))
         if let nonce { (entry.nonce, entry.receivedAt) = (nonce, (now.uptime, now.date)) }
         let isSlow = sent.map { now.uptime - $0 > HTTPResponseHead.dateTolerance } ?? false
-        if let serverDate, !isSlow || (entry.serverClock == nil && entry.storedSkew == nil) {
+        if let serverDate, !isSlow || !entry.hasClock {
             entry.serverClock = (serverDate, now.uptime)
         }
         servers[origin] = entry
@@ -63,7 +75,13 @@ struct DPoPNonceTable: Sendable {
         {
             servers[oldest.key] = nil
         }
+        makeRoom(for: thumbprint)
         entries[thumbprint] = servers
+    }
+
+    private mutating func makeRoom(for thumbprint: String) {
+        let isFull = entries.count >= Self.maximumKeys && entries[thumbprint] == nil
+        if isFull, let other = entries.keys.first { entries[other] = nil }
     }
 
     /// The nonce for the next proof.
@@ -77,6 +95,9 @@ struct DPoPNonceTable: Sendable {
         let age = entry.age(at: now)
         return age < .zero || age >= limit
     }
+
+    /// Whether a server's clock is known.
+    func knowsClock(of origin: String, _ thumbprint: String) -> Bool { entries[thumbprint]?[origin]?.hasClock ?? false }
 
     /// The time on a server's clock (G19): that of its last response, and the time since on a clock that no user sets.
     func serverDate(of origin: String, _ thumbprint: String, at now: Moment) -> Date {

@@ -41,7 +41,7 @@ struct DPoPProof: Sendable {
         let header = Self.object([("typ", "\"dpop+jwt\""), ("alg", "\"\(algorithm)\""), ("jwk", jwk)])
         var claims = [
             ("jti", "\"\(identifier)\""), ("htm", "\"\(method)\""), ("htu", "\"\(target)\""),
-            ("iat", "\(Int(issuedAt.timeIntervalSince1970.rounded(.down)))"),
+            ("iat", "\(Int64(issuedAt.timeIntervalSince1970.rounded(.down)))"),
         ]
         if let tokenDigest { claims.append(("ath", "\"\(tokenDigest)\"")) }
         if let nonce { claims.append(("nonce", "\"\(nonce)\"")) }

@@ -90,8 +90,9 @@ public final class DPoPProver: RequestProof {
     ///
     /// - Throws: `SigningKeyError` when it no longer exists; `TokenStoreError` when it cannot be read now.
     func key(of binding: TokenBinding) async throws -> any SigningKey {
+        let now = moment
         let known = state.withLock { state in
-            state.nonces.restore(binding)
+            state.nonces.restore(binding, at: now)
             return state.keys[binding.thumbprint]
         }
         if let known { return known }
@@ -149,6 +150,12 @@ public final class DPoPProver: RequestProof {
         guard let origin = Origin(url)?.description else { return false }
         let now = moment
         return state.withLock { $0.nonces.needsNonce(of: origin, thumbprint, limit: nonceLimit, at: now) }
+    }
+
+    /// Whether a response of the server has shown its clock.
+    func knowsClock(of url: URL, _ thumbprint: String) -> Bool {
+        guard let origin = Origin(url)?.description else { return false }
+        return state.withLock { $0.nonces.knowsClock(of: origin, thumbprint) }
     }
 
     /// What is stored with the tokens of a session.

@@ -18,23 +18,29 @@ struct DPoPTokenCall: Sendable {
     var binding: TokenBinding { prover.binding(thumbprint) }
 
     /// Makes a call. Where the server wants a nonce, it has spent nothing, and the call is repeated once with a new
-    /// proof (RFC 9449 §8).
+    /// proof (RFC 9449 §8). So it is where the server refuses a proof with the time of this device, and only its
+    /// response has shown its own.
     ///
     /// - Parameters:
     ///   - endpoint: The URL of the call, a POST.
-    ///   - willRepeat: Is called before the repetition. It throws if the call may not be repeated any more.
+    ///   - willRepeat: Is called before the repetition, with the server's code. It throws if the call may not be
+    ///     repeated any more.
     ///   - send: Sends the call with the proof in its field `DPoP`.
     /// - Returns: What the server has responded.
     /// - Throws: What `send`, `willRepeat` and the key throw.
     func perform<Value: Sendable>(
         at endpoint: URL,
-        willRepeat: () throws -> Void = {},
+        willRepeat: (_ code: String) throws -> Void = { _ in },
         _ send: (_ proof: String) async throws -> (Value, HTTPResponseHead)
     ) async throws -> Value {
+        let hadClock = prover.knowsClock(of: endpoint, thumbprint)
         do {
             return try await attempt(at: endpoint, send)
-        } catch let error as NetworkError where error.isNonceChallenge {
-            try willRepeat()
+        } catch let error as NetworkError {
+            let code = error.codeOfRefusedProof
+            let isNewTime = code == "invalid_dpop_proof" && !hadClock && prover.knowsClock(of: endpoint, thumbprint)
+            guard let code, code == "use_dpop_nonce" || isNewTime else { throw error }
+            try willRepeat(code)
             return try await attempt(at: endpoint, send)
         }
     }
@@ -106,11 +112,14 @@ extension DPoPTokenCall {
 }
 
 extension NetworkError {
-    /// Whether a token endpoint wants a nonce in the proof (RFC 9449 §8), and has named it.
-    var isNonceChallenge: Bool {
-        guard isRefusalOfTheCall, let head = response, [400, 401].contains(head.status),
-            head.headers["DPoP-Nonce"] != nil
-        else { return false }
-        return RefusedBody(self).error == "use_dpop_nonce"
+    /// Why a token endpoint has refused the proof of a call, which it has not made (RFC 9449 §5, §8): the proof is
+    /// invalid, or lacks a nonce that the response names.
+    fileprivate var codeOfRefusedProof: String? {
+        guard isRefusalOfTheCall, let head = response, [400, 401].contains(head.status) else { return nil }
+        switch RefusedBody(self).error {
+        case "use_dpop_nonce" where head.headers["DPoP-Nonce"] != nil: return "use_dpop_nonce"
+        case "invalid_dpop_proof": return "invalid_dpop_proof"
+        default: return nil
+        }
     }
 }

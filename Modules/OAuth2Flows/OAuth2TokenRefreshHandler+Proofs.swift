@@ -14,7 +14,7 @@ extension OAuth2TokenRefreshHandler {
     /// How long the call that fetches a nonce may take. The refresh waits for it.
     private static let nonceLimit = Duration.seconds(10)
 
-    /// Makes the call with a proof, and once more where the server wants a nonce: the same attempt, with the same
+    /// Makes the call with a proof, and once more where the server wants another one: the same attempt, with the same
     /// intent, key and end of the right to start it.
     func refresh(
         _ request: TokenRefreshRequest, provingKeyOf binding: TokenBinding
@@ -35,10 +35,10 @@ extension OAuth2TokenRefreshHandler {
         if prover.needsNonce(of: tokenEndpoint, binding.thumbprint) { try await fetchNonce(call) }
         var challenge: String?
         do {
-            var result = try await call.perform(at: tokenEndpoint) {
-                challenge = "use_dpop_nonce"
+            var result = try await call.perform(at: tokenEndpoint) { code in
+                challenge = code
                 guard request.startPermit?.startOver() ?? true else {
-                    throw TokenRefreshError(.unavailable, reason: "too late for a call with the nonce", status: 400)
+                    throw TokenRefreshError(.unavailable, reason: "too late for another proof", status: 400)
                 }
             } _: { proof in
                 guard request.startPermit?.handOver() ?? true else {

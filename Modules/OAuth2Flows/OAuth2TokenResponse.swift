@@ -74,7 +74,7 @@ extension OAuth2TokenResponse {
     /// - Throws: ``OAuth2SignInError`` with code `invalidResponse` without a token of the type.
     func tokensOfSignIn(boundBy key: DPoPTokenCall? = nil) throws(OAuth2SignInError) -> TokenRefreshResult {
         let expected: OAuth2TokenUse = key == nil ? .bearer : .dpop
-        guard isToken(of: expected), !result.accessToken.isEmpty else {
+        guard isToken(of: expected), result.accessToken.fitsHeaderField else {
             throw OAuth2SignInError(.invalidResponse, reason: "the server issued no \(expected.rawValue) token")
         }
         var tokens = result

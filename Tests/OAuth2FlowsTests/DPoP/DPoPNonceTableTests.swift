@@ -66,7 +66,7 @@ struct DPoPNonceTableTests {
         #expect(table.serverDate(of: server, key, at: at(610)) == at(605, clock: -3_600).date)
         #expect(table.nonce(of: server, key) == "n610.0", "its nonce is the newest")
         var restored = DPoPNonceTable()
-        restored.restore(table.binding(key, at: at(610)))
+        restored.restore(table.binding(key, at: at(610)), at: at(610))
         note(0, sent: 620, at: 1_220, to: &restored)
         #expect(abs(restored.serverDate(of: server, key, at: at(1_220)).timeIntervalSince(at(1_215).date) + 3_600) < 1)
         var empty = DPoPNonceTable()
@@ -94,7 +94,7 @@ struct DPoPNonceTableTests {
         // Its uptime has another origin.
         func later(_ seconds: Double) -> DPoPNonceTable.Moment { .init(uptime: .seconds(3), date: at(seconds).date) }
         var next = DPoPNonceTable()
-        next.restore(stored)
+        next.restore(stored, at: later(6))
         #expect(next.nonce(of: server, key) == "n1")
         #expect(!next.needsNonce(of: server, key, limit: limit, at: later(239)))
         #expect(next.needsNonce(of: server, key, limit: limit, at: later(240)))
@@ -103,8 +103,34 @@ struct DPoPNonceTableTests {
         #expect(next.serverDate(of: server, key, at: later(60)) == at(60, clock: 90).date)
 
         next.note("n2", serverDate: nil, of: server, key, at: later(10))
-        next.restore(stored)
+        next.restore(stored, at: later(11))
         #expect(next.nonce(of: server, key) == "n2", "what this process has received is newer")
+    }
+
+    @Test func `a nonce that another process has received since takes the place of the own one`() {
+        var table = DPoPNonceTable()
+        table.note("n1", serverDate: at(0, clock: -60).date, of: server, key, at: at(0))
+        func restore(_ value: String?, receivedAt date: Double) {
+            let nonce = ProofNonce(value: value, date: at(date).date)
+            table.restore(TokenBinding(thumbprint: key, nonces: [server: nonce]), at: at(200))
+        }
+        restore(nil, receivedAt: 150)
+        restore("n3", receivedAt: 201)
+        #expect(table.nonce(of: server, key) == "n1", "none, and one of a clock that was set back")
+        restore("n2", receivedAt: 199)
+        #expect(table.nonce(of: server, key) == "n2")
+        #expect(!table.needsNonce(of: server, key, limit: limit, at: at(438)))
+        #expect(table.needsNonce(of: server, key, limit: limit, at: at(439)))
+        #expect(table.serverDate(of: server, key, at: at(200)) == at(200, clock: -60).date)
+    }
+
+    @Test func `nonces of a limited number of keys are kept`() {
+        var table = DPoPNonceTable()
+        for number in 0...DPoPNonceTable.maximumKeys {
+            table.note("n", serverDate: nil, of: server, "\(number)", at: at(0))
+        }
+        let kept = (0...DPoPNonceTable.maximumKeys).filter { table.nonce(of: server, "\($0)") != nil }
+        #expect(kept.count == DPoPNonceTable.maximumKeys && kept.last == DPoPNonceTable.maximumKeys)
     }
 
     @Test func `G26: a stored date or clock that no server can have is ignored, and crashes no process`() async throws {
@@ -114,7 +140,7 @@ struct DPoPNonceTableTests {
             let skewed = ProofNonce(value: "n1", date: now.date, clockSkew: seconds * 1e12)
             for nonce in [dated, skewed] {
                 var table = DPoPNonceTable()
-                table.restore(TokenBinding(thumbprint: key, nonces: [server: nonce]))
+                table.restore(TokenBinding(thumbprint: key, nonces: [server: nonce]), at: now)
                 #expect(table.nonce(of: server, key) == nil)
                 #expect(table.needsNonce(of: server, key, limit: limit, at: now))
                 #expect(table.serverDate(of: server, key, at: now) == now.date)

@@ -64,6 +64,19 @@ struct DPoPSignInTests {
         #expect(try await keys.key(withThumbprint: next) == nil)
     }
 
+    @Test(arguments: [(7_200.0, 1), (7_200, nil), (-7_200, 1), (-7_200, nil)] as [(TimeInterval, Int?)])
+    func `G19: a wrong clock of the device costs a sign-in one proof`(offset: TimeInterval, nonces: Int?) async throws {
+        let server = try StrictDPoPServer { ($0.clockOffset, $0.acceptedNonces) = (offset, nonces) }
+        defer { server.stop() }
+        let network = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        var signIn = OAuth2CodeSignIn(
+            server: server.description, client: .public(id: "fixture-client"), network: network)
+        signIn.prover = DPoPProver(keys: FailingKeys())
+        let session = StubSession(.signedOut(.never))
+        try await signIn.start(session, with: ImmediateUserAgent())
+        #expect(session.signIns.count == 1 && server.now.faults == ["iat"])
+    }
+
     @Test func `G32: a sign-in that a call demands is bound to the key of the session, and makes no other`()
         async throws
     {
@@ -125,7 +138,10 @@ struct DPoPSignInTests {
     }
 
     @Test func `a sign-in that fails leaves no key, and a bearer token is not taken for a bound one`() async throws {
-        for body in [#"{"error":"invalid_grant"}"#, #"{"access_token":"a","token_type":"Bearer"}"#] {
+        for body in [
+            #"{"error":"invalid_grant"}"#, #"{"access_token":"a","token_type":"Bearer"}"#,
+            #"{"access_token":"a b","token_type":"DPoP"}"#,
+        ] {
             let server = try LoopbackServer { _ in .json(body, status: body.contains("error") ? 400 : 200) }
             defer { server.stop() }
             let made = Locked<[String]>([])
