@@ -1,4 +1,5 @@
 #if canImport(CryptoKit) || Crypto
+import ConcurrencyPrimitives
 public import Foundation
 
 /// A browser, and a server on loopback that receives the redirect (RFC 8252 §7.3).
@@ -15,7 +16,8 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
     /// - Parameters:
     ///   - path: The path of the redirect URI, as it is registered at the server. The server must accept any port.
     ///   - timeout: How long the user may take: by default 10 minutes.
-    ///   - open: Opens the sign-in page in a browser.
+    ///   - open: Opens the sign-in page in a browser. It may wait for the browser: the response, the end of the time and
+    ///     a cancellation do not wait for it, and cancel it.
     public init(
         path: String = "/callback",
         timeout: Duration = .seconds(10 * 60),
@@ -37,26 +39,30 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
         guard let redirectURI = URL(string: "http://127.0.0.1:\(listener.port)\(path)") else {
             throw OAuth2SignInError(.userAgentFailed, reason: "the path of the redirect URI is invalid")
         }
-        let path = redirectURI.path
-        return try await withThrowingTaskGroup(of: URL?.self) { group in
-            group.addTask {
-                try await listener.firstRequest(within: timeout) { target in
-                    guard let url = URL(string: "http://127.0.0.1:\(listener.port)\(target)"), url.path == path,
-                        page.isResponse(url)
-                    else { return nil }
-                    return url
-                }
-            }
-            group.addTask {
+        let response = Race<Result<URL, any Error>>()
+        let tasks = [
+            Task {
                 try await open(try await page.url(redirectingTo: redirectURI))
-                return nil
-            }
-            defer { group.cancelAll() }
-            while let response = try await group.next() {
-                if let response { return (response, redirectURI) }
-            }
-            throw OAuth2SignInError(.expired, reason: "the user did not sign in in time")
+            },
+            Task {
+                let url = try await listener.firstRequest(within: timeout) { target in
+                    URL(string: "http://127.0.0.1:\(listener.port)\(target)").flatMap {
+                        OAuth2SignInPage.isSame($0, redirectURI) && page.isResponse($0) ? $0 : nil
+                    }
+                }
+                response.end(.success(url))
+            },
+        ]
+        for task in tasks {
+            Task { if case .failure(let error) = await task.result { response.end(.failure(error)) } }
         }
+        defer { tasks.forEach { $0.cancel() } }
+        let url = try await withTaskCancellationHandler {
+            await response.value()
+        } onCancel: {
+            response.end(.failure(CancellationError()))
+        }.get()
+        return (url, redirectURI)
     }
 }
 #endif

@@ -66,9 +66,21 @@ public struct OAuth2SignInPage: Sendable {
         return code
     }
 
-    private static func isSame(_ response: URL, _ redirectURI: URL) -> Bool {
-        response.scheme == redirectURI.scheme && response.host == redirectURI.host
-            && response.port == redirectURI.port && response.path == redirectURI.path
+    /// Whether a URL is a redirect URI with a query, as a browser writes it: scheme and host in lower case, a path, and
+    /// no port that is the default one (RFC 3986 §6.2).
+    static func isSame(_ response: URL, _ redirectURI: URL) -> Bool { Place(response) == Place(redirectURI) }
+
+    private struct Place: Equatable {
+        let scheme, host: String?
+        let port: Int?
+        let path: String
+
+        init(_ url: URL) {
+            (scheme, host) = (url.scheme?.lowercased(), url.host?.lowercased())
+            let standardPort = ["https": 443, "http": 80][scheme ?? ""]
+            port = url.port ?? standardPort
+            path = standardPort != nil && url.path.isEmpty ? "/" : url.path
+        }
     }
 
     private static func values(_ name: String, in url: URL) -> [String] {

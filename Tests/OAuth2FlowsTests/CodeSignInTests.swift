@@ -90,6 +90,19 @@ import Testing
         #expect(await signInError { try await signIn("code=a&state=STATE", at: base) }?.code == .mismatch)
     }
 
+    @Test(arguments: [
+        ("myapp://callback?code=a", "MyApp://callback", true), ("http://127.0.0.1:9/?a", "http://127.0.0.1:9", true),
+        ("https://app.example/cb?code=a", "https://APP.example:443/cb", true),
+        ("myapp://other?code=a", "MyApp://callback", false), ("http://a.example/a", "http://a.example/A", false),
+        ("http://a.example/", "http://a.example/callback", false), ("http://a.example/", "https://a.example", false),
+    ])
+    func `a redirect URI is compared as a browser writes it`(
+        response: String, redirectURI: String, isSame: Bool
+    ) throws {
+        let (response, redirectURI) = (try #require(URL(string: response)), try #require(URL(string: redirectURI)))
+        #expect(OAuth2SignInPage.isSame(response, redirectURI) == isSame)
+    }
+
     @Test func `no error quotes the code or the verifier`() async throws {
         let transport = StubTransport(.any ~> .error(400, code: "invalid_grant", message: "no such code: fixture-code"))
         let error = await signInError { try await signIn("code=fixture-code&state=STATE", transport) }

@@ -1,5 +1,8 @@
 #if canImport(CryptoKit) || Crypto
+import ContractTesting
 import Foundation
+import NetworkCore
+import TestSupport
 import Testing
 
 @testable import OAuth2Flows
@@ -13,6 +16,39 @@ import Testing
             Thread.detachNewThread { continuation.resume(with: Result { try client(listener.port) }) }
         }
         return (response, try await target)
+    }
+
+    private static let page = OAuth2SignInPage(
+        endpoint: URL(fileURLWithPath: "/authorize"), clientID: "fixture-client", state: "fixture-state", request: [:],
+        push: nil)
+
+    @Test(arguments: ["/callback", ""])
+    func `a response ends a sign-in while its browser is open`(path: String) async throws {
+        let browser = Gate()
+        defer { browser.open() }
+        let userAgent = LoopbackUserAgent(path: path) { page in
+            let items = URLComponents(url: page, resolvingAgainstBaseURL: false)?.queryItems
+            let uri = try #require(items?.first { $0.name == "redirect_uri" }?.value.flatMap { URL(string: $0) })
+            let connection = try ClientConnection(port: UInt16(try #require(uri.port)))
+            let target = uri.path.isEmpty ? "/" : uri.path
+            connection.write("GET \(target)?code=fixture-code&state=fixture-state HTTP/1.1\r\n\r\n")
+            await browser.pass()
+            withExtendedLifetime(connection) {}
+        }
+        let (response, redirectURI) = try await userAgent.response(to: Self.page)
+        #expect(response.query == "code=fixture-code&state=fixture-state" && redirectURI.path == path)
+    }
+
+    @Test func `the end of the time, and a cancellation, end a sign-in while its browser is open`() async throws {
+        let browser = Gate()
+        defer { browser.open() }
+        let hasty = LoopbackUserAgent(timeout: .milliseconds(1)) { _ in await browser.pass() }
+        let error = await signInError { _ = try await hasty.response(to: Self.page) }
+        #expect(error?.code == .expired)
+        let userAgent = LoopbackUserAgent { _ in await browser.pass() }
+        let signIn = Task { _ = try await userAgent.response(to: Self.page) }
+        await browser.arrivals(atLeast: 2)
+        await expectCancellation(of: signIn)
     }
 
     @Test func `connections that send nothing do not block a sign-in`() async throws {
