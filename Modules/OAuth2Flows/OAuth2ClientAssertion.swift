@@ -27,11 +27,11 @@ final class OAuth2ClientAssertion: Sendable {
     /// - Throws: The errors of the key.
     func text(for client: String) async throws -> String {
         let now = known.withLock { $0 }.map { $0.date + (clock.uptime - $0.uptime) / .seconds(1) } ?? clock.date
-        let issuedAt = Int(now.timeIntervalSince1970)
+        let issuedAt = Int64(now.timeIntervalSince1970)
         let header = Header(alg: key.algorithm.rawValue, kid: keyID)
         let claims = Claims(
             iss: client, sub: client, aud: issuer, jti: UUID().uuidString, iat: issuedAt,
-            exp: issuedAt + Int(lifetime / .seconds(1)))
+            exp: issuedAt + Int64(lifetime / .seconds(1)))
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]
         let content = "\(try encoder.encode(header).base64URL).\(try encoder.encode(claims).base64URL)"
@@ -63,8 +63,8 @@ final class OAuth2ClientAssertion: Sendable {
         let sub: String
         let aud: String
         let jti: String
-        let iat: Int
-        let exp: Int
+        let iat: Int64
+        let exp: Int64
     }
 }
 

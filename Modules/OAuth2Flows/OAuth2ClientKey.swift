@@ -14,7 +14,7 @@ import Crypto
 /// let key = try OAuth2ClientKey(pem: String(contentsOf: file, encoding: .utf8))
 /// ```
 ///
-/// It signs with ES256. `openssl ecparam -genkey -name prime256v1` makes such a key. A key in a device that signs is a
+/// It signs with ES256. `openssl ecparam -genkey -noout -name prime256v1` makes such a key. A key in a device that signs is a
 /// `SigningKey` of your own.
 public struct OAuth2ClientKey: SigningKey {
     /// The public half, which is registered at the server.
@@ -27,10 +27,13 @@ public struct OAuth2ClientKey: SigningKey {
 
     /// Reads a key of P-256.
     ///
-    /// - Parameter pem: The key as PKCS #8 (`PRIVATE KEY`) or SEC 1 (`EC PRIVATE KEY`), without a password.
+    /// - Parameter pem: The key as PKCS #8 (`PRIVATE KEY`) or SEC 1 (`EC PRIVATE KEY`), without a password. What is
+    ///   around it, such as the parameters of the curve, is not read.
     /// - Throws: ``OAuth2SignInError`` with code `unsupported` for any other text.
     public init(pem: String) throws(OAuth2SignInError) {
-        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
+        let block = pem.firstMatch(of: /-----BEGIN (EC )?PRIVATE KEY-----[^-]*-----END (EC )?PRIVATE KEY-----/)
+        let text = block.map { String($0.output.0) } ?? pem
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: text) else {
             throw OAuth2SignInError(
                 .unsupported, reason: "the client's key must be a key of P-256 in PEM, without a password")
         }

@@ -267,6 +267,9 @@ import Testing
 
     @Test func `a key is read from PEM, and shows its public half only`() async throws {
         let made = P256.Signing.PrivateKey()
+        // As `openssl ecparam -genkey` writes it.
+        let curve = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
+        #expect(try OAuth2ClientKey(pem: curve + made.pemRepresentation).publicKey.thumbprint.count == 43)
         let key = try OAuth2ClientKey(pem: made.pemRepresentation)
         let message = Data("fixture".utf8)
         let signature = try P256.Signing.ECDSASignature(rawRepresentation: await key.sign(message))
