@@ -67,7 +67,8 @@ final class JournalFile: Sendable {
 
     /// Whether a folder has the journal, or one that cannot be told apart without the key.
     private func mayHaveJournal(_ folder: URL) -> Bool {
-        guard let key = try? Data(contentsOf: folder.appendingPathComponent(Self.keyName)),
+        guard let opened = try? PrivateFolder.open(folder.path, isModeChecked: false),
+            case .bytes(let key)? = try? opened.read(Self.keyName, atMost: KeyedHash.keySize),
             key.count == KeyedHash.keySize
         else { return hasFiles(folder.path) }
         return FileManager.default.fileExists(atPath: folder.appendingPathComponent(fileName(key)).path)

@@ -77,16 +77,15 @@ struct KnownFolders: Sendable {
         // Two processes must not write two identifiers.
         guard flock(folder.descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
         defer { flock(folder.descriptor.number, LOCK_UN) }
-        guard let id = marker(in: folder) ?? makeMarker(in: folder) else { return true }
+        guard let id = marker(in: folder) ?? makeMarker(in: folder) else { return false }
         let path = folder.path
         // A note that cannot be read is left alone.
         guard case .success(let note) = Result(catching: { () throws(TokenStoreError) in try read(path) }),
             note?.id != id
         else { return true }
         let data = try? JSONEncoder().encode(Note(folder: path, id: id))
-        guard let data, let notes = try? PrivateFolder.openOrCreate(noteFolder) else { return true }
-        try? notes.replace(noteName(of: path), with: data)
-        return true
+        guard let data, let notes = try? PrivateFolder.openOrCreate(noteFolder) else { return false }
+        return (try? notes.replace(noteName(of: path), with: data)) != nil
     }
 
     /// The identifier in a folder, if there is one that can be read.

@@ -144,6 +144,22 @@ struct FileSessionJournalTests {
         #expect(error?.code == .insecure)
     }
 
+    @Test func `a pipe, or a link to a device, in place of the key is refused and waits for nothing`() async throws {
+        for isPipe in [true, false] {
+            let folder = temporary.fresh()
+            _ = try await journal(folder).update { _ in self.entry() }
+            let key = folder.appendingPathComponent("key")
+            try FileManager.default.removeItem(at: key)
+            if isPipe {
+                #expect(mkfifo(key.path, 0o600) == 0)
+            } else {
+                try FileManager.default.createSymbolicLink(atPath: key.path, withDestinationPath: "/dev/zero")
+            }
+            let error = await #expect(throws: TokenStoreError.self) { try await journal(folder).read() }
+            #expect(error?.code == .insecure)
+        }
+    }
+
     @Test func `G14: a folder that was there, and is gone, is no empty journal`() async throws {
         let folder = temporary.fresh()
         let journal = journal(folder)
@@ -210,6 +226,30 @@ struct FileSessionJournalTests {
         let journal = FileSessionJournal(storeName: "s", account: "a") { locations }
         #expect(try await journal.read() == entry())
     }
+
+    @Test func `a folder with the journal of another account is not the place of this one`() async throws {
+        let (first, second) = (temporary.fresh(), temporary.fresh())
+        let locations = [first, second].map { JournalLocation(folder: $0, anchor: temporary.url) }
+        for (account, location) in [("b", locations[0]), ("a", locations[1])] {
+            let other = FileSessionJournal(storeName: "s", account: account) { [location] }
+            _ = try await other.update { _ in self.entry() }
+        }
+        let journal = FileSessionJournal(storeName: "s", account: "a") { locations }
+        #expect(try await journal.read() == entry())
+    }
+
+    #if os(Linux)
+    @Test func `the journal of tokens in memory is beside them`() throws {
+        let tokens = URL(fileURLWithPath: "/dev/shm/latchkey-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: tokens, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: tokens) }
+        let device = try #require(FileSystemKind.nearestDevice(to: tokens.path))
+        try #require(FileSystemKind(device: device) == .memory, "the kernel's folder for shared memory")
+        let state = temporary.fresh()
+        let here = [JournalLocation(folder: state.appendingPathComponent("journal"), anchor: state)]
+        #expect(JournalLocation.apart(from: tokens, here).map(\.folder.path) == [tokens.path + ".journal"])
+    }
+    #endif
 
     private func mode(_ file: URL) -> Int? {
         (try? FileManager.default.attributesOfItem(atPath: file.path))?[.posixPermissions] as? Int

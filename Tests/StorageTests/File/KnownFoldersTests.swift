@@ -131,6 +131,15 @@ struct KnownFoldersTests {
         try await store.expectRoundTrip(of: .numbered(1))
     }
 
+    @Test func `a marker that could not be written is written with the next save`() throws {
+        let place = folder.appendingPathComponent(KnownFolders.markerName)
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+        #expect(!known.record(try open(device: 1 << 40)))
+        try FileManager.default.removeItem(at: place)
+        #expect(known.record(try open(device: 1 << 40)))
+        #expect(FileManager.default.fileExists(atPath: known.note(of: folder.path)))
+    }
+
     /// The folder, as it would be on a device.
     private func open(device: UInt64? = nil) throws -> PrivateFolder {
         let folder = try PrivateFolder.existing(folder)
