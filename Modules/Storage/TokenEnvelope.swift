@@ -33,8 +33,8 @@ package enum TokenEnvelope {
     }
 
     /// The generations that can be stored: 2^48 are enough for a refresh every millisecond for 8,900 years, and none
-    /// of them overflows when the next one is counted.
-    static let generations = 0..<1 << 48
+    /// of them overflows when the next one is counted. Where an `Int` has 32 bits, as on a watch, all it has.
+    static let generations = 0..<Int(clamping: Int64(1) << 48)
 
     private static let start = Data(#"{"checksum":""#.utf8)
     private static let separator = Data(#"","#.utf8)
