@@ -121,21 +121,20 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Removes the engines above the limit, and forgets those that have ended. A quarter above the limit, so that only
-    /// one look-up in many sorts.
+    /// Removes the engines above the limit. A quarter above it, so that only one look-up in many sorts.
     private func releaseOldest(_ entries: inout Entries) -> [TokenRefreshCoordinator] {
         guard entries.keptCount > limit + limit / 4 else { return [] }
         let kept = entries.known.values.filter { $0.kept != nil }.sorted { $0.lastUse < $1.lastUse }
-        let released = kept.prefix(kept.count - limit).compactMap { entries.release($0) }
-        if entries.known.count > entries.forgetsFrom {
+        return kept.prefix(kept.count - limit).compactMap { entries.release($0) }
+    }
+
+    /// A new account is an occasion to forget those whose engines have ended.
+    private func entry(of account: Account, _ entries: inout Entries) -> Entry {
+        if let known = entries.known[Key(account: account)] { return known }
+        if entries.known.count > max(entries.forgetsFrom, limit) {
             entries.known = entries.known.filter { $0.value.session != nil }
             entries.forgetsFrom = 2 * entries.known.count
         }
-        return released
-    }
-
-    private func entry(of account: Account, _ entries: inout Entries) -> Entry {
-        if let known = entries.known[Key(account: account)] { return known }
         let new = Entry()
         entries.known[Key(account: account)] = new
         return new

@@ -65,6 +65,16 @@ import Testing
         #expect(stores.made.withLock { $0 } == made + 1)
     }
 
+    @Test func `Accounts that were released are forgotten, however few are kept`() {
+        let stores = Stores()
+        let registry = stores.registry(limit: 10)
+        for account in 0..<1_000 {
+            _ = registry[account]
+            registry.release(account)
+        }
+        #expect(registry.knownCount <= 25)
+    }
+
     @Test func `Engines that were released do not count towards the limit`() {
         let stores = Stores()
         let registry = stores.registry(limit: 4)
