@@ -68,14 +68,20 @@ extension SharedTokenStore {
     /// Moves a session into the store.
     ///
     /// It replaces no session: end that one first. A session that was moved out of this store can return. One that has
-    /// ended in another way cannot.
+    /// ended in another way cannot. It counts as signed in now: whoever follows the store has seen the sessions that
+    /// ended there before it, whenever this one began.
     ///
-    /// - Parameter bundle: The session.
+    /// - Parameters:
+    ///   - bundle: The session.
+    ///   - clock: The clock of that instant.
     /// - Returns: `nil` when the session is stored; otherwise what is stored in place of it, unchanged: a session, the
     ///   same one included, or the end of the same session.
     /// - Throws: As `SharedTokenStore.update(_:)`.
     @discardableResult
-    public func moveIn(_ bundle: TokenBundle) async throws -> StoredSession? {
+    public func moveIn(
+        _ bundle: TokenBundle, clock: any TimeSource = SystemTimeSource()
+    ) async throws -> StoredSession? {
+        let moved = bundle.signedIn(at: clock.date)
         let obstacle = Locked<StoredSession?>(nil)
         try await update { found in
             switch found {
@@ -83,7 +89,7 @@ extension SharedTokenStore {
                 obstacle.withLock { $0 = stored }
                 return nil
             // What cannot be read is replaced, as a sign-in replaces it.
-            case .success, .failure: return .active(bundle)
+            case .success, .failure: return .active(moved)
             }
         }
         return obstacle.withLock { $0 }

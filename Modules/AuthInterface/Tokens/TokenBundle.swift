@@ -77,7 +77,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         let session: SessionID
         var generation: Int
         let receivedAt: Date?
-        let signedInAt: Date?
+        var signedInAt: Date?
         let subject: TokenSubject?
         let scope: String?
         var refreshIntent: RefreshIntent?
@@ -179,6 +179,9 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     package func moved(to generation: Int, refreshToken: String? = nil) -> TokenBundle {
         changed { ($0.generation, $0.refreshToken) = (generation, refreshToken ?? $0.refreshToken) }
     }
+
+    /// The tokens of a session that comes to its store at an instant.
+    package func signedIn(at date: Date) -> TokenBundle { changed { $0.signedInAt = date } }
 
     /// Whether another bundle is the same generation of the same login with the same tokens. Their intents
     /// may differ.

@@ -92,10 +92,28 @@ import Testing
         let engine = TokenRefreshCoordinator(store: store, handler: handler, policy: policy)
         #expect(try await engine.restore() == .signedOut(.moved))
         #expect(try await store.moveIn(bundle) == nil)
-        #expect(try await store.moveIn(bundle) == .active(bundle), "the second time it is there already")
+        let found = try #require(try await store.moveIn(bundle)?.bundle)
+        #expect(found.hasSameTokens(as: bundle), "the second time it is there already")
         let states = engine.states
         for await state in states where state == .signedIn(bundle.session) { break }
         #expect(try await engine.token().value == bundle.accessToken)
+    }
+
+    @Test func `G29: a session that began before the one it replaces is followed once it was moved in`() async throws {
+        let now = Date()
+        func bundle(_ name: String, age: TimeInterval) -> TokenBundle {
+            TokenBundle(
+                accessToken: "access-\(name)", refreshToken: "refresh-\(name)", session: SessionID(rawValue: name),
+                signedInAt: now - age)
+        }
+        let store = MemoryTokenStore(holding: bundle("bob", age: 60))
+        let follower = SessionFollower(store)
+        #expect(try await follower.token().session == SessionID(rawValue: "bob"))
+        await store.update { _ in
+            .tombstone(SessionTombstone(session: SessionID(rawValue: "bob"), reason: .byUser, date: now))
+        }
+        #expect(try await store.moveIn(bundle("ada", age: 86_400)) == nil)
+        try await until { follower.state == .signedIn(SessionID(rawValue: "ada")) }
     }
 
     @Test func `a session that has ended in another way does not return`() async throws {
