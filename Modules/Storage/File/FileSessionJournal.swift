@@ -75,8 +75,8 @@ public struct FileSessionJournal: SessionJournal {
     ///
     /// - Parameter change: Returns the new entry. It is called on a thread of the journal.
     /// - Returns: The new entry.
-    /// - Throws: `TokenStoreError` as ``read()``, and with code `busy` when another process has held the lock for 5
-    ///   seconds. What is written is then unchanged.
+    /// - Throws: `TokenStoreError` as ``read()``, and with code `busy` when another process has held the lock for
+    ///   10 seconds. What is written is then unchanged.
     @discardableResult
     public func update(
         _ change: @escaping @Sendable (SessionJournalEntry) -> SessionJournalEntry

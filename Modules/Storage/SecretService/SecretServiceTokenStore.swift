@@ -19,7 +19,7 @@ public import Foundation
 /// or removes it.
 ///
 /// **Sharing** (G13): a lease is an exclusive `flock` on a file in the application's state folder, and an update holds
-/// another such lock. A third file is touched by each write, for ``changes``. All three are empty.
+/// another such lock. A third file is touched by each write, for ``changes``. None has a token in it.
 ///
 /// It protects against other users and against a thief of the disk. It does not protect against other programs of the
 /// same user, which can read every item while the keyring is unlocked.
