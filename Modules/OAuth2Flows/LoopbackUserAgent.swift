@@ -16,8 +16,8 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
     /// - Parameters:
     ///   - path: The path of the redirect URI, as it is registered at the server. The server must accept any port.
     ///   - timeout: How long the user may take: by default 10 minutes.
-    ///   - open: Opens the sign-in page in a browser. It may wait for the browser: the response, the end of the time and
-    ///     a cancellation do not wait for it, and cancel it.
+    ///   - open: Opens the sign-in page in a browser. It may wait for the browser: the response, the end of the time
+    ///     and a cancellation do not wait for it, and cancel it.
     public init(
         path: String = "/callback",
         timeout: Duration = .seconds(10 * 60),

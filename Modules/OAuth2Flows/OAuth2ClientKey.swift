@@ -14,8 +14,8 @@ import Crypto
 /// let key = try OAuth2ClientKey(pem: String(contentsOf: file, encoding: .utf8))
 /// ```
 ///
-/// It signs with ES256. `openssl ecparam -genkey -noout -name prime256v1` makes such a key. A key in a device that signs is a
-/// `SigningKey` of your own.
+/// It signs with ES256. `openssl ecparam -genkey -noout -name prime256v1` makes such a key. A key in a device that
+/// signs is a `SigningKey` of your own.
 public struct OAuth2ClientKey: SigningKey {
     /// The public half, which is registered at the server.
     public let publicKey: JSONWebKey

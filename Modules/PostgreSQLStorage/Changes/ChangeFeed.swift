@@ -59,9 +59,9 @@ final class ChangeFeed: Sendable {
 
 /// A notification about an account between processes (`NOTIFY`).
 ///
-/// The channel is a hash of the table's name, and the payload has a hash of the account, because a role that may listen on
-/// a channel may lack the right to read the table. Accounts with the same hash, and those of tables with the same name in
-/// several schemas, wake each other, which does no harm.
+/// The channel is a hash of the table's name, and the payload has a hash of the account, because a role that may listen
+/// on a channel may lack the right to read the table. Accounts with the same hash, and those of tables with the same
+/// name in several schemas, wake each other, which does no harm.
 enum ChangeReport: Sendable, Equatable {
     /// The stored session has changed: the row has this version now. Zero: no row.
     case changed(AccountHash, version: Int64)

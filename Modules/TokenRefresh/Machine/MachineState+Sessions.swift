@@ -203,8 +203,8 @@ extension MachineState {
     }
 
     /// G9: revokes tokens that are not used any more. While another session is signed in, by this process or, as far as
-    /// it has `found`, by another one, only a handler is called that affects these tokens alone; tokens in use are never
-    /// revoked.
+    /// it has `found`, by another one, only a handler is called that affects these tokens alone; tokens in use are
+    /// never revoked.
     mutating func revoke(_ bundle: TokenBundle, beside found: TokenBundle? = nil) {
         var other = found
         if case .signedIn(let session) = state { other = session.value.newestBundle }

@@ -69,7 +69,7 @@ import Testing
         #expect(unread.wrote(.superseded(by: .active(.stored("bob", 0)))) == ["1: done"])
     }
 
-    @Test func `G9: a sign-in that finds a later one of another process, and the sign-out after it, revoke beside it`() {
+    @Test func `G9: a sign-in that finds another process's session, and the sign-out after it, revoke beside that`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.signIn(1, as: "bob")
         _ = script.signOut(2)

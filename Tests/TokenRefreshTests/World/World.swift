@@ -344,7 +344,7 @@ struct World {
         if !besideAnother, case .wrote(_, .superseded(.active(let found))) = before.event,
             found.session != bundle.session
         {
-            fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it had not found another session")
+            fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue) as if it had found none")
         }
         let family = Int(named: bundle.session.rawValue)
         checkSubject(bundle, process, "revokes")
