@@ -68,8 +68,8 @@ extension SharedTokenStore {
     /// Moves a session into the store.
     ///
     /// It replaces no session: end that one first. A session that was moved out of this store can return. One that has
-    /// ended in another way cannot. It counts as signed in now: whoever follows the store has seen the sessions that
-    /// ended there before it, whenever this one began.
+    /// ended in another way cannot. It counts as signed in now: those who follow the store have seen the sessions that
+    /// ended there before it, and this one may have begun before them.
     ///
     /// - Parameters:
     ///   - bundle: The session.

@@ -127,8 +127,7 @@ extension NetworkClient {
     ) throws -> CallState {
         let startedAt = clock.uptime
         do {
-            let settings = ResolvedSettings(
-                of: endpoint, options, configuration, purpose: purpose)
+            let settings = ResolvedSettings(of: endpoint, options, configuration, purpose: purpose)
             let head = try configuration.request(for: endpoint)
             return CallState(
                 endpoint: head,
