@@ -6,7 +6,8 @@ import Testing
 
 /// Rules 1 to 9 between two processes: every interleaving within bounds, not a sample of them.
 ///
-/// `make explore` walks further, and takes `BOUNDS`, as in `make explore BOUNDS="refresh=3 pause=2 crash=1 faults=1"`.
+/// `make explore` walks further, and takes `BOUNDS`, as in `make explore BOUNDS="refresh=3 pause=2 crash=1 faults=1"`,
+/// and `KEYS=true` or `false`: with or without idempotency keys only, so that the two can run side by side.
 @Suite(.ownThread) struct ExplorationTests {
     private static let environment = ProcessInfo.processInfo.environment
 
@@ -74,7 +75,10 @@ import Testing
             faults: 2, [.refresh: 1, .audience: 2, .pause: 2, .crash: 1, .lost: 1, .slow: 1, .busy: 1, .suspension: 1]),
     ]
 
-    @Test(arguments: [false, true])
+    /// Servers with and without idempotency keys, or the one of the two that `KEYS` names.
+    private static let keys = environment["KEYS"].flatMap(Bool.init).map { [$0] } ?? [false, true]
+
+    @Test(arguments: keys)
     func `Every law holds in every state of every interleaving`(honoursKeys: Bool) {
         var walks = Self.small
         if let text = Self.environment["BOUNDS"], !text.isEmpty {
@@ -90,7 +94,6 @@ import Testing
         }
     }
 
-    /// Only a claim can be cut. Both kinds of leases can lose what shows who holds them, and have owners that stop.
     /// What is walked with a journal (G30).
     private static let journaled = [
         ExplorationBounds(faults: 2, [.signOut: 1, .failure: 1, .crash: 1, .pause: 1, .journal: 1]),
@@ -102,6 +105,7 @@ import Testing
         for bounds in Self.journaled { walk(bounds, ExplorationModel(hasJournal: true)) }
     }
 
+    /// Only a claim can be cut. Both kinds of leases can lose what shows who holds them, and have owners that stop.
     private static func leases(of bounds: ExplorationBounds) -> [Bool] {
         if bounds.includes(.cut) { return [true] }
         return bounds.includes(.removal) || bounds.includes(.freeze) ? [false, true] : [false]
