@@ -59,7 +59,7 @@ struct DPoPProof: Sendable {
             let host = parts.encodedHost?.lowercased()
         else { return nil }
         let path = parts.percentEncodedPath
-        let port = ["https": 443, "http": 80][origin.scheme] == origin.port ? "" : ":\(origin.port)"
+        let port = Origin.defaultPorts[origin.scheme] == origin.port ? "" : ":\(origin.port)"
         return "\(origin.scheme)://\(host)\(port)\(path.isEmpty ? "/" : path)"
     }
 

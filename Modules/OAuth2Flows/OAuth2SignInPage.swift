@@ -77,7 +77,7 @@ public struct OAuth2SignInPage: Sendable {
 
         init(_ url: URL) {
             (scheme, host) = (url.scheme?.lowercased(), url.host?.lowercased())
-            let standardPort = ["https": 443, "http": 80][scheme ?? ""]
+            let standardPort = scheme.flatMap { Origin.defaultPorts[$0] }
             port = url.port ?? standardPort
             path = standardPort != nil && url.path.isEmpty ? "/" : url.path
         }

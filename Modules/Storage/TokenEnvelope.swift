@@ -32,10 +32,6 @@ package enum TokenEnvelope {
         return session.bundle?.binding == nil ? unboundVersion : boundVersion
     }
 
-    /// The generations that can be stored: 2^48 are enough for a refresh every millisecond for 8,900 years, and none
-    /// of them overflows when the next one is counted. Where an `Int` has 32 bits, as on a watch, all it has.
-    static let generations = 0..<Int(clamping: Int64(1) << 48)
-
     private static let start = Data(#"{"checksum":""#.utf8)
     private static let separator = Data(#"","#.utf8)
     private static let bodyStart = start.count + CRC64.textLength + separator.count
@@ -46,7 +42,7 @@ package enum TokenEnvelope {
     /// - Returns: The bytes. They contain the tokens.
     /// - Throws: ``TokenStoreError`` with code `unavailable` when ``decode(_:)`` could not read them.
     package static func encode(_ session: StoredSession) throws(TokenStoreError) -> Data {
-        if let generation = session.bundle?.generation, !generations.contains(generation) {
+        if let generation = session.bundle?.generation, !TokenBundle.generations.contains(generation) {
             throw TokenStoreError(.unavailable, reason: "generation \(generation) is out of the range of generations")
         }
         guard let object = try? encoder.encode(Envelope(session)) else {
@@ -167,7 +163,7 @@ private struct Envelope: Codable {
     /// The session, or `nil` when the fields are those of none.
     var session: StoredSession? {
         switch (bundle, ended) {
-        case (let bundle?, nil): TokenEnvelope.generations.contains(bundle.generation) ? .active(bundle.bundle) : nil
+        case (let bundle?, nil): TokenBundle.generations.contains(bundle.generation) ? .active(bundle.bundle) : nil
         case (nil, let ended?): .tombstone(ended)
         case (nil, nil): .empty
         case (_?, _?): nil

@@ -180,6 +180,10 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         changed { ($0.generation, $0.refreshToken) = (generation, refreshToken ?? $0.refreshToken) }
     }
 
+    /// The plausible generations: 2^48 are enough for a refresh every millisecond for 8,900 years, and none of them
+    /// overflows when the next one is counted. Where an `Int` has 32 bits, as on a watch, all it has.
+    package static let generations = 0..<Int(clamping: Int64(1) << 48)
+
     /// The tokens of a session that comes to its store at an instant.
     package func signedIn(at date: Date) -> TokenBundle { changed { $0.signedInAt = date } }
 

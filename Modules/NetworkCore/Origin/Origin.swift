@@ -79,7 +79,8 @@ public struct Origin: Sendable, Hashable {
         self.port = port
     }
 
-    private static let defaultPorts = ["https": 443, "http": 80]
+    /// The ports of URLs that name none (RFC 9110 §4.2).
+    package static let defaultPorts = ["https": 443, "http": 80]
     private static let ports = 1...65_535
 
     /// Whether requests to the origin are not encrypted.

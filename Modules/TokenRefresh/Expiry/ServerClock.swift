@@ -85,14 +85,11 @@ extension String {
 }
 
 extension TokenBundle {
-    /// The upper bound of a plausible generation. On a watch an `Int` has 32 bits.
-    private static let generationLimit = Int(clamping: Int64(1) << 48)
-
     /// Whether the bundle is usable: it has an access token that can be sent or a refresh token, and a plausible
     /// generation. A store that holds any other bundle counts as unreadable.
     var isUsable: Bool {
         (accessToken.fitsHeaderField || refreshToken?.isEmpty == false)
-            && (0..<Self.generationLimit).contains(generation)
+            && Self.generations.contains(generation)
     }
 }
 
