@@ -21,6 +21,9 @@ public import NetworkCore
 /// the head, and the body when it is there; the client ends its wait for the body. The exchange itself has no limit but
 /// that of silence. A response of more than the limit, an event stream and JSON lines are not shared: the first caller
 /// receives it, and each other one sends its own request in the time that it has left.
+///
+/// A caller that joins can receive a response from before its call. Its `Age` says so, as that of a cache does (RFC
+/// 9111 §5.1), and its `Date` sets no clock (G19).
 public final class CoalescingTransport: HTTPTransport {
     private struct Key: Hashable {
         let url: URL
@@ -39,6 +42,14 @@ public final class CoalescingTransport: HTTPTransport {
         /// For one caller only.
         case stream(HTTPTransportResponse)
         case notShared
+
+        func aged(by age: Duration) -> Outcome {
+            switch self {
+            case .whole(let response): .whole(response.aged(by: age))
+            case .stream(let response): .stream(response.aged(by: age))
+            case .notShared: .notShared
+            }
+        }
     }
 
     /// A caller that waits.
@@ -70,9 +81,17 @@ public final class CoalescingTransport: HTTPTransport {
     private struct Flight {
         var waiters: [Waiter] = []
         let number: Int
-        /// The response without its body, which is read here. `nil`: the head has not arrived.
-        var response: HTTPTransportResponse?
+        let clock: any TimeSource
+        /// The response without its body, which is read here, and the uptime of its receipt. `nil`: the head has not
+        /// arrived.
+        var received: (response: HTTPTransportResponse, at: Duration)?
         var task: Task<Void, Never>?
+
+        /// The age of the response for a caller: none for the one whose request it answers.
+        func age(for waiter: Waiter) -> Duration {
+            guard waiter.number != number, let received else { return .zero }
+            return clock.uptime - received.at
+        }
     }
 
     private struct State {
@@ -107,8 +126,9 @@ public final class CoalescingTransport: HTTPTransport {
         case .notShared:
             var own = request
             let waited = request.context.clock.uptime - startedAt
-            own.timeToHead = request.timeToHead.map { max(.zero, $0 - waited) }
-            own.timeToEnd = request.timeToEnd.map { max(.zero, $0 - waited) }
+            for time in [\HTTPTransportRequest.timeToHead, \.timeToEnd] {
+                own[keyPath: time] = request[keyPath: time].map { max(.zero, $0 - waited) }
+            }
             return try await next.perform(own)
         }
     }
@@ -133,7 +153,7 @@ public final class CoalescingTransport: HTTPTransport {
         let (number, starts) = state.withLock { state in
             state.lastNumber += 1
             let (number, isFirst) = (state.lastNumber, state.flights[key] == nil)
-            state.flights[key, default: Flight(number: number)].waiters.append(
+            state.flights[key, default: Flight(number: number, clock: request.context.clock)].waiters.append(
                 Waiter(number: number, wait: .response(response)))
             return (number, isFirst)
         }
@@ -168,9 +188,8 @@ public final class CoalescingTransport: HTTPTransport {
                 let response = try await next.perform(request)
                 var bodiless = response
                 bodiless.body = .none
-                state.withLock { [bodiless] in
-                    if $0.flights[key]?.number == number { $0.flights[key]?.response = bodiless }
-                }
+                let received = (response: bodiless, at: request.context.clock.uptime)
+                state.withLock { if $0.flights[key]?.number == number { $0.flights[key]?.received = received } }
                 let (outcome, isForAll) = try await share(response)
                 finish(key, number, .success(outcome), isForAll: isForAll)
             } catch {
@@ -207,12 +226,13 @@ public final class CoalescingTransport: HTTPTransport {
     }
 
     private func finish(_ key: Key, _ number: Int, _ result: Result<Outcome, any Error>, isForAll: Bool) {
-        let waiters = state.withLock { state -> [Waiter] in
-            guard state.flights[key]?.number == number else { return [] }
-            return state.flights.removeValue(forKey: key)?.waiters ?? []
+        let flight = state.withLock { state in
+            state.flights[key]?.number == number ? state.flights.removeValue(forKey: key) : nil
         }
-        for (index, waiter) in waiters.enumerated() {
-            waiter.resume(with: isForAll || index == 0 ? result : .success(.notShared))
+        guard let flight else { return }
+        for (index, waiter) in flight.waiters.enumerated() {
+            let outcome = result.map { $0.aged(by: flight.age(for: waiter)) }
+            waiter.resume(with: isForAll || index == 0 ? outcome : .success(.notShared))
         }
     }
 
@@ -223,13 +243,13 @@ public final class CoalescingTransport: HTTPTransport {
     private func handOverHead(_ key: Key, _ number: Int) -> Bool {
         let (bodies, continuation) = AsyncThrowingStream<HTTPBody, any Error>.makeStream()
         let (waiter, response) = state.withLock { state -> (Waiter?, HTTPTransportResponse?) in
-            guard let index = state.flights[key]?.waiters.firstIndex(where: { $0.number == number }) else {
-                return (nil, nil)
-            }
-            let waiter = state.flights[key]?.waiters[index]
-            guard let response = state.flights[key]?.response else { return (waiter, nil) }
+            guard let flight = state.flights[key],
+                let index = flight.waiters.firstIndex(where: { $0.number == number })
+            else { return (nil, nil) }
+            let waiter = flight.waiters[index]
+            guard let response = flight.received?.response else { return (waiter, nil) }
             state.flights[key]?.waiters[index].wait = .body(continuation)
-            return (waiter, response)
+            return (waiter, response.aged(by: flight.age(for: waiter)))
         }
         guard let waiter else { return true }
         guard var response else { return false }
@@ -252,6 +272,16 @@ public final class CoalescingTransport: HTTPTransport {
         }
         waiter?.resume(with: .failure(error))
         task?.cancel()
+    }
+}
+
+extension HTTPTransportResponse {
+    fileprivate func aged(by age: Duration) -> HTTPTransportResponse {
+        guard age >= .seconds(1) else { return self }
+        var (copy, headers) = (self, head.headers)
+        headers["Age"] = Freshness.text(ofAge: (Freshness.age(headers) ?? 0) + age / .seconds(1))
+        copy.head = HTTPResponseHead(status: head.status, headers: headers, url: head.url)
+        return copy
     }
 }
 

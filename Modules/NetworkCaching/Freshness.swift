@@ -31,11 +31,16 @@ struct Freshness {
     var isFresh: Bool { age < lifetime }
 
     /// The `Age` of a response. Of several values, the first one counts (RFC 9111 §5.1). `nil`: it has none.
-    private static func age(_ headers: HTTPHeaders) -> TimeInterval? {
+    static func age(_ headers: HTTPHeaders) -> TimeInterval? {
         let first = headers.values(of: "Age").first?.prefix { $0 != "," }
         let text = first.map { String($0).withoutSurroundingWhiteSpace } ?? ""
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), !text.isEmpty else { return nil }
         return TimeInterval(min(Int(text) ?? .max, CacheControl.longestTime))
+    }
+
+    /// The value of `Age` for a response that the server wrote some seconds ago.
+    static func text(ofAge age: TimeInterval) -> String {
+        "\(Int(min(max(0, age), TimeInterval(CacheControl.longestTime))))"
     }
 
     private static func lifetime(
@@ -144,7 +149,7 @@ extension CachedResponse {
     func served(to request: HTTPTransportRequest, age: TimeInterval) -> HTTPTransportResponse {
         var headers = headers
         headers.remove("Date")
-        headers["Age"] = "\(Int(min(max(0, age), TimeInterval(CacheControl.longestTime))))"
+        headers["Age"] = Freshness.text(ofAge: age)
         return response(headers, to: request)
     }
 

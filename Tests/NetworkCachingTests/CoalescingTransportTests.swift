@@ -226,6 +226,51 @@ struct CoalescingTransportTests {
         #expect(exchanges.requests.values.map(\.timeToEnd) == [nil, left])
     }
 
+    /// Responds at once, with a body that ends when the gate opens.
+    private func slowBody(_ headers: HTTPHeaders = [:]) -> CoalescingTransport {
+        let body = HTTPBody { [gate] in
+            await gate.pass()
+            return nil
+        }
+        return CoalescingTransport(
+            ScriptedExchanges { _, _ in
+                HTTPTransportResponse(head: HTTPResponseHead(status: 200, headers: headers), body: body)
+            })
+    }
+
+    /// The `Date` of the response would set the clock of who joins back by as long as its body takes.
+    @Test(
+        arguments: [
+            (Duration.milliseconds(900), nil, [nil, nil]), (.seconds(40), nil, [nil, "40"]),
+            (.seconds(40), "2", ["2", "42"]),
+        ] as [(Duration, String?, [String?])])
+    func `G19: who joins after the head receives a response with an age`(
+        waited: Duration, own: String?, ages: [String?]
+    ) async throws {
+        let transport = slowBody(own.map { ["Age": $0] } ?? [:])
+        let first = Task { try await transport.perform(request()).head.headers["Age"] }
+        await gate.arrivals(atLeast: 1)
+        clock.advance(by: waited)
+        let joined = Task { try await transport.perform(request()).head.headers["Age"] }
+        try await until { transport.waiting == 2 }
+        gate.open()
+        let seen = [try await first.value, try await joined.value]
+        #expect(seen == ages)
+    }
+
+    @Test func `G19: who joined and receives the head before the body learns its age too`() async throws {
+        let transport = slowBody()
+        let first = Task { try await transport.perform(request(within: .seconds(600))).head.headers["Age"] }
+        await gate.arrivals(atLeast: 1)
+        clock.advance(by: .seconds(40))
+        let joined = Task { try await transport.perform(request()).head.headers["Age"] }
+        await clock.sleepers(atLeast: 2)
+        clock.advance(by: .seconds(60))
+        #expect(try await joined.value == "100")
+        gate.open()
+        #expect(try await first.value == nil)
+    }
+
     @Test func `a caller that leaves does not affect the others, the last one cancels the exchange`() async throws {
         let cancellations = Recorder<Bool>()
         let exchanges = ScriptedExchanges { [gate] _, _ in
