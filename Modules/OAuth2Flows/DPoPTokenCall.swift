@@ -19,11 +19,11 @@ struct DPoPTokenCall: Sendable {
 
     /// Makes a call. Where the server wants a nonce, it has spent nothing, and the call is repeated once with a new
     /// proof (RFC 9449 §8). So it is where the server refuses a proof with the time of this device, and only its
-    /// response has shown its own.
+    /// response has shown its own; one call can be repeated for both.
     ///
     /// - Parameters:
     ///   - endpoint: The URL of the call, a POST.
-    ///   - willRepeat: Is called before the repetition, with the server's code. It throws if the call may not be
+    ///   - willRepeat: Is called before a repetition, with the server's code. It throws if the call may not be
     ///     repeated any more.
     ///   - send: Sends the call with the proof in its field `DPoP`.
     /// - Returns: What the server has responded.
@@ -33,15 +33,19 @@ struct DPoPTokenCall: Sendable {
         willRepeat: (_ code: String) throws -> Void = { _ in },
         _ send: (_ proof: String) async throws -> (Value, HTTPResponseHead)
     ) async throws -> Value {
-        let hadClock = prover.knowsClock(of: endpoint, thumbprint)
-        do {
-            return try await attempt(at: endpoint, send)
-        } catch let error as NetworkError {
-            let code = error.codeOfRefusedProof
-            let isNewTime = code == "invalid_dpop_proof" && !hadClock && prover.knowsClock(of: endpoint, thumbprint)
-            guard let code, code == "use_dpop_nonce" || isNewTime else { throw error }
-            try willRepeat(code)
-            return try await attempt(at: endpoint, send)
+        var answered: Set<String> = []
+        while true {
+            let hadClock = prover.knowsClock(of: endpoint, thumbprint)
+            do {
+                return try await attempt(at: endpoint, send)
+            } catch let error as NetworkError {
+                let code = error.codeOfRefusedProof
+                let isNewTime = code == "invalid_dpop_proof" && !hadClock && prover.knowsClock(of: endpoint, thumbprint)
+                guard let code, code == "use_dpop_nonce" || isNewTime, answered.insert(code).inserted else {
+                    throw error
+                }
+                try willRepeat(code)
+            }
         }
     }
 

@@ -1,3 +1,13 @@
+/// What a server wants in another proof of a request that it has refused for its proof (RFC 9449 §7.1, §9).
+enum WantedInProof: Sendable {
+    /// The nonce that it has named.
+    case nonce
+
+    /// The time on its clock, as far as can be told: what is wrong with the proof it does not say, and its response
+    /// has shown its clock.
+    case time
+}
+
 /// One challenge of a `WWW-Authenticate` field (RFC 9110 §11.6.1): a scheme and its parameters.
 struct AuthenticationChallenge: Sendable, Hashable {
     /// The most bytes of a field that are read.
@@ -54,9 +64,13 @@ extension HTTPResponseHead {
         return !errors.isEmpty && errors.allSatisfy(others.contains)
     }
 
-    /// Whether the server wants a nonce in the proof of the request, and has named it (RFC 9449 §9).
-    var wantsNonce: Bool {
-        (status == 401 || status == 400) && headers["DPoP-Nonce"] != nil && tokenErrors.contains("use_dpop_nonce")
+    /// What the server wants in another proof of the request, with the same token. `nil`: it wants none, or has not
+    /// named what it wants.
+    var wantedInProof: WantedInProof? {
+        guard status == 401 || status == 400 else { return nil }
+        let errors = tokenErrors
+        if headers["DPoP-Nonce"] != nil, errors.contains("use_dpop_nonce") { return .nonce }
+        return serverDate != nil && errors.contains("invalid_dpop_proof") ? .time : nil
     }
 
     /// The errors of the `Bearer` and `DPoP` challenges, in lower case.

@@ -43,10 +43,10 @@ struct CallAuthentication: Sendable {
     private var replacement: SessionToken?
     private(set) var replacements = 0
 
-    /// How often the call was repeated with a nonce that the server wanted (G34).
+    /// How often the call was repeated with another proof that the server wanted (G34).
     private(set) var challenges = 0
-    /// Whether the last attempt was such a repetition: what is challenged again has failed.
-    private var answersChallenge = false
+    /// What the last attempts were repeated with: what is wanted again has failed.
+    private var answered: Set<WantedInProof> = []
 
     init(_ rules: Rules, continuity: SessionContinuity? = nil) {
         self.rules = rules
@@ -140,12 +140,12 @@ struct CallAuthentication: Sendable {
     ///   no other token helps, and nothing ends (G32).
     mutating func retry(_ failure: NetworkError, isReplayable: Bool) async throws -> RetryDecision {
         // G34. It refreshes nothing and ends nothing: the token was not looked at.
-        if carriesProof, failure.response?.wantsNonce == true {
-            guard !answersChallenge, let carried else { return .doNotRetry }
-            (challenges, answersChallenge, replacement) = (challenges + 1, true, carried)
+        if carriesProof, let carried, let wanted = failure.response?.wantedInProof {
+            guard answered.insert(wanted).inserted else { return .doNotRetry }
+            (challenges, replacement) = (challenges + 1, carried)
             return .retry(after: .zero)
         }
-        answersChallenge = false
+        answered = []
         if carried != nil,
             let demand = failure.demandingStepUp(orOneOf: policy.expiredStatuses, withoutQuoting: secrets)
         {

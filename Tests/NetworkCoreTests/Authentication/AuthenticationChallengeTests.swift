@@ -60,18 +60,25 @@ import Testing
         #expect(head.saysBearerTokenIsNotTheReason == isNotTheReason)
     }
 
-    @Test(arguments: [
-        (401, "nonce-1", #"DPoP error="use_dpop_nonce", algs="ES256""#, true),
-        (400, "nonce-1", #"DPoP error="use_dpop_nonce""#, true),
-        (401, nil, #"DPoP error="use_dpop_nonce""#, false), (401, "nonce-1", #"DPoP error="invalid_token""#, false),
-        (403, "nonce-1", #"DPoP error="use_dpop_nonce""#, false), (401, "nonce-1", "", false),
-    ])
-    func `a nonce is wanted where the challenge says so and names one (RFC 9449 §9)`(
-        status: Int, nonce: String?, field: String, isWanted: Bool
+    @Test(
+        arguments: [
+            (401, "nonce-1", #"DPoP error="use_dpop_nonce", algs="ES256""#, .nonce),
+            (400, "nonce-1", #"DPoP error="use_dpop_nonce""#, .nonce),
+            (401, nil, #"DPoP error="use_dpop_nonce""#, nil), (401, "nonce-1", #"DPoP error="invalid_token""#, nil),
+            (403, "nonce-1", #"DPoP error="use_dpop_nonce""#, nil), (401, "nonce-1", "", nil),
+            (401, "nonce-1", #"DPoP error="invalid_dpop_proof""#, .time),
+            (400, nil, #"DPoP error="invalid_dpop_proof""#, .time),
+            (403, nil, #"DPoP error="invalid_dpop_proof""#, nil),
+        ] as [(Int, String?, String, WantedInProof?)])
+    func `another proof is wanted where the challenge says so, and names its nonce or its time (RFC 9449 §7.1, §9)`(
+        status: Int, nonce: String?, field: String, wanted: WantedInProof?
     ) {
-        var headers = HTTPHeaders([("WWW-Authenticate", field)])
+        var headers = HTTPHeaders([("WWW-Authenticate", field), ("Date", "Sun, 01 Nov 2026 10:00:00 GMT")])
         headers["DPoP-Nonce"] = nonce
-        #expect(HTTPResponseHead(status: status, headers: headers).wantsNonce == isWanted)
+        #expect(HTTPResponseHead(status: status, headers: headers).wantedInProof == wanted)
+        headers["Date"] = nil
+        let isTime = wanted == .time
+        #expect(HTTPResponseHead(status: status, headers: headers).wantedInProof == (isTime ? nil : wanted))
     }
 
     @Test func `several fields of the name are one list`() {

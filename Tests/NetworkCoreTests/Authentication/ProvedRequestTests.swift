@@ -14,6 +14,7 @@ import Testing
         private struct State {
             var made: [String] = []
             var nonces: [String?] = []
+            var dates: [Date?] = []
             var failure: (any Error)?
         }
 
@@ -21,6 +22,7 @@ import Testing
 
         var made: [String] { state.withLock { $0.made } }
         var nonces: [String?] { state.withLock { $0.nonces } }
+        var dates: [Date?] { state.withLock { $0.dates } }
         func fail(with error: any Error) { state.withLock { $0.failure = error } }
 
         func fields(method: String, url: URL, token: SessionToken) async throws -> [String: String] {
@@ -32,7 +34,10 @@ import Testing
         }
 
         func received(nonce: String?, serverDate: Date?, from url: URL, for token: SessionToken) {
-            state.withLock { $0.nonces.append(nonce) }
+            state.withLock {
+                $0.nonces.append(nonce)
+                $0.dates.append(serverDate)
+            }
         }
     }
 
@@ -66,6 +71,35 @@ import Testing
         #expect(carried("DPoP") == ["proof-1", "proof-2"])
         #expect(carried("Authorization") == ["DPoP access-0", "DPoP access-0"])
         #expect(proof.nonces == ["n1", nil] && provider.refused == [])
+    }
+
+    /// A server that refuses a proof, as it does for its time (RFC 9449 §7.1).
+    private func refusal(at date: String?) -> StubResponse {
+        var headers: HTTPHeaders = ["WWW-Authenticate": #"DPoP error="invalid_dpop_proof""#]
+        headers["Date"] = date
+        return .status(401, headers: headers)
+    }
+
+    @Test func `G19: a proof with the wrong time is repeated once with the server's, beside one for a nonce`()
+        async throws
+    {
+        for response in [refusal(at: "Sun, 01 Nov 2026 10:00:00 GMT"), challenge("n1"), article] {
+            transport.add(.any ~> response)
+        }
+        _ = try await network.send(.article(7))
+        #expect(carried("DPoP") == ["proof-1", "proof-2", "proof-3"])
+        #expect(proof.dates.first == Date(timeIntervalSince1970: 1_793_527_200))
+        #expect(proof.nonces == [nil, "n1", nil] && provider.refused == [])
+    }
+
+    @Test(arguments: [("Sun, 01 Nov 2026 10:00:00 GMT", 2), (nil, 1)] as [(String?, Int)])
+    func `a proof that the server refuses again, or without a date, fails the request, and the token stays`(
+        date: String?, count: Int
+    ) async throws {
+        for _ in 1...count { transport.add(.any ~> refusal(at: date)) }
+        let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
+        #expect(error?.status == 401)
+        #expect(transport.requests.count == count && provider.refused == [])
     }
 
     @Test func `a server that challenges again and again fails the request, and the token stays`() async throws {

@@ -24,11 +24,12 @@ private struct BoundClient {
     let network: AuthenticatedNetworkClient
 
     init(
-        nonces: Int? = 1, isExpired: Bool = false, redirectTarget: String = "/articles",
+        nonces: Int? = 1, clockOffset: TimeInterval = 0, isExpired: Bool = false,
+        redirectTarget: String = "/articles",
         interceptors: [any RequestInterceptor] = []
     ) async throws {
         session = try await BoundSession {
-            $0.acceptedNonces = nonces
+            ($0.acceptedNonces, $0.clockOffset, $0.namesNonceInFaults) = (nonces, clockOffset, false)
             $0.redirectTarget = redirectTarget
         }
         store = MemoryTokenStore(
@@ -71,6 +72,17 @@ struct DPoPRequestTests {
         let now = client.server.now
         #expect(now.challenges == 2 && now.refreshes == [] && now.faults == [])
         #expect(client.engine.state == .signedIn(try #require(await client.store.load()).session))
+    }
+
+    /// The server does not say that the time is wrong, and its response shows its clock.
+    @Test(arguments: [(7_200.0, 1), (7_200, nil), (-7_200, nil)] as [(TimeInterval, Int?)])
+    func `G19: a wrong clock of the device costs the first request one proof`(
+        offset: TimeInterval, nonces: Int?
+    ) async throws {
+        let client = try await BoundClient(nonces: nonces, clockOffset: offset)
+        for _ in 0..<2 { #expect(try await client.get() == 1) }
+        let now = client.server.now
+        #expect(now.faults == ["iat"] && now.refreshes == [] && now.resources == 2)
     }
 
     @Test func `each attempt may be challenged once, and challenges use up no retry`() async throws {

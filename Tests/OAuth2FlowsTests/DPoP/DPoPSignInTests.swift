@@ -64,9 +64,16 @@ struct DPoPSignInTests {
         #expect(try await keys.key(withThumbprint: next) == nil)
     }
 
-    @Test(arguments: [(7_200.0, 1), (7_200, nil), (-7_200, 1), (-7_200, nil)] as [(TimeInterval, Int?)])
-    func `G19: a wrong clock of the device costs a sign-in one proof`(offset: TimeInterval, nonces: Int?) async throws {
-        let server = try StrictDPoPServer { ($0.clockOffset, $0.acceptedNonces) = (offset, nonces) }
+    @Test(
+        arguments: [
+            (7_200.0, 1, true), (7_200, 1, false), (7_200, nil, true), (-7_200, 1, true), (-7_200, nil, true),
+        ] as [(TimeInterval, Int?, Bool)])
+    func `G19: a wrong clock of the device costs a sign-in one proof`(
+        offset: TimeInterval, nonces: Int?, namesNonceInFaults: Bool
+    ) async throws {
+        let server = try StrictDPoPServer {
+            ($0.clockOffset, $0.acceptedNonces, $0.namesNonceInFaults) = (offset, nonces, namesNonceInFaults)
+        }
         defer { server.stop() }
         let network = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         var signIn = OAuth2CodeSignIn(

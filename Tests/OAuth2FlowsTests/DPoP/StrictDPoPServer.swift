@@ -20,6 +20,8 @@ final class StrictDPoPServer: Sendable {
         var changesNonces = true
         /// Whether a success names the nonce.
         var namesNonceInSuccesses = true
+        /// Whether the refusal of a proof for another reason names the nonce.
+        var namesNonceInFaults = true
         /// How far its clock is ahead.
         var clockOffset: TimeInterval = 0
         /// A response to the next whole refresh, in place of its own.
@@ -79,7 +81,11 @@ extension StrictDPoPServer.State {
         var action = request.target == "/token" ? token(request) : resource(request)
         guard case .respond(let status, var headers, let body) = action else { return action }
         headers["Date"] = Self.text(of: date)
-        if settings.acceptedNonces != nil, status != 503, settings.namesNonceInSuccesses || status >= 400 {
+        let isFault =
+            body.range(of: Data("invalid_dpop_proof".utf8)) != nil
+            || headers["WWW-Authenticate"]?.contains("invalid_dpop_proof") == true
+        let isNamed = isFault ? settings.namesNonceInFaults : settings.namesNonceInSuccesses || status >= 400
+        if settings.acceptedNonces != nil, status != 503, isNamed {
             headers["DPoP-Nonce"] = "nonce-\(nonce)"
         }
         action = .respond(status, headers: headers, body: body)
