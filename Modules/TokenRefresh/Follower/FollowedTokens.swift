@@ -40,6 +40,9 @@ struct FollowedHistory: Sendable {
     /// By how much a clock may have gone more slowly than another one before it counts as set back.
     private static let clockTolerance: Duration = .seconds(30)
 
+    /// By how much the owner's clock may be ahead of this one, in seconds, before it counts as set.
+    private static let longestSkew: TimeInterval = 24 * 60 * 60
+
     private(set) var last: TokenBundle?
     /// When the last session was seen first.
     private var firstSeen: Instant?
@@ -71,7 +74,7 @@ struct FollowedHistory: Sendable {
     ///   - now: Now.
     /// - Returns: Whether the follower uses it.
     func admits(_ bundle: TokenBundle, after current: FollowedTokens?, at now: Instant) -> Bool {
-        guard !endings.contains(bundle.session) else { return false }
+        guard !hasEnded(bundle.session) else { return false }
         guard let last else { return true }
         guard bundle.session == last.session else {
             return !hasOrder(at: now) || !last.hasBegun(after: bundle.begunAt, foundAt: now.date)
@@ -87,8 +90,13 @@ struct FollowedHistory: Sendable {
         return shown >= (now.uptime - firstSeen.uptime - Self.clockTolerance) / .seconds(1)
     }
 
-    /// Whether the end of another session is that of a session which has replaced the one in use.
-    func isReplaced(bySessionOf tombstone: SessionTombstone, at date: Date) -> Bool {
-        last.map { !$0.hasBegun(after: tombstone.date, foundAt: date) } ?? true
+    /// Whether the end of another session is that of a session which has replaced the one in use. Both instants are
+    /// those of the owner's clock. `nil`: it is not known, as that clock was set since, or no instant was recorded.
+    func isReplaced(bySessionOf tombstone: SessionTombstone, at date: Date) -> Bool? {
+        guard let begun = last?.begunAt, begun <= date.addingTimeInterval(Self.longestSkew) else { return nil }
+        return begun <= tombstone.date
     }
+
+    /// Whether the end of a session was seen, or that of the one that replaced it.
+    func hasEnded(_ session: SessionID) -> Bool { endings.contains(session) }
 }

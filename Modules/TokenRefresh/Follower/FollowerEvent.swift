@@ -7,6 +7,8 @@ enum FollowerEvent: Sendable {
     case waiterCancelled(WaiterID)
     /// The source may have changed.
     case changed
+    /// The source has not been read within its limit. The read goes on.
+    case readIsLate(TokenStoreError)
     /// The source was read.
     indirect case read(Result<StoredSession, TokenStoreError>)
     /// The application has handed in what it received from the owner.

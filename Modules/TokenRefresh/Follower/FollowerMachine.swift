@@ -74,6 +74,7 @@ struct FollowerMachine: Sendable {
         case .requested(let request, let id): requested(request, id)
         case .waiterCancelled(let id): cancel(id)
         case .changed: read(isChange: true)
+        case .readIsLate(let error): readIsLate(error)
         case .read(let result): wasRead(result)
         case .given(let content): receive(content)
         case .serverDateNoted(let date): serverDateNoted(date)
@@ -189,6 +190,12 @@ struct FollowerMachine: Sendable {
         if mustRepeat { read(isChange: true) }
     }
 
+    /// Another read before the end of this one would be one more that hangs.
+    private mutating func readIsLate(_ error: TokenStoreError) {
+        failure = error
+        failRestoring()
+    }
+
     /// A source that cannot be read now leaves everything as it is (G14). Who asks for the first state is told at once.
     private mutating func failRestoring() {
         guard case .unknown = state else { return }
@@ -214,6 +221,7 @@ struct FollowerMachine: Sendable {
 
     /// The owner has ended a session. The end of one that was not followed counts if it came after the one that is.
     private mutating func end(_ tombstone: SessionTombstone) {
+        let isKnown = history.hasEnded(tombstone.session)
         history.recordEnding(tombstone)
         switch state {
         case .unknown:
@@ -222,8 +230,14 @@ struct FollowerMachine: Sendable {
             change(to: .signedOut(isOld ? .never : tombstone.reason, ended: tombstone.date))
         case .following(let tokens):
             if tokens.session != tombstone.session {
-                guard history.isReplaced(bySessionOf: tombstone, at: moment.now.date) else { return }
-                history.recordEnding(of: tokens.session)
+                // One that comes late, or once more.
+                guard !isKnown else { return }
+                switch history.isReplaced(bySessionOf: tombstone, at: moment.now.date) {
+                case false?: return
+                case true?: history.recordEnding(of: tokens.session)
+                // If it goes on, its next bundle brings it back.
+                case nil: break
+                }
             }
             change(to: .signedOut(tombstone.reason, ended: tombstone.date))
         case .signedOut(_, let ended):

@@ -95,16 +95,17 @@ extension SessionFollower {
     private func read() {
         guard let source else { return }
         Task.detached(priority: Self.priority) { [weak self, clock, limit = policy.readLimit] in
-            let result: Result<StoredSession, TokenStoreError>
-            do {
-                let found = try await clock.withDeadline(clock.uptime + limit) {
-                    try await source.read().withoutRefreshToken
-                }
-                result = found.map { .success($0) } ?? .failure(.noResponse(within: limit))
-            } catch {
-                result = .failure(.wrapping(error))
+            let reading = Task { try await source.read().withoutRefreshToken }
+            let isInTime = try? await clock.withDeadline(clock.uptime + limit) {
+                _ = await reading.result
+                return true
             }
-            self?.send(.read(result))
+            let late: TokenStoreError? = isInTime == true ? nil : .noResponse(within: limit)
+            if let late {
+                self?.send(.readIsLate(late))
+                reading.cancel()
+            }
+            self?.send(.read(await reading.result.mapError { late ?? .wrapping($0) }))
         }
     }
 

@@ -92,6 +92,26 @@ import Testing
         #expect(script.read(.active(script.bundle("ada", 1))) == [], "what has been replaced does not come back")
     }
 
+    /// The owner's clock is 30 s ahead of the follower's, which can show it by other instants only.
+    @Test func `G29: an ending that arrives late ends no later session, whatever the clocks are`() {
+        var script = FollowerScript.following()
+        #expect(script.give(script.bundle("bob", 0, begun: 35)) == ["signed in bob"])
+        #expect(script.give(script.ended("ada", at: 30)) == [])
+        var again = FollowerScript.following()
+        _ = again.give(again.ended("ada", at: 30))
+        #expect(again.give(again.bundle("bob", 1, begun: nil)) == ["signed in bob"])
+        #expect(again.give(again.ended("ada", at: 30)) == [], "the same ending once more")
+        #expect(again.give(again.ended("zoe", at: 40)) == ["signedOut byUser"], "which may have replaced it")
+        #expect(again.give(again.bundle("bob", 2, begun: nil)) == ["signed in bob"], "and has not")
+    }
+
+    /// The owner's clock was years ahead when the session began, and was set since.
+    @Test func `G29: an ending of another session counts where the order is not known`() {
+        var script = FollowerScript.following()
+        _ = script.give(script.bundle("bob", 0, begun: 100_000_000))
+        #expect(script.give(script.ended("zoe", at: 40)) == ["signedOut byUser"])
+    }
+
     @Test func `A session that was moved out of its store may return to it`() {
         var script = FollowerScript.following()
         _ = script.read(script.ended("ada", .moved))

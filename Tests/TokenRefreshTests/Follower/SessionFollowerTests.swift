@@ -110,6 +110,11 @@ import Testing
         try await clock.advance(by: .seconds(10), until: { follower.core.withLock { $0.waiters.isEmpty } })
         await #expect(throws: AuthenticationError.self) { try await waiting.value }
         #expect(follower.state == .unknown)
+        // G26: no read follows that would hang too.
+        let later = Task { try await follower.restore() }
+        for _ in 0..<6 { try await clock.advance(by: .seconds(2), until: { true }) }
+        #expect(gate.arrivals == 1)
+        later.cancel()
         store.recover(.load)
         gate.open()
         try await clock.advance(by: .seconds(1), until: { follower.validToken != nil })
