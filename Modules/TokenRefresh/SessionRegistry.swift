@@ -123,7 +123,7 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
 
     /// Removes the engines above the limit. A quarter above it, so that only one look-up in many sorts.
     private func releaseOldest(_ entries: inout Entries) -> [TokenRefreshCoordinator] {
-        guard entries.keptCount > limit + limit / 4 else { return [] }
+        guard entries.keptCount - limit > limit / 4 else { return [] }
         let kept = entries.known.values.filter { $0.kept != nil }.sorted { $0.lastUse < $1.lastUse }
         return kept.prefix(kept.count - limit).compactMap { entries.release($0) }
     }

@@ -41,6 +41,11 @@ import Testing
         #expect(stores.made.withLock { $0 } == 1)
     }
 
+    @Test func `G26: a registry without a limit has one that is never reached`() {
+        let registry = Stores().registry(limit: .max)
+        #expect((0..<4).map { ObjectIdentifier(registry[$0]) }.count == 4 && registry.count <= 4)
+    }
+
     @Test func `G23: two names that differ in their bytes only have two engines`() {
         let registry = SessionRegistry<String> { _ in
             TokenRefreshCoordinator(over: RecordingTokenStore(), ScriptedRefreshHandler())
