@@ -8,6 +8,9 @@ public import ConcurrencyPrimitives
 extension SharedTokenStore {
     /// Moves the session out of the store. Its tokens are not revoked.
     ///
+    /// An application with a journal restores the session first: a sign-out that the store has not taken is completed
+    /// then, and there is nothing to move (G30).
+    ///
     /// It holds the lease, so no process refreshes the tokens meanwhile. The session is ended with the reason
     /// `SignOutReason.moved` once it was received; every process that shares the store follows.
     ///

@@ -31,7 +31,7 @@ public protocol TokenProvider: Sendable {
     /// If the refused token is no longer the current one, the current one is returned without a refresh (G2).
     ///
     /// - Parameter refusal: The refused token, and the details of the response.
-    /// - Returns: A token of the same session, other than the refused one.
+    /// - Returns: A token of the same session: another one, unless the server has issued the refused one again.
     /// - Throws: ``AuthenticationError``: `sessionEnded` when the refused token's session has ended, so that a
     ///   request is never sent again as another user (G23); `unauthorized` when the refused token comes from a refresh
     ///   that has just been made (G10). `CancellationError` as for ``token()``.
@@ -50,7 +50,7 @@ extension TokenProvider {
     /// A token to use in place of one that the server has refused, where the response has no details.
     ///
     /// - Parameter refused: The token that the request carried.
-    /// - Returns: A token of the same session, other than the refused one.
+    /// - Returns: A token of the same session: another one, unless the server has issued the refused one again.
     /// - Throws: As ``replacement(after:)``.
     public func replacement(for refused: SessionToken) async throws -> SessionToken {
         try await replacement(after: .bare(refused))

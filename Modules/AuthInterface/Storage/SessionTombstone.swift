@@ -74,7 +74,8 @@ extension SessionTombstone: Codable {
             try fields.encode("moved", forKey: .text)
             try fields.encode(true, forKey: .moved)
         case .lost(let sighting):
-            // The engine stores no such end. An application may, and a version that does not know it reads its own.
+            // The end of a session whose key no longer exists. A version that does not know the reason reads an
+            // application's one.
             try fields.encode("application", forKey: .reason)
             try fields.encode("lost", forKey: .text)
             try fields.encode(sighting ?? SessionSighting(session: session), forKey: .lost)

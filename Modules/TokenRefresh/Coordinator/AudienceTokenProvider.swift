@@ -32,7 +32,8 @@ public struct AudienceTokenProvider: TokenProvider {
     /// A token of the audience in place of one that the server has refused.
     ///
     /// - Parameter refusal: The token that the request carried. One of another audience says nothing of this one's.
-    /// - Returns: A token of the same session and this audience, other than the refused one.
+    /// - Returns: A token of the same session and this audience: another one, unless the server has issued the refused
+    ///   one again.
     /// - Throws: As ``TokenRefreshCoordinator/replacement(after:)``, and as ``token()``.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
         guard refusal.token.audience == audience else { return try await engine.token(for: audience, after: refusal) }

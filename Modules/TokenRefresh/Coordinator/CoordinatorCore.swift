@@ -14,6 +14,9 @@ struct CoordinatorCore {
     var timers: [RefreshTimer: (number: Int, task: Task<Void, Never>)] = [:]
     /// Those of which the server may end other sessions of the user, too, are not narrow.
     var revocations: [Int: (task: Task<Void, Never>, isNarrow: Bool)] = [:]
+
+    /// The revocations under way that may end every session of the user.
+    var broadRevocations: [Task<Void, Never>] { revocations.values.filter { !$0.isNarrow }.map(\.task) }
     let subscribers = Broadcast<SessionState>(keeping: .unbounded)
     /// Opens the first stream of a shared store's changes.
     var opening: Task<AsyncStream<Void>, Never>?

@@ -91,7 +91,8 @@ struct StoreAccess: Sendable {
             return new
         }
         let (found, isReplaced) = seen.withLock { $0 }
-        return isReplaced ? .written(replaced: found.bundle) : content.outcome(leaving: found)
+        guard isReplaced else { return content.outcome(leaving: found) }
+        return .written(replaced: found.bundle, moved: found.movedSession)
     }
 
     /// Writes to a store that only this process uses.

@@ -65,6 +65,7 @@ extension TokenRefreshCoordinator {
             var responses: [(CoordinatorCore.Waiter, RefreshResponse)] = []
             var events: [SessionEvent] = []
             var stopped: [Task<Void, Never>] = []
+            var isSignedIn = false
             let lost = core.reportLostLeases(now)
             for action in lost.isEmpty ? step(&core, now) : lost + step(&core, now) {
                 switch action {
@@ -72,10 +73,13 @@ extension TokenRefreshCoordinator {
                     if let continuation = core.waiters.remove(waiter) {
                         responses.append((continuation, response))
                     }
-                case .report(let event): events.append(event)
+                case .report(let event):
+                    if case .signedIn = event { isSignedIn = true }
+                    events.append(event)
                 default: if let task = perform(action, in: &core) { stopped.append(task) }
                 }
             }
+            if isSignedIn { stopped += core.broadRevocations }
             if let task = keepWhileAtWork(&core, now) { stopped.append(task) }
             ready.update(to: core.machine.ready)
             return (responses: responses, events: events, stopped: stopped)
@@ -359,8 +363,7 @@ extension TokenRefreshCoordinator {
     /// G9. What revokes the session before, and may end every session of the user, is cancelled: it must not reach the
     /// server after the user has signed in there again.
     func cancelBroadRevocations() {
-        let broad = core.withLock { $0.revocations.values.filter { !$0.isNarrow }.map(\.task) }
-        for task in broad { task.cancel() }
+        for task in core.withLock({ $0.broadRevocations }) { task.cancel() }
     }
 
     /// G34. `settle` waits for it as for a revocation.

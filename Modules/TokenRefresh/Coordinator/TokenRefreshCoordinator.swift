@@ -126,7 +126,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// See `TokenProvider.replacement(after:)`.
     ///
     /// - Parameter refusal: The token that the request carried, and what is known of the refusal.
-    /// - Returns: A token of the same session, other than the refused one.
+    /// - Returns: A token of the same session: another one, unless the server has issued the refused one again.
     /// - Throws: `AuthenticationError`, or `CancellationError`.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
         guard refusal.token.audience == nil else { return try await token(for: nil, after: refusal) }
@@ -160,20 +160,24 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     }
 
     /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled. A revocation under way
-    /// that may end other sessions of the user is cancelled.
+    /// that may end other sessions of the user is cancelled; so it is where another process has signed in.
     ///
     /// - Parameter tokens: What the server issued.
     /// - Throws: `AuthenticationError` with code `invalidTokens`, or `CancellationError`.
     public func signIn(_ tokens: TokenRefreshResult) async throws {
-        cancelBroadRevocations()
+        if tokens.accessToken.fitsHeaderField { cancelBroadRevocations() }
         _ = try await response { .signIn(tokens, SessionID(), $0) }.get()
     }
 
-    /// See `AuthSession.stepUp(_:)`. The step-up is completed even if the task is cancelled.
+    /// See `AuthSession.stepUp(_:)`. The step-up is completed even if the task is cancelled. An engine that has not
+    /// read its store restores the session first, which decides whether it goes on.
     ///
     /// - Parameter tokens: What the server issued.
-    /// - Throws: `AuthenticationError` with code `invalidTokens`, or `CancellationError`.
+    /// - Throws: `AuthenticationError` with code `invalidTokens`, or with `storeUnavailable` while the store cannot be
+    ///   read for the first time: pass the tokens again. `CancellationError`.
     public func stepUp(_ tokens: TokenRefreshResult) async throws {
+        let known = state == .unknown ? try await restore() : state
+        if case .signedOut = known, tokens.accessToken.fitsHeaderField { cancelBroadRevocations() }
         _ = try await response { .stepUp(tokens, SessionID(), $0) }.get()
     }
 

@@ -147,6 +147,9 @@ extension ActiveSession {
         context.storeMayHaveChanged = true
         let (old, newest) = (bundle, newestBundle.refreshToken)
         bundle = found.with(refreshIntent: nil)
+        // The tokens of a step-up that was not stored are not in use any more.
+        precedence = .none
+        if !formerBindings.isEmpty { leaveKey(old.binding) }
         adoptToken(of: nil, replacing: old)
         for audience in settings.audiences { adoptToken(of: audience, replacing: old) }
         sighting = nil

@@ -49,15 +49,15 @@ extension ActiveSession {
             // The refresh token stays, and so do its key, its intent, and the call that may be spending it.
             intent = call?.intent.abandoned ?? earlierIntent
         }
-        if let former = newestBundle.binding, former.thumbprint != new.binding?.thumbprint { formerBinding = former }
         heir = isWhole ? nil : call?.id
-        let former = newestBundle.generation
-        let first = stepUps.flatMap { $0.upperBound == former ? $0.lowerBound : nil }
-        stepUps = isWhole ? nil : (first ?? former)...new.generation
+        let former = newestBundle
+        let first = stepUps.flatMap { $0.upperBound == former.generation ? $0.lowerBound : nil }
+        stepUps = isWhole ? nil : (first ?? former.generation)...new.generation
         leaveAttempt()
         persistence = persistence == .current ? .older : persistence
         forgetPast(TokenValidity(received: new, lifetime, moment))
         bundle = new
+        leaveKey(former.binding)
         // A step-up before this one may have brought the refresh token, and not be stored yet. Where it may be stored
         // all the same, what was refreshed from it has the generation that this one has now.
         if isWhole { precedence = .overAll } else if precedence == .overSameGeneration { precedence = .none }
@@ -169,9 +169,16 @@ extension ActiveSession {
     /// The tokens in use are stored.
     mutating func stepUpStored() {
         precedence = .none
-        guard let former = formerBinding else { return }
-        formerBinding = nil
-        emit(.releaseKey(former))
+        for former in formerBindings { emit(.releaseKey(former)) }
+        formerBindings = []
+    }
+
+    /// The tokens in use may be bound to another key than those before them.
+    mutating func leaveKey(_ former: TokenBinding?) {
+        if let former, !formerBindings.contains(where: { $0.thumbprint == former.thumbprint }) {
+            formerBindings.append(former)
+        }
+        formerBindings.removeAll { $0.thumbprint == bundle.binding?.thumbprint }
     }
 
     /// Whether the tokens in use are those of a step-up, and replace what another process has stored.

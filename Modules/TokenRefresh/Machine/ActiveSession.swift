@@ -222,8 +222,8 @@ struct ActiveSession: Hashable, Sendable {
     var stepUps: ClosedRange<Int>?
     /// The refresh token that the newest one has replaced. A step-up in another process may have left it in use there.
     var spent: String?
-    /// The key that a step-up has replaced. It is deleted once no stored token is bound to it (G34).
-    var formerBinding: TokenBinding?
+    /// The keys that step-ups have replaced. They are released once no stored token is bound to them (G34).
+    var formerBindings: [TokenBinding] = []
 
     /// What the rules use beside the session, while it handles an event. `nil` between two events.
     var context: MachineContext!

@@ -43,13 +43,25 @@ extension MachineState {
         }
     }
 
-    /// G34: a key belongs to one session. One that was moved goes on elsewhere.
+    /// G34: a key belongs to one session. It is released once the end is stored: without its key, a process that starts
+    /// would find the session lost. One that was moved goes on elsewhere.
     private mutating func releaseKeys(of ended: ActiveSession) {
-        var inUse: String?
-        if case .signedIn(let session) = state { inUse = session.value.newestBundle.binding?.thumbprint }
-        for binding in [ended.newestBundle.binding, ended.formerBinding] {
-            if let binding, binding.thumbprint != inUse { context.emit(.releaseKey(binding)) }
+        for binding in [ended.newestBundle.binding].compactMap(\.self) + ended.formerBindings {
+            guard context.store.isBehind else {
+                releaseKey(binding)
+                continue
+            }
+            revocable.append(
+                Revocable(
+                    subject: .key(binding), session: ended.bundle.session, version: context.store.version))
         }
+    }
+
+    /// Releases a key, unless the tokens in use are bound to it, here or, as far as a write has found, elsewhere.
+    mutating func releaseKey(_ binding: TokenBinding?, unlessOf stored: TokenBundle? = nil) {
+        var inUse = [stored?.binding?.thumbprint]
+        if case .signedIn(let session) = state { inUse.append(session.value.newestBundle.binding?.thumbprint) }
+        if let binding, !inUse.contains(binding.thumbprint) { context.emit(.releaseKey(binding)) }
     }
 
     /// G32. A sign-in of the user of the session: the session goes on. Of another user, or of one that is not known, it
@@ -142,7 +154,9 @@ extension MachineState {
         if case .signedIn(let session) = state { ended = session.value }
         use(stored: found, after: ended?.sighting)
         if let ended {
-            releaseKeys(of: ended)
+            // Who has replaced the session has released its key, unless it was moved. That of a step-up which is not
+            // stored is known to this process only.
+            if !ended.formerBindings.isEmpty { releaseKey(ended.newestBundle.binding, unlessOf: found) }
             // No other process has seen them (G9).
             if ended.isUnsaved { revokeOnceWritten(ended.newestBundle) }
         }
@@ -191,7 +205,8 @@ extension MachineState {
     mutating func revokeOnceWritten(_ bundle: TokenBundle) {
         revoked[bundle.session] = bundle.generation
         guard context.settings.isShared, context.store.isBehind else { return revoke(bundle) }
-        revocable.append(Revocable(bundle: bundle, version: context.store.version))
+        revocable.append(
+            Revocable(subject: .tokens(bundle), session: bundle.session, version: context.store.version))
     }
 
     /// `found`: the tokens that the write has found in the store, and left there.
@@ -199,7 +214,12 @@ extension MachineState {
         guard !revocable.isEmpty else { return }
         let due = revocable.filter { $0.version <= version }
         revocable.removeAll { $0.version <= version }
-        for tokens in due { revoke(tokens.bundle, beside: found) }
+        for revocable in due {
+            switch revocable.subject {
+            case .tokens(let bundle): revoke(bundle, beside: found)
+            case .key(let binding): releaseKey(binding, unlessOf: found)
+            }
+        }
     }
 
     /// G9: revokes tokens that are not used any more. While another session is signed in, by this process or, as far as

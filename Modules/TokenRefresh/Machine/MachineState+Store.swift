@@ -14,11 +14,9 @@ extension MachineState {
         modifySession { $0.invalidateRead() }
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
-        if let content, case .written(let removed?) = outcome { revokeRemoved(removed, by: content) }
+        if let content, case .written(let removed?, _) = outcome { revokeRemoved(removed, by: content) }
         if !context.store.isBehind { revoked = [:] }
-        if case .superseded(by: .tombstone(let tombstone)) = outcome, tombstone.reason == .moved {
-            revocable.removeAll { $0.bundle.session == tombstone.session }
-        }
+        if let moved = outcome.moved { revocable.removeAll { $0.session == moved } }
         modifySession { $0.wrote(version, content, outcome) }
         // Where tokens of another process are used in place of those that were to be written next, there is no such
         // write any more.
@@ -36,10 +34,14 @@ extension MachineState {
     }
 
     /// Tokens that a write has removed are revoked, if they are newer than the revoked ones of their session, or of a
-    /// session that a sign-in has replaced or a sign-out has ended unread.
+    /// session that a sign-in has replaced or a sign-out has ended unread. The key of such a session is released.
     private mutating func revokeRemoved(_ removed: TokenBundle, by content: StoreContent) {
-        let isNews = revoked[removed.session].map { removed.generation > $0 } ?? (removed.session != content.session)
-        if isNews { revoke(removed) }
+        guard let known = revoked[removed.session] else {
+            guard removed.session != content.session else { return }
+            revoke(removed)
+            return releaseKey(removed.binding, unlessOf: content.bundle)
+        }
+        if removed.generation > known { revoke(removed) }
     }
 
     mutating func activate(_ version: Int) {

@@ -45,9 +45,17 @@ struct MachineState: Hashable, Sendable {
         var isTimed = false
     }
 
-    /// Tokens to revoke once a version is written.
+    /// What is given up once a version is written.
     struct Revocable: Hashable, Sendable {
-        let bundle: TokenBundle
+        enum Subject: Hashable, Sendable {
+            /// Tokens are revoked (G9).
+            case tokens(TokenBundle)
+            /// A key is released (G34).
+            case key(TokenBinding)
+        }
+
+        let subject: Subject
+        let session: SessionID
         let version: Int
     }
 
@@ -74,7 +82,8 @@ struct MachineState: Hashable, Sendable {
     var lastEnding: SignOutReason?
     /// The generations of the sessions that were revoked, or wait for it: those that the store may still hold.
     var revoked: [SessionID: Int] = [:]
-    /// Tokens that are revoked once a version is written, so that other processes can read why they are refused.
+    /// Tokens and keys that are given up once a version is written, so that other processes can read why they are
+    /// refused, or missing.
     var revocable: [Revocable] = []
 
     /// The last published state.

@@ -245,6 +245,11 @@ extension Date {
 }
 
 extension StoredSession {
+    /// The session that has left the store for another place.
+    var movedSession: SessionID? {
+        if case .tombstone(let tombstone) = self, tombstone.reason == .moved { tombstone.session } else { nil }
+    }
+
     /// The content that counts when a process starts: a tombstone that is too old counts as empty. A process that is in
     /// the session follows it at any age.
     func current(at date: Date) -> StoredSession {

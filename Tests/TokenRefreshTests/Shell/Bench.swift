@@ -71,6 +71,9 @@ final class Bench: Sendable {
         clock.advance(by: start - clock.uptime)
     }
 
+    /// The engine of another process with the same store.
+    func other() -> TokenRefreshCoordinator { TokenRefreshCoordinator(over: store, handler, clock: clock) }
+
     func signIn(_ user: String = "ada") async throws -> SessionToken {
         try await engine.signIn(server.signIn(user))
         return try await engine.token()

@@ -60,6 +60,39 @@ import Testing
         #expect(bench.events.count("signedIn") == 1)
     }
 
+    /// A step-up page ends in another request of a server than the one that was challenged, often on another host.
+    @Test func `G32: a step-up by an engine that has not read its store is one of the session that it holds`()
+        async throws
+    {
+        let (bench, ada) = (Bench(.shared), TokenSubject(issuer: "https://issuer.example", id: "ada"))
+        var login = bench.server.signIn("ada")
+        login.subject = ada
+        try await bench.engine.signIn(login)
+        let session = bench.engine.state
+        let other = bench.other()
+        try await other.stepUp(TokenRefreshResult(accessToken: "access-high", subject: ada))
+        #expect(other.state == session && bench.store.base.bundle?.accessToken == "access-high")
+        #expect(bench.store.base.bundle?.refreshToken == login.refreshToken)
+        #expect(await other.settle())
+        #expect(bench.revocation.revoked == [])
+    }
+
+    @Test func `G9: tokens that cannot be used are refused, and what is being revoked goes on being revoked`()
+        async throws
+    {
+        let bench = try await Bench.signedIn()
+        bench.revocation.affectsAll()
+        let gate = bench.revocation.hold()
+        let signOut = Task { try await bench.engine.signOut() }
+        await gate.arrivals(atLeast: 1)
+        await #expect(throws: AuthenticationError.self) {
+            try await bench.engine.signIn(TokenRefreshResult(accessToken: "", refreshToken: nil))
+        }
+        #expect(!bench.revocation.isCancelled)
+        gate.open()
+        try await signOut.value
+    }
+
     @Test func `G9: while another user is signed in, nothing is revoked by a handler that might affect that user`()
         async throws
     {
@@ -72,16 +105,22 @@ import Testing
         #expect(bench.revocation.revoked == ["bob1 g0"])
     }
 
-    @Test(arguments: [true, false])
-    func `G9: a revocation that may end every session of the user is cancelled by the next sign-in`(
-        isNarrow: Bool
+    private enum Login: CaseIterable { case here, steppingUp, elsewhere }
+
+    @Test(arguments: [true, false], Login.allCases)
+    private func `G9: a revocation that may end every session of the user is cancelled by the next sign-in`(
+        isNarrow: Bool, login: Login
     ) async throws {
-        let bench = try await Bench.signedIn()
+        let bench = try await Bench.signedIn(.shared)
         if !isNarrow { bench.revocation.affectsAll() }
         let gate = bench.revocation.hold()
         let signOut = Task { try await bench.engine.signOut() }
         await gate.arrivals(atLeast: 1)
-        _ = try await bench.signIn("ada")
+        switch login {
+        case .here: _ = try await bench.signIn("ada")
+        case .steppingUp: try await bench.engine.stepUp(bench.server.signIn("ada"))
+        case .elsewhere: try await bench.other().signIn(bench.server.signIn("ada"))
+        }
         if !isNarrow { await bench.revocation.cancellations(atLeast: 1) }
         #expect(bench.revocation.isCancelled == !isNarrow)
         gate.open()

@@ -107,7 +107,9 @@ import Testing
                 signedInAt: now - age)
         }
         let store = MemoryTokenStore(holding: bundle("bob", age: 60))
-        let follower = SessionFollower(store)
+        var policy = FollowerPolicy()
+        policy.bundleWait = .seconds(3_600)
+        let follower = SessionFollower(store, policy: policy)
         #expect(try await follower.token().session == SessionID(rawValue: "bob"))
         await store.update { _ in
             .tombstone(SessionTombstone(session: SessionID(rawValue: "bob"), reason: .byUser, date: now))
