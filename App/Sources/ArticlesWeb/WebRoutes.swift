@@ -41,8 +41,10 @@ struct WebRoutes: Sendable {
         router.get("/icon.svg") { _, _ in Response(Assets.icon, type: "image/svg+xml") }
         for (path, action) in WebAction.all {
             router.post(RouterPath(path)) { request, context in
-                let fields = try await fields(of: request)
-                await action(WebAction(window: window, fields: fields, id: id(in: context)))
+                let (fields, number) = try await form(in: request)
+                if await number == window.formNumber {
+                    await action(WebAction(window: window, fields: fields, id: id(in: context)))
+                }
                 return await Response(redirectingTo: window.location)
             }
         }
@@ -63,7 +65,7 @@ struct WebRoutes: Sendable {
         let isFollowing = request.uri.queryParameters["follow"] != nil
         if !isFollowing { await window.visit(requested) }
         await window.load()
-        let page = await window.page(language(of: request), access.formToken)
+        let page = await window.page(language(of: request), access)
         guard page.location == requested else {
             return Response(redirectingTo: page.location, query: isFollowing ? "?follow" : "")
         }
@@ -97,7 +99,7 @@ struct WebRoutes: Sendable {
 
     /// The changes of the page as server-sent events.
     private func events(_ request: Request) async -> Response {
-        let updates = await window.updates(language(of: request), access.formToken)
+        let updates = await window.updates(language(of: request), access)
         let body = ResponseBody { writer in
             for await update in updates {
                 try await writer.write(ByteBuffer(string: update.map { "data: \($0.event)\n\n" } ?? ":\n\n"))
@@ -114,12 +116,14 @@ struct WebRoutes: Sendable {
 
     /// Reads a form of a page.
     ///
+    /// - Returns: Its fields, and the number of the session on whose page it was.
     /// - Throws: `HTTPError` with status 403 when the form is not of a page of this server.
-    private func fields(of request: Request) async throws -> FormFields {
+    private func form(in request: Request) async throws -> (FormFields, number: Int) {
         let fields = try await FormFields(request, upTo: configuration.photoBytes + Self.formBytes)
         // A form that is too large was not kept. The browser has said where it is from, and no field of it is used.
-        guard fields.isTooLarge || access.formToken.matches(fields["form-token"]) else { throw HTTPError(.forbidden) }
-        return fields
+        if fields.isTooLarge { return (fields, await window.formNumber) }
+        guard let number = access.formNumber(in: fields["form-token"]) else { throw HTTPError(.forbidden) }
+        return (fields, number)
     }
 }
 

@@ -1,4 +1,5 @@
 import ArticlesUI
+import AuthInterface
 import Foundation
 import Observation
 
@@ -13,6 +14,7 @@ final class WebWindow {
     private var workCount = 0
     private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
     private var isClosed = false
+    private var forms: (session: SessionID?, number: Int) = (nil, 0)
 
     init(services: ScreenServices, configuration: WebServer.Configuration) {
         app = AppModel(services: services)
@@ -105,14 +107,23 @@ final class WebWindow {
 
     // MARK: Pages
 
+    /// The number of the session that is shown, which its forms carry: a form of another one does nothing, so that
+    /// what one user has typed is not sent as the next one.
+    var formNumber: Int {
+        var session: SessionID?
+        if case .main(let main) = app.root { session = main.session }
+        if session != forms.session { forms = (session, forms.number + 1) }
+        return forms.number
+    }
+
     /// The page of the screen that is shown.
-    func page(_ language: Language, _ formToken: Secret) -> Page {
-        renderer.page(of: app, at: location, in: language, formToken: formToken)
+    func page(_ language: Language, _ access: AccessGuard) -> Page {
+        renderer.page(of: app, at: location, in: language, formToken: access.formToken(formNumber))
     }
 
     /// What the page shows now, and again after each change; `nil` is a sign of life. The stream ends when the window
     /// closes; it is empty when too many pages are updated already.
-    func updates(_ language: Language, _ formToken: Secret) -> AsyncStream<PageUpdate?> {
+    func updates(_ language: Language, _ access: AccessGuard) -> AsyncStream<PageUpdate?> {
         let (updates, update) = AsyncStream.makeStream(of: PageUpdate?.self, bufferingPolicy: .bufferingNewest(8))
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         guard !isClosed, listeners.count < configuration.eventStreams else {
@@ -123,10 +134,10 @@ final class WebWindow {
         workCount += 1
         listeners[number] = change
         let follower = Task {
-            var last = show(language, formToken, change)
+            var last = show(language, access, change)
             update.yield(last)
             for await _ in changes {
-                let next = show(language, formToken, change)
+                let next = show(language, access, change)
                 if next != last { update.yield(next) }
                 last = next
             }
@@ -145,10 +156,10 @@ final class WebWindow {
 
     /// Renders what the page shows, and notifies of the next change of a value that it has read.
     private func show(
-        _ language: Language, _ formToken: Secret, _ change: AsyncStream<Void>.Continuation
+        _ language: Language, _ access: AccessGuard, _ change: AsyncStream<Void>.Continuation
     ) -> PageUpdate {
         withObservationTracking {
-            renderer.update(of: app, at: location, in: language, formToken: formToken)
+            renderer.update(of: app, at: location, in: language, formToken: access.formToken(formNumber))
         } onChange: {
             change.yield()
         }

@@ -27,6 +27,16 @@ import Testing
         }
     }
 
+    /// A browser does not send the cookie, which is strict, with a redirect that a page of another site has caused.
+    @Test func `a link on a page of another site leads to the pages`() async throws {
+        try await Website.with(asStranger: true) { site in
+            let reply = try await site.browser.send("GET", site.firstPath, ["Sec-Fetch-Site": "cross-site"])
+            #expect(reply.status == 200 && reply.headers["set-cookie"] != nil && reply.location == nil)
+            #expect(reply.text.contains(#"http-equiv="refresh" content="0;url=/""#))
+            #expect(try await site.browser.open("/", ["Sec-Fetch-Site": "same-origin"]).status == 200)
+        }
+    }
+
     @Test func `the token of the URL works once`() async throws {
         try await Website.with { site in
             let second = Browser(like: site.browser)
@@ -110,7 +120,11 @@ import Testing
         try await Website.with { site in
             _ = try await site.browser.open("/sign-in")
             let valid = site.browser.formToken
-            for token in ["", "0", String(valid.dropLast()), valid + "0", valid.uppercased()] where token != valid {
+            let secret = String(valid.prefix { $0 != "-" })
+            let others = [
+                "", "0", secret, "\(secret.dropLast())-0", "\(secret)0-0", "\(secret)-", "\(secret)-x", "\(secret)-0-0",
+            ]
+            for token in others + [valid.uppercased()] where token != valid {
                 #expect(try await site.browser.post("/alert/dismiss", ["form-token": token]).status == 403)
             }
             #expect(try await site.browser.post("/alert/dismiss").status == 303)

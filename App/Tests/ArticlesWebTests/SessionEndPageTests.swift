@@ -57,4 +57,23 @@ import Testing
             #expect(try await !site.browser.open("/compose").text.contains("Private"))
         }
     }
+
+    /// G23: another window still shows the editor of the user before.
+    @Test func `what one user has typed is not published as the next one`() async throws {
+        try await Website.with { site in
+            try await site.signIn()
+            _ = try await site.browser.open("/compose")
+            let former = site.browser.formToken
+            _ = try await site.browser.submit("/sign-out")
+            _ = try await site.browser.submit("/sign-in/social", ["provider": "apple"])
+            let editor = try await site.browser.open("/compose")
+            let draft = try #require(editor.text.firstMatch(of: /name="draft" value="([^"]+)"/)).1
+            let fields = ["form-token": former, "draft": String(draft), "title": "Private", "text": "Text"]
+            for path in ["/compose/draft", "/compose/publish", "/account/upgrade", "/sign-out"] {
+                #expect(try await site.browser.post(path, fields).location == "/compose")
+            }
+            #expect(try await !site.browser.open("/compose").text.contains("Private"))
+            #expect(try await !site.browser.open("/articles").text.contains("Private"))
+        }
+    }
 }

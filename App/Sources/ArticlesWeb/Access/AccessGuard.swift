@@ -23,8 +23,8 @@ final class AccessGuard: Sendable {
     /// The token of the first URL.
     let token = Secret()
 
-    /// The token of the forms.
-    let formToken = Secret()
+    /// What the forms show: that they are of a page of this server.
+    private let formSecret = Secret()
 
     private let name = "articles-\(Secret().text.prefix(32)).localhost"
     private let cookie = Secret()
@@ -32,6 +32,16 @@ final class AccessGuard: Sendable {
 
     /// The host and the port of the pages. Browsers leave the port of the scheme out (RFC 9110 §4.2.3).
     func authority(port: Int) -> String { port == 80 ? name : "\(name):\(port)" }
+
+    /// The token of the forms of a session, which has a number.
+    func formToken(_ number: Int) -> String { "\(formSecret.text)-\(number)" }
+
+    /// The number in the token of a form. `nil`: the form is not of a page of this server.
+    func formNumber(in token: String) -> Int? {
+        let parts = token.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, formSecret.matches(parts[0]) else { return nil }
+        return Int(parts[1])
+    }
 
     /// The cookie's field, for the name of this server only: it has no `Domain`.
     func cookieField() -> String { "\(Self.cookieName)=\(cookie.text); Path=/; HttpOnly; SameSite=Strict" }

@@ -23,8 +23,7 @@ struct AccessMiddleware: RouterMiddleware {
         let offered = request.uri.queryParameters["token"]
         switch access.decision(on: request.head, token: offered, port: context.port) {
         case .welcome:
-            let fields: HTTPFields = [.location: "/", .setCookie: access.cookieField()]
-            return Response(status: .seeOther, headers: fields)
+            return welcome(request)
         case .refuse: return refusal(.forbidden, request)
         case .pass where offered != nil: return Response(status: .seeOther, headers: [.location: "/"])
         case .pass: break
@@ -36,6 +35,20 @@ struct AccessMiddleware: RouterMiddleware {
         } catch {
             return refusal(.internalServerError, request)
         }
+    }
+
+    /// Sets the cookie, and leads to the first page. After a link on a page of another site, a browser does not send the
+    /// cookie with a redirect, and does with what a page of this server leads to.
+    private func welcome(_ request: Request) -> Response {
+        var response = Response(status: .seeOther, headers: [.location: "/"])
+        if request.headers[.secFetchSite] == "cross-site" || request.headers[.secFetchSite] == "same-site" {
+            let language = Language(accepted: request.headers[.acceptLanguage])
+            let page = PageTemplates.library.render(
+                ["language": language.rawValue, "title": Strings(language)(.appName)], "welcome")
+            response = Response(page, type: "text/html; charset=utf-8")
+        }
+        response.headers[.setCookie] = access.cookieField()
+        return response
     }
 
     private func refusal(_ status: HTTPResponse.Status, _ request: Request) -> Response {

@@ -67,13 +67,13 @@ struct PageRenderer {
     private static let regionOfUser = ["user": "user"]
 
     /// The page of the screen that is shown.
-    func page(of app: AppModel, at location: Location, in language: Language, formToken: Secret) -> Page {
+    func page(of app: AppModel, at location: Location, in language: Language, formToken: String) -> Page {
         let (_, layout) = self.layout(of: app, at: location, in: language, formToken: formToken)
         return Page(location: location, html: render(layout, "layout"))
     }
 
     /// The parts of that page which can change.
-    func update(of app: AppModel, at location: Location, in language: Language, formToken: Secret) -> PageUpdate {
+    func update(of app: AppModel, at location: Location, in language: Language, formToken: String) -> PageUpdate {
         let (screen, found) = self.layout(of: app, at: location, in: language, formToken: formToken)
         var layout = found
         let regions = screen.regions.merging(Self.regionOfUser) { $1 }.mapValues { template in
@@ -84,7 +84,7 @@ struct PageRenderer {
     }
 
     private func layout(
-        of app: AppModel, at location: Location, in language: Language, formToken: Secret
+        of app: AppModel, at location: Location, in language: Language, formToken: String
     ) -> (Screen, Layout) {
         let strings = Strings(language)
         let screen = screen(of: app, strings)
@@ -93,7 +93,7 @@ struct PageRenderer {
         if case .main(let main) = app.root { (isSignedIn, user) = (true, main.user?.name) }
         let layout = Layout(
             language: language.rawValue, t: TemplateTexts(strings: strings), title: screen.title,
-            location: location.path, formToken: formToken.text, isBusy: screen.isBusy, isSignedIn: isSignedIn,
+            location: location.path, formToken: formToken, isBusy: screen.isBusy, isSignedIn: isSignedIn,
             user: user, template: screen.template, screen: screen.content)
         return (screen, layout)
     }

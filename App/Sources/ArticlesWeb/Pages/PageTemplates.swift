@@ -8,7 +8,7 @@ enum PageTemplates {
         "layout": layout, "region": "{{#screen}}{{>*region}}{{/screen}}",
         "form-token": #"<input type="hidden" name="form-token" value="{{formToken}}">"#,
         "error": #"<p class="error" role="alert">{{.}}</p>"#,
-        "user": user, "refusal": refusal,
+        "user": user, "refusal": refusal, "welcome": welcome,
     ].merging(launch) { $1 }.merging(signIn) { $1 }.merging(articles) { $1 }.merging(compose) { $1 }.merging(account) {
         $1
     }
@@ -21,6 +21,14 @@ enum PageTemplates {
         <!doctype html><html lang="{{language}}"><head><meta charset="utf-8">\#
         <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">\#
         <title>{{title}}</title></head><body><h1>{{title}}</h1><p>{{text}}</p></body></html>
+        """#
+
+    /// Leads to the first page.
+    private static let welcome = #"""
+        <!doctype html><html lang="{{language}}"><head><meta charset="utf-8">\#
+        <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">\#
+        <meta http-equiv="refresh" content="0;url=/">\#
+        <title>{{title}}</title></head><body><p><a href="/">{{title}}</a></p></body></html>
         """#
 
     private static let layout = #"""

@@ -70,7 +70,7 @@ final class Browser: Sendable {
         try await connection.send(head(method, path, fields, length: body.count) + body)
         let reply = Reply(await connection.receiveAll())
         if let field = reply.headers["set-cookie"] { cookie = String(field.prefix { $0 != ";" }) }
-        if let match = reply.text.firstMatch(of: /name="form-token" value="([0-9a-f]+)"/) {
+        if let match = reply.text.firstMatch(of: /name="form-token" value="([0-9a-f]+-[0-9]+)"/) {
             formToken = String(match.1)
         }
         return reply
