@@ -8,8 +8,8 @@ extension AppGraph {
         configuration.store == .memory ? nil : store as? any SharedTokenStore
     }
 
-    /// Moves the session out of the store. A refresh that was interrupted is completed first. The responses that are
-    /// kept of it are deleted.
+    /// Moves the session out of the store. A refresh that was interrupted is completed first, and so is a sign-out that
+    /// the store has not taken (G30). The responses that are kept of the session are deleted.
     ///
     /// - Parameter receive: Receives the tokens, and the tombstone that will replace them, and returns when the tokens
     ///   are durable at their new place. When it throws, the session stays.
@@ -20,9 +20,15 @@ extension AppGraph {
         to receive: (TokenBundle, SessionTombstone) async throws -> Void
     ) async throws -> TokenBundle {
         guard let sharedStore else { throw AuthenticationError(.notSignedIn) }
-        if try await sharedStore.load()?.refreshIntent != nil {
-            try await session.refresh()
-            try await settle()
+        if let stored = try await sharedStore.load() {
+            if case .signedOut = try await session.restore() {
+                try await settle()
+                throw AuthenticationError(.notSignedIn)
+            }
+            if stored.refreshIntent != nil {
+                try await session.refresh()
+                try await settle()
+            }
         }
         let bundle = try await sharedStore.moveOut(to: receive)
         deleteStoredResponses()

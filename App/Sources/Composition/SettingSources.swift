@@ -1,3 +1,6 @@
+import Foundation
+import NetworkCore
+
 /// The sources of settings. A flag wins over the environment, the environment over the configuration file.
 struct SettingSources {
     /// A value, and the name of its source.
@@ -28,6 +31,16 @@ struct SettingSources {
     /// The profiles of the configuration file.
     var profiles: [ProfileName] { file.map { Array($0.profiles.keys) } ?? [] }
 
+    /// Whether the file's secret of a client is for the server that is used: the file names no other one beside it. A
+    /// flag or the environment may name another, which must not receive it.
+    private func isOfServer(_ section: [Setting: String]?) -> Bool {
+        guard let file, let beside = section?[.baseURL] ?? file.values[.baseURL], let used = self[.baseURL]?.value
+        else {
+            return true
+        }
+        return beside == used || URL(string: beside).flatMap(Origin.init) == URL(string: used).flatMap(Origin.init)
+    }
+
     private func selected(_ found: Found) throws(ConfigurationError) -> ProfileName? {
         guard found.value != ProfileName.defaultName else { return nil }
         guard let name = ProfileName(found.value) else { throw found.error("must be \(ProfileName.rule)") }
@@ -51,6 +64,7 @@ struct SettingSources {
         }
         guard let file else { return nil }
         let section = profile.flatMap { file.profiles[$0] }
+        if setting == .clientSecret, !isOfServer(section) { return nil }
         if let profile, let value = section?[setting] {
             return Found(value: value, source: "\"\(setting.rawValue)\" of profile \(profile) in \(file.path)")
         }

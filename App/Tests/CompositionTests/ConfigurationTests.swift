@@ -127,6 +127,28 @@ import Testing
         #expect(c.baseURL.host() == "a.example.com")
     }
 
+    /// Another server must not receive it, however it was named.
+    @Test(
+        arguments: [
+            ([:], [:], "fixture-a"), ([.baseURL: "https://b.example.com"], [:], nil),
+            ([:], ["LATCHKEY_BASE_URL": "https://b.example.com"], nil),
+            ([.baseURL: "https://A.example.com:443/v2"], [:], "fixture-a"),
+            ([.profile: "p"], [:], "fixture-p"), ([.profile: "p", .baseURL: "https://a.example.com"], [:], nil),
+            ([.baseURL: "https://b.example.com"], ["LATCHKEY_CLIENT_SECRET": "fixture-e"], "fixture-e"),
+        ] as [([Setting: String], [String: String], String?)])
+    func `a client's secret is used at the server beside which the file names it`(
+        flags: [Setting: String], variables: [String: String], secret: String?
+    ) throws {
+        let file = #"""
+            {"base-url": "https://a.example.com", "refresh": "oauth2", "client-id": "a", "client-secret": "fixture-a",
+             "profiles": {"p": {"base-url": "https://p.example.com", "refresh": "oauth2", "client-id": "a",
+                                "client-secret": "fixture-p"}}}
+            """#
+        let environment = try environment(file).merging(variables) { $1 }
+        let configuration = try AppConfiguration.read(flags: flags, environment: environment)
+        #expect(configuration.refresh == .oauth2(secret.map { .basic(id: "a", secret: $0) } ?? .public(id: "a")))
+    }
+
     @Test func `a configuration file that is named must exist`() throws {
         #expect(throws: ConfigurationError.self) {
             try AppConfiguration.read(environment: ["LATCHKEY_CONFIG": "/nowhere/config.json"])

@@ -17,7 +17,7 @@ struct APICommand: AsyncParsableCommand {
         ])
 
     /// The most pages that --paginate requests.
-    private static let maximumPages = 10_000
+    static let maximumPages = 10_000
 
     @Argument(
         help: "The request method, such as GET.", completion: .list(["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"]))

@@ -37,7 +37,7 @@ extension Console {
     func print(_ article: Article, etag: String? = nil) throws {
         print(terminal.bold(article.title.onOneLine))
         let facts = [
-            "article \(article.id)", article.author.map { "by \($0.name.onOneLine)" },
+            "article \(article.id.description.onOneLine)", article.author.map { "by \($0.name.onOneLine)" },
             article.createdAt?.formatted(.iso8601),
         ]
         print(terminal.faint(facts.compactMap(\.self).joined(separator: ", ")))

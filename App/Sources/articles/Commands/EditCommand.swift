@@ -56,7 +56,7 @@ struct DeleteCommand: AsyncParsableCommand {
             try await version.checking(article.id) {
                 try await graph.network.send(version.applied(to: .delete(article.id)))
             }
-            output.console.print("deleted article \(article.id)")
+            output.console.print("deleted article \(article.id.description.onOneLine)")
             try output.console.printObject(["deleted": article.id.rawValue])
         }
     }

@@ -42,10 +42,14 @@ struct ListCommand: AsyncParsableCommand {
                 guard next == nil || seen.insert(next).inserted else {
                     throw Failure("the server's pages lead in a circle; stopped after \(seen.count) pages", .refused)
                 }
+                guard seen.count <= APICommand.maximumPages else {
+                    throw Failure("the server's pages do not end; stopped after \(APICommand.maximumPages)", .refused)
+                }
             } while next != nil && articles.count < wanted
             if articles.isEmpty { console.note("no articles; create one with 'articles create'") }
             if let next {
-                console.note("\(articles.count) articles, and more follow: use --all, --limit, or --cursor \(next)")
+                let cursor = next.rawValue.onOneLine
+                console.note("\(articles.count) articles, and more follow: use --all, --limit, or --cursor \(cursor)")
             }
             try console.printObject(
                 ListObject(articles: articles.map { ArticleObject($0) }, nextCursor: next?.rawValue),

@@ -68,18 +68,18 @@ extension LoginCommand.Flow {
             throw Failure("signed in, but the session could not be stored; check with 'articles status'", .store)
         }
         let isOther = earlier.map { $0.user?.id != user.id } ?? false
-        if let earlier, isOther { console.note("note: this replaces the session of \(earlier.name)") }
-        console.print("signed in as \(user.name) (user \(user.id))")
+        if let earlier, isOther { console.note("note: this replaces the session of \(earlier.name.onOneLine)") }
+        console.print("signed in as \(user.name.onOneLine) (user \(user.id.description.onOneLine))")
         let replaced = isOther ? Report.Replaced(user: earlier?.user.map(UserObject.init)) : nil
         try console.printObject(Report(user: UserObject(user), replaced: replaced))
     }
 
     private func permitReplacement(of earlier: EarlierSession) throws {
         guard !options.replace else { return }
-        let question = "signed in as \(earlier.name); end this session and sign in again? [y/N] "
+        let question = "signed in as \(earlier.name.onOneLine); end this session and sign in again? [y/N] "
         guard console.ask(question) == true else {
             throw Failure(
-                "already signed in as \(earlier.name); add --replace to end this session, or use 'articles logout'",
+                "already signed in as \(earlier.name.onOneLine); add --replace to end this session, or use 'articles logout'",
                 .usage)
         }
     }

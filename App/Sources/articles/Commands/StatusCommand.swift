@@ -53,7 +53,7 @@ extension StatusCommand {
 struct StatusObject: Encodable, PrintedObject {
     static let fields = [
         "baseURL", "store", "state", "user", "problem", "expiresAt", "lastEnding", "refreshFailure", "storeFailure",
-        "storeIsWatched", "leaseHolder",
+        "storeIsWatched", "leaseHolder", "signOutIsPending", "journalFailure",
     ]
 
     /// How the last session ended (G24).

@@ -2,7 +2,7 @@ import ArticlesWeb
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Prints all output of the program, and keeps a transcript that can be searched for secrets.
+/// Prints all output of the program, and keeps a transcript of the newest that can be searched for secrets.
 ///
 /// With `--json`, standard output is one object, and text for people is left out.
 final class Console: Sendable {
@@ -37,7 +37,10 @@ final class Console: Sendable {
 
     private static let state = NIOLockedValueBox(OutputState.works)
 
-    /// The output so far, of both streams.
+    /// The most bytes of a transcript. Of a longer one, the newer half stays.
+    static let longestTranscript = 4 * 1_024 * 1_024
+
+    /// The output so far, of both streams: the newest of it.
     var transcript: String { printed.withLockedValue { $0 } }
 
     /// Prints a line for people.
@@ -161,7 +164,11 @@ final class Console: Sendable {
     }
 
     private func put(_ text: String, to stream: FileHandle) {
-        printed.withLockedValue { $0 += text }
+        printed.withLockedValue { printed in
+            printed += text
+            guard printed.utf8.count > Self.longestTranscript else { return }
+            printed = String(decoding: printed.utf8.suffix(Self.longestTranscript / 2), as: UTF8.self)
+        }
         put(Data(text.utf8), to: stream)
     }
 

@@ -22,7 +22,7 @@ struct Terminal: Sendable, Hashable {
         self.isInteractive = isInteractive
         self.hasColor = hasColor
         self.width = min(max(width, 60), 160)
-        columns = width
+        columns = min(max(width, 1), 10_000)
     }
 
     /// The abilities of this process's standard output, or of another descriptor.

@@ -5,7 +5,8 @@ import NIOConcurrencyHelpers
 /// of its folder to read.
 struct FollowedTokenFile: Sendable {
     private let path: String
-    private let mode: mode_t
+    /// The group that may read it, that of its folder. `nil`: none.
+    private let group: gid_t?
     private let isRemoved = NIOLockedValueBox(false)
 
     private var temporary: String { path + ".tmp" }
@@ -14,13 +15,13 @@ struct FollowedTokenFile: Sendable {
     ///
     /// - Throws: ``Failure`` with the command that fixes it.
     init(_ path: String, isGroupReadable: Bool) throws {
-        mode = isGroupReadable ? 0o640 : 0o600
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
         let folder = (self.path as NSString).deletingLastPathComponent
         var status = stat()
         guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw Failure("\(folder) is not a folder; make it: mkdir -m 700 \(folder)", .output)
         }
+        group = isGroupReadable ? status.st_gid : nil
         guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
             throw Failure(
                 "another user can replace files in \(folder); name a folder of yours, or run: chmod go-w \(folder)",
@@ -44,8 +45,9 @@ struct FollowedTokenFile: Sendable {
             defer { close(number) }
             let data = Data((token + "\n").utf8)
             let count = data.withUnsafeBytes { Foundation.write(number, $0.baseAddress, $0.count) }
-            guard count == data.count, fchmod(number, mode) == 0, fsync(number) == 0, rename(temporary, path) == 0
-            else {
+            // The group first: that of this process may be one whose members must not read it.
+            let isShared = group.map { fchown(number, uid_t.max, $0) == 0 && fchmod(number, 0o640) == 0 } ?? true
+            guard count == data.count, isShared, fsync(number) == 0, rename(temporary, path) == 0 else {
                 let number = errno
                 unlink(temporary)
                 throw failure(number)

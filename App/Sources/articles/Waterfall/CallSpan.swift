@@ -137,10 +137,13 @@ struct CallSpan: Hashable, Sendable {
 
 /// Records the network's events for the waterfall.
 final class EventRecorder: NetworkObserver {
+    /// The most events that are kept. What comes after them is not drawn.
+    static let limit = 100_000
+
     private let recorded = NIOLockedValueBox<[NetworkEvent]>([])
 
     func receive(_ event: NetworkEvent) {
-        recorded.withLockedValue { $0.append(event) }
+        recorded.withLockedValue { if $0.count < Self.limit { $0.append(event) } }
     }
 
     /// The events so far.
