@@ -20,6 +20,12 @@ public struct AuthenticatedWebSocket: Sendable {
     /// The connection ended without a closing frame, or with another code.
     public struct ConnectionLost: Error {}
 
+    /// The longest text, in bytes, whole or in fragments; a longer one ends the connection.
+    private static let longestText = 1_024 * 1_024
+
+    /// The longest time from the connection to the response to its handshake.
+    private static let handshakeLimit: TimeAmount = .seconds(10)
+
     private let host: String, port: Int, path: String, refusal: UInt16, provider: any TokenProvider
 
     /// The code `refusal` closes a connection whose token has expired: one of the application's own, 4000 to 4999
@@ -73,8 +79,14 @@ public struct AuthenticatedWebSocket: Sendable {
     private func handshake(_ token: SessionToken) async throws -> Handshake {
         let fields = HTTPHeaders([("Host", "\(host):\(port)"), ("Authorization", "Bearer \(token.value)")])
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: fields)
-        let upgrader = NIOTypedWebSocketClientUpgrader<Handshake> { channel, _ in
-            channel.eventLoop.makeCompletedFuture { .accepted(try .init(wrappingChannelSynchronously: channel)) }
+        let upgrader = NIOTypedWebSocketClientUpgrader<Handshake>(maxFrameSize: Self.longestText) { channel, _ in
+            channel.eventLoop.makeCompletedFuture {
+                let fragments = NIOWebSocketFrameAggregator(
+                    minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 1_024,
+                    maxAccumulatedFrameSize: Self.longestText)
+                try channel.pipeline.syncOperations.addHandler(fragments)
+                return .accepted(try .init(wrappingChannelSynchronously: channel))
+            }
         }
         let upgrade = NIOTypedHTTPClientUpgradeConfiguration(upgradeRequestHead: head, upgraders: [upgrader]) { http in
             http.eventLoop.makeCompletedFuture { .refused(try .init(wrappingChannelSynchronously: http)) }
@@ -84,7 +96,13 @@ public struct AuthenticatedWebSocket: Sendable {
         let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         return try await bootstrap.connect(host: host, port: port) { [pipeline] channel in
             channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: pipeline)
+                let limit = channel.eventLoop.scheduleTask(in: Self.handshakeLimit) {
+                    channel.close(promise: nil)
+                }
+                let response = try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
+                    configuration: pipeline)
+                response.whenComplete { _ in limit.cancel() }
+                return response
             }
         }.get()
     }

@@ -25,7 +25,7 @@ public struct AcmeTokenRefreshHandler: TokenRefreshHandler {
     /// Makes the call once.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         let call = Endpoint<Renewed>.post("keys/renew", json: Renewal(key: request.refreshToken))
-            .allowingLateResponse()  // a late response has the only valid token: wait 120 seconds for it
+            .allowingLateResponse(to: request)  // a late response has the only valid token: wait 120 seconds for it
             .idempotencyKey(request.idempotencyKey, in: "X-Request-Key")
         do {
             return try await network.send(call).keys.result
@@ -60,16 +60,18 @@ private struct Renewed: Decodable {
 
         private enum Name: String, CodingKey { case door, renewal, minutes }
 
-        /// A new refresh token is kept even if the access token beside it is empty: Acme has spent the old one.
+        /// A new refresh token is kept even if what is beside it is missing or invalid: Acme has spent the old one.
         init(from decoder: any Decoder) throws {
             let object = try decoder.container(keyedBy: Name.self)
-            let renewal = try object.decodeIfPresent(String.self, forKey: .renewal)
-            let door = try object.decodeIfPresent(String.self, forKey: .door) ?? ""
+            let renewal = try? object.decodeIfPresent(String.self, forKey: .renewal)
+            let door = (try? object.decodeIfPresent(String.self, forKey: .door)) ?? ""
             guard !door.isEmpty || renewal != nil else {
                 throw DecodingError.valueNotFound(
                     String.self, .init(codingPath: object.codingPath, debugDescription: "no access token"))
             }
-            let minutes = try object.decodeIfPresent(Int.self, forKey: .minutes)
+            // A server's number: as large as it likes, and with a fraction.
+            let minutes = (try? object.decodeIfPresent(Double.self, forKey: .minutes))
+                .flatMap { (0...525_600).contains($0) ? $0 : nil }
             result = TokenRefreshResult(
                 accessToken: door, refreshToken: renewal, expiresIn: minutes.map { .seconds(60 * $0) })
         }

@@ -19,6 +19,13 @@ struct MinimalClient {
         }
         let store = FileTokenStore(application: "notes", account: url.absoluteString)
         let client = NotesClient(url: url, transport: AsyncHTTPClientTransport(), store: store)
+        let listing = Task { try await list(client) }
+        _ = await listing.result
+        await client.session.settle(within: .seconds(20))  // a refresh that is under way has the only valid token
+        try await listing.value
+    }
+
+    private static func list(_ client: NotesClient) async throws {
         if case .signedOut = try await client.session.restore() {
             print("Name, and password on the next line:")
             try await client.signIn(readLine() ?? "", password: readLine() ?? "")

@@ -5,7 +5,7 @@ public import NetworkCore
 ///
 /// The first call that fails so shows the sign-in page, and calls that fail with the same demand meanwhile wait for it.
 /// Each is then sent once more. Where the server demands it again, its caller gets that error: no page is shown twice
-/// for one call.
+/// for one call. Where another user has signed in on the page, the calls of the first one fail with `sessionEnded`.
 ///
 /// ```swift
 /// let sender = StepUpSender(network: network) { challenge in
@@ -34,23 +34,37 @@ public actor StepUpSender {
     /// Sends a request, and once more after the sign-in that its response demands.
     public func send<Response: Sendable>(_ endpoint: Endpoint<Response>) async throws -> Response {
         let known = latest?.number ?? 0
+        var options = RequestOptions()
+        options.continuity = SessionContinuity()  // it is not sent again as another user
         do {
-            return try await network.send(endpoint)
+            return try await network.send(endpoint, options: options)
         } catch let error as NetworkError {
             guard let challenge = error.stepUp else { throw error }
             // The user may have met the demand while the response was on its way.
             let isMet = latest.map { $0.challenge == challenge && $0.number > known } ?? false
             if !isMet { try await signIn(for: challenge) }
-            return try await network.send(endpoint)
+            return try await network.send(endpoint, options: options)
         }
     }
 
     /// One page for all that wait for the same.
     private func signIn(for challenge: StepUpChallenge) async throws {
-        let page = pages[challenge] ?? Task { [stepUp] in try await stepUp(challenge) }
+        let page =
+            pages[challenge]
+            ?? Task {
+                defer { pages[challenge] = nil }
+                try await stepUp(challenge)
+                latest = (challenge, (latest?.number ?? 0) + 1)
+            }
         pages[challenge] = page
-        defer { if pages[challenge] == page { pages[challenge] = nil } }
-        try await page.value
-        if pages[challenge] == page { latest = (challenge, (latest?.number ?? 0) + 1) }
+        // A caller that is cancelled waits no longer, and the page stays for the others.
+        let end = AsyncThrowingStream<Void, any Error> { continuation in
+            Task {
+                if case .failure(let error) = await page.result { continuation.finish(throwing: error) }
+                continuation.finish()
+            }
+        }
+        for try await _ in end {}
+        try Task.checkCancellation()
     }
 }

@@ -23,6 +23,24 @@ import Testing
         #expect(tokens.accessToken == "door-1" && tokens.refreshToken == "renewal-1")
         #expect(tokens.expiresIn == .seconds(900))
     }
+
+    /// Acme has spent the old token, whatever is wrong beside the new one.
+    @Test(
+        arguments: [
+            (#""door": "door-1", "minutes": 9223372036854775807"#, "door-1", nil),
+            (#""door": "door-1", "minutes": -1"#, "door-1", nil),
+            (#""door": "door-1", "minutes": "15""#, "door-1", nil),
+            (#""door": "door-1", "minutes": 1.5"#, "door-1", .seconds(90)), (#""door": 7"#, "", nil),
+            (#""x": 0"#, "", nil),
+        ] as [(String, String, Duration?)])
+    func `a renewed token is kept whatever is beside it`(members: String, door: String, time: Duration?) async throws {
+        let stubs = StubTransport()
+        stubs.add(.any ~> .json(text: #"{"keys": {"renewal": "renewal-1", \#(members)}}"#))
+        let url = try #require(URL(string: "https://acme.example.com"))
+        let handler = AcmeTokenRefreshHandler(network: NetworkClient(baseURL: url, transport: stubs))
+        let tokens = try await handler.refresh(TokenRefreshRequest(refreshToken: "renewal-0"))
+        #expect(tokens.refreshToken == "renewal-1" && tokens.accessToken == door && tokens.expiresIn == time)
+    }
 }
 
 private struct Keys: Encodable, Sendable { let door: String, renewal: String, minutes: Int }

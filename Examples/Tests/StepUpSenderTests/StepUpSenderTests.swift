@@ -87,6 +87,39 @@ import TokenRefresh
         }
     }
 
+    @Test func `a call is not sent again as another user who signs in on the page`() async throws {
+        try await running(issuing: "access-recent") { _, session, network in
+            let sender = StepUpSender(network: network) { _ in
+                let bob = TokenSubject(issuer: "https://id.example.com", id: "bob")
+                try await session.stepUp(TokenRefreshResult(accessToken: "access-recent", subject: bob))
+            }
+            let error = await #expect(throws: NetworkError.self) { try await sender.send(transfer(7)) }
+            #expect(error?.authentication?.code == .sessionEnded)
+            #expect(seen.withLockedValue { $0.transfers } == ["Bearer access-old"])
+        }
+    }
+
+    @Test func `a caller that is cancelled does not wait for the page, which the others still wait for`() async throws {
+        try await running(issuing: "access-recent") { _, session, network in
+            let (shown, show) = AsyncStream.makeStream(of: Void.self)
+            let (closed, close) = AsyncStream.makeStream(of: Void.self)
+            let sender = StepUpSender(network: network) { [ada] _ in
+                show.yield()
+                for await _ in closed {}
+                try await session.stepUp(TokenRefreshResult(accessToken: "access-recent", subject: ada))
+            }
+            let patient = Task { try await sender.send(transfer(7)).amount }
+            _ = await shown.first { _ in true }
+            let hasty = Task { try await sender.send(transfer(8)).amount }
+            while seen.withLockedValue({ $0.transfers.count }) < 2 { await Task.yield() }
+            hasty.cancel()
+            await #expect(throws: CancellationError.self) { try await hasty.value }
+            close.finish()
+            let amount = try await patient.value
+            #expect(amount == 7)
+        }
+    }
+
     @Test func `a user who closes the page keeps the session, and the call fails`() async throws {
         try await running(issuing: "access-recent") { _, session, network in
             let sender = StepUpSender(network: network) { _ in throw CancellationError() }

@@ -17,10 +17,16 @@ extension Endpoint {
     /// - Parameter request: What the refresh engine has asked for. The transport then writes no byte of the call after
     ///   the instant at which another process may count it as not made: the call fails with code `notStarted` (G28).
     /// - Returns: The call.
-    public func allowingLateResponse(to request: TokenRefreshRequest? = nil) -> Self {
+    public func allowingLateResponse(to request: TokenRefreshRequest) -> Self {
+        var call = allowingLateResponse()
+        call.settings.startPermit = request.startPermit
+        return call
+    }
+
+    /// The same call as one of a refresh that spends no token, so that it may start at any time.
+    package func allowingLateResponse() -> Self {
         var call = asTokenCall().timeout(.seconds(120))
         call.settings.purpose = .refresh
-        call.settings.startPermit = request?.startPermit
         return call
     }
 

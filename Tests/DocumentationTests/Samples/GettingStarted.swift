@@ -25,7 +25,7 @@ extension Endpoint where Response == Note {
 
 extension Endpoint where Response == IssuedTokens {
     static func login(_ name: String, password: String) -> Self {
-        .post("login", json: ["name": name, "password": password]).withoutAuthentication()
+        .post("login", json: ["name": name, "password": password]).asTokenCall()
     }
 }
 

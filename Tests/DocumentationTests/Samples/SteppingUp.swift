@@ -13,12 +13,14 @@ private struct SteppingUp {
     }
 
     func transfer(_ amount: Int, over network: any NetworkService, in session: any AuthSession) async throws {
+        var options = RequestOptions()
+        options.continuity = SessionContinuity()
         do {
-            try await network.send(.transfer(amount))
+            try await network.send(.transfer(amount), options: options)
         } catch let error as NetworkError {
             guard let challenge = error.stepUp else { throw error }
             try await session.stepUp(try await signIn(again: challenge))
-            try await network.send(.transfer(amount))
+            try await network.send(.transfer(amount), options: options)
         }
     }
 }

@@ -12,6 +12,6 @@ extension Endpoint where Response == [Book] {
 
 extension Endpoint where Response == IssuedTokens {
     static func login(reader: String, password: String) -> Self {
-        .post("login", json: ["reader": reader, "password": password]).withoutAuthentication()
+        .post("login", json: ["reader": reader, "password": password]).asTokenCall()
     }
 }
