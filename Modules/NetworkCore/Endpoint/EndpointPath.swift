@@ -26,7 +26,7 @@ public struct EndpointPath: Sendable, Hashable {
     let problem: String?
 
     /// The values that no description shows.
-    let secrets: [String]
+    package let secrets: [String]
 
     /// What may be shown of the path.
     var redaction: Redaction { secrets.isEmpty ? .standard : Redaction(secrets: secrets) }
@@ -58,6 +58,11 @@ public struct EndpointPath: Sendable, Hashable {
     /// Tokens are sent only if its origin is allowed to receive them (G15).
     public static func url(_ url: URL) -> EndpointPath {
         EndpointPath(target: .absolute(url), problem: nil)
+    }
+
+    /// The same for a link that may quote the secrets of the path before it.
+    package static func url(_ url: URL, hiding secrets: [String]) -> EndpointPath {
+        EndpointPath(target: .absolute(url), problem: nil, secrets: secrets)
     }
 
     private init(target: Target, problem: String?, secrets: [String] = []) {

@@ -37,8 +37,8 @@ public struct ContentDisposition: Sendable, Hashable {
 
     /// The file name that the server proposes, in the form that is safe to use: `filename*`, or else `filename`.
     ///
-    /// It is one component of a path, without folders, control characters and characters that change the direction of
-    /// text, does not begin with a dot, and has at most ``maximumFileNameLength`` bytes. `nil`: there is none, or
+    /// It is one component of a path, without folders, control characters, characters that change the direction of text
+    /// and bytes that are no text, does not begin with a dot, and has at most ``maximumFileNameLength`` bytes. `nil`: there is none, or
     /// nothing of it is safe.
     public var fileName: String? {
         parameters["filename*"].flatMap(Self.safeFileName) ?? parameters["filename"].flatMap(Self.safeFileName)
@@ -52,7 +52,7 @@ public struct ContentDisposition: Sendable, Hashable {
         let visible = last.filter { scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
-            default: true
+            default: scalar != "\u{FFFD}"
             }
         }
         let isEdge = { (scalar: Unicode.Scalar) in scalar == "." || scalar.properties.isWhitespace }
@@ -66,16 +66,23 @@ public struct ContentDisposition: Sendable, Hashable {
         let dot = name.lastIndex(of: ".")
         let suffix = dot.map { String(name[$0...]) } ?? ""
         let isExtension = !suffix.isEmpty && suffix.utf8.count <= 32
-        let stem = isExtension ? String(name[..<(dot ?? name.endIndex)]) : name
+        let stem = isExtension ? name[..<(dot ?? name.endIndex)] : name[...]
         let room = maximumFileNameLength - (isExtension ? suffix.utf8.count : 0)
+        return stem.prefix(bytes: room) + (isExtension ? suffix : "")
+    }
+}
+
+extension Substring {
+    /// The start of the text in at most so many bytes of UTF-8.
+    func prefix(bytes count: Int) -> String {
         var kept = String.UnicodeScalarView()
         var length = 0
-        for scalar in stem.unicodeScalars {
+        for scalar in unicodeScalars {
             length += UTF8.width(scalar)
-            guard length <= room else { break }
+            guard length <= count else { break }
             kept.append(scalar)
         }
-        return String(kept) + (isExtension ? suffix : "")
+        return String(kept)
     }
 }
 

@@ -24,6 +24,9 @@ struct Download {
     /// last: each such failure halves it.
     static let (longestPart, shortestPart): (Int64, Int64) = (16 * 1_024 * 1_024, 64 * 1_024)
 
+    /// The most responses in a row that end the rest of the file after less than the shortest part (G25).
+    static let mostShortParts = 64
+
     /// Whether the request may be sent again for the rest of the file: it is a `GET`.
     let isResumable: Bool
     let options: DownloadOptions
@@ -62,12 +65,21 @@ struct Download {
             var resumptions = file.canResume ? 1 : 0
             var failures = 0
             var part: Int64?
+            var shortParts = 0
             while true {
                 do {
+                    let before = file.length
                     let head = try await receive(into: &file, part: part)
                     try Task.checkCancellation()
-                    // A part that ends before the file does has brought one byte at least, so these requests end.
-                    guard file.isWhole else { continue }
+                    // A part that ends before the file does has brought one byte at least.
+                    guard file.isWhole else {
+                        shortParts = file.length - before < Self.shortestPart ? shortParts + 1 : 0
+                        guard shortParts <= Self.mostShortParts else {
+                            let reason = "the server sends the file in parts of a few bytes"
+                            throw NetworkError(.invalidResponse, reason: reason, response: head)
+                        }
+                        continue
+                    }
                     let url = try commit(file, head)
                     return DownloadedFile(url: url, size: file.length, head: head, resumptions: resumptions)
                 } catch let failure as NetworkError where failure.code == .readTooSlowly && file.canResume {

@@ -182,13 +182,6 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     private static let mostNames = 1_000
 }
 
-extension Substring {
-    /// The start of the text in at most so many bytes of UTF-8.
-    fileprivate func prefix(bytes count: Int) -> String {
-        String(decoding: utf8.prefix(count), as: UTF8.self).trimmingCharacters(in: ["\u{FFFD}"])
-    }
-}
-
 extension NetworkError.Code {
     /// A file for a response cannot be created, written or put in its place.
     public static let fileFailed = Self(rawValue: "fileFailed")

@@ -115,7 +115,7 @@ extension NetworkService {
             options.continuity = options.continuity ?? SessionContinuity()
             return { [options] url in
                 var (endpoint, options) = (endpoint, options)
-                if let url { (endpoint.path, endpoint.query) = (.url(url), [:]) }
+                if let url { (endpoint.path, endpoint.query) = (.url(url, hiding: endpoint.path.secrets), [:]) }
                 let sent = SentHead()
                 options.interceptors.append(sent)
                 let (items, head) = try await send(endpoint.map { ($0, $1) }, options: options)

@@ -210,6 +210,16 @@ struct DownloadTests: DownloadSuite {
         }
     }
 
+    /// A server chooses the name, also with bytes that are no text.
+    @Test func `no file of a folder gets a name that hides it`() throws {
+        for name in ["\u{FFFD}.bashrc", ".\u{FFFD}.bashrc", "\u{FFFD}", "\u{FFFD}.\u{FFFD}"] {
+            let safe = ContentDisposition.safeFileName(name) ?? "fallback"
+            let url = try ReplacementFile.reserve(safe, in: folder)
+            #expect(!url.lastPathComponent.hasPrefix(".") && !url.lastPathComponent.contains("\u{FFFD}"))
+        }
+        #expect(try ReplacementFile.reserve("\u{FFFD}.rc", in: folder).lastPathComponent == "\u{FFFD}.rc")
+    }
+
     @Test func `a file that cannot take its name leaves none in the folder`() throws {
         var file = try PartialFile(of: folder.appendingPathComponent("download"), keepsFile: false)
         try file.append(Data("new".utf8))

@@ -41,6 +41,17 @@ struct PagedSequenceTests {
         #expect(server.requests.allSatisfy { $0["X-Key"] == "k" })
     }
 
+    @Test func `G17: the secret of a path is none of the link's either, though the server quotes it`() async throws {
+        let server = try servers.start { request in
+            request.target.hasSuffix("2") ? .respond(500) : Self.page("[1]", next: "/links/canary-1/items?page=2")
+        }
+        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
+        let endpoint = Endpoint<[Int]>.get("links/\(secret: "canary-1")/items")
+        let error = try #require(await networkError { try await read(client.pages(endpoint)) })
+        #expect(server.requests.map(\.target).last == "/links/canary-1/items?page=2")
+        #expect(!"\(error) \(String(describing: error.request))".contains("canary"))
+    }
+
     @Test func `a next page of another origin is refused`() async throws {
         let other = try servers.start { _ in Self.page("[3]", next: nil) }
         let server = try servers.start { _ in Self.page("[1]", next: "\(other.url)/items") }
