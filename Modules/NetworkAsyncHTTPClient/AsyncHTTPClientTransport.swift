@@ -127,7 +127,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             throw HTTPTransportError(.transportFailed, reason: "the transport was shut down")
         }
         let lane = lane(to: origin, use: use)
-        let exchange = Exchange(request, deadlines: deadlines, unreadLimit: limits.unreadBytes)
+        let exchange = Exchange(request, deadlines: deadlines, unreadLimit: max(1, limits.unreadBytes))
         let driver = AsyncHTTPClientDriver(exchange, over: client, on: lane.eventLoops)
         return try await exchange.response(from: driver, through: lane.exchanges)
     }

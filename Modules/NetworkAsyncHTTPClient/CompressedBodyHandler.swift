@@ -30,6 +30,10 @@ final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandle
     /// Of zlib, for a window of 32 KiB (RFC 1950 §2.2).
     private static let zlibHeader: [UInt8] = [0x78, 0x9C]
 
+    /// A member, and the format of zlib, of no bytes.
+    private static let emptyMember: [UInt8] = memberHeader + [0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    private static let emptyZlib: [UInt8] = zlibHeader + [3, 0, 0, 0, 0, 1]
+
     private let decoded: DecodedBodyHandler
     private var coding = Coding.other
     /// The head of the response, for its members.
@@ -139,6 +143,9 @@ final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandle
     private func end(_ context: ChannelHandlerContext) {
         switch coding {
         case .other: break
+        // A server that has nothing to compress may send nothing. The decompressor would call it cut short.
+        case .gzip where !hasMember: fire(ByteBuffer(bytes: Self.emptyMember), context)
+        case .deflate(let held) where held.readableBytes == 0: fire(ByteBuffer(bytes: Self.emptyZlib), context)
         case .gzip(_, let held), .deflate(let held): fire(held, context)
         case .bareDeflate: fire(ByteBuffer(integer: decoded.checksum?.value ?? 0), context)
         }

@@ -26,6 +26,8 @@ package final class Exchange: Sendable {
         var lane: ExchangeLane?
         /// Its place among the deadlines, and when it is called there.
         var watch: (id: UInt64, at: Duration)?
+        /// The numbers of the last watch, and of the last one that was called.
+        var watches: (last: Int, called: Int) = (0, 0)
         var lastWaiter = 0
 
         /// The first limit to be reached, unless a watch comes before it.
@@ -156,10 +158,16 @@ package final class Exchange: Sendable {
     private func watch(noLaterThan latest: Duration? = nil) {
         while let limit = state.withLock({ $0.unwatchedLimit(of: request) }) {
             let at = min(limit.at, latest ?? limit.at)
+            let number = state.withLock { state in
+                state.watches.last += 1
+                return state.watches.last
+            }
             // It is kept until it ends: then the limit is removed. A weak reference would slow every other one down.
-            let added = deadlines.add(at: at) { self.checkLimit() }
+            let added = deadlines.add(at: at) { self.checkLimit(number) }
             let (replaced, isFirst) = state.withLock { state -> (UInt64?, Bool) in
                 guard !state.exchange.isEnded else { return (added, true) }
+                // It was called before this line: what is watched now has come after it.
+                guard state.watches.called < number else { return (nil, true) }
                 defer { state.watch = (added, at) }
                 // Meanwhile a connection may have brought an earlier one.
                 return (state.watch?.id, state.exchange.limit(of: request).map { $0.at >= at } ?? true)
@@ -169,9 +177,9 @@ package final class Exchange: Sendable {
         }
     }
 
-    private func checkLimit() {
+    private func checkLimit(_ number: Int) {
         let limit = state.withLock { state in
-            state.watch = nil
+            (state.watches.called, state.watch) = (max(state.watches.called, number), nil)
             return state.exchange.limit(of: request)
         }
         guard let limit else { return }

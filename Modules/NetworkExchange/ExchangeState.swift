@@ -298,7 +298,7 @@ package struct ExchangeLimit: Sendable, Hashable {
 
     /// The error of an exchange that has reached it.
     package var error: HTTPTransportError {
-        isIdle ? .idle(for: length, hasHead: wait == .responseBody) : .waited(for: wait, atMost: length)
+        isIdle ? .idle(for: length, waitingFor: wait) : .waited(for: wait, atMost: length)
     }
 }
 
@@ -316,6 +316,9 @@ extension ExchangeState {
             return ExchangeLimit(
                 at: deadline, wait: isSent || hasHead ? wait : .connection, length: longest, isIdle: false)
         }
-        return idleAt.map { ExchangeLimit(at: $0, wait: wait, length: request.idleTimeout, isIdle: true) }
+        return idleAt.map {
+            let reached = sentAt == nil && !hasHead ? NetworkError.Wait.connection : wait
+            return ExchangeLimit(at: $0, wait: reached, length: request.idleTimeout, isIdle: true)
+        }
     }
 }

@@ -31,9 +31,8 @@ extension HTTPTransportError {
     }
 
     /// The idle timeout passed.
-    package static func idle(for timeout: Duration, hasHead: Bool) -> Self {
-        let wait = hasHead ? NetworkError.Wait.responseBody : .responseHead
-        return Self(.timedOut, reason: "nothing was sent or received for \(timeout.inWords)", waitedFor: wait)
+    package static func idle(for timeout: Duration, waitingFor wait: NetworkError.Wait) -> Self {
+        Self(.timedOut, reason: "nothing was sent or received for \(timeout.inWords)", waitedFor: wait)
     }
 }
 

@@ -45,6 +45,13 @@ import Testing
         }
     }
 
+    @Test(arguments: ["gzip", "x-gzip", "deflate"])
+    func `a body without a byte is empty`(coding: String) async throws {
+        let transport = AsyncHTTPClientTransport()
+        for _ in 0..<2 { #expect(try await Self.body(coding, [], over: transport) == Data()) }
+        #expect(try await Self.body("gzip", [Data.members], over: transport) == Self.text)
+    }
+
     @Test func `content that looks like another member is content`() async throws {
         let transport = AsyncHTTPClientTransport()
         let content = try await Self.body("gzip", [Self.misleading], over: transport)

@@ -169,7 +169,7 @@ struct ExchangeTests {
         await driver.started.pass()
         await clock.advance(by: .seconds(5), whenAsleep: 1)
         let error = await #expect(throws: HTTPTransportError.self) { try await task.value }
-        #expect(error?.code == .timedOut && error?.waitedFor == .responseHead)
+        #expect(error?.code == .timedOut && error?.waitedFor == .connection)
     }
 
     @Test func `a reader that waits is resumed once for what arrives together, and before the end`() async throws {
@@ -208,7 +208,7 @@ struct ExchangeTests {
         await driver.started.pass()
         await clock.advance(by: .seconds(5), whenAsleep: 1)
         let error = await #expect(throws: HTTPTransportError.self) { try await task.value }
-        #expect(error?.code == .timedOut && error?.waitedFor == .responseHead)
+        #expect(error?.code == .timedOut && error?.waitedFor == .connection)
     }
 
     @Test func `activity prolongs the idle time`() async throws {

@@ -87,8 +87,17 @@ private struct SuccessfulEnvelope<Value: Decodable>: Decodable {
 
     init(from decoder: any Decoder) throws {
         if let flag = try? SuccessFlag(from: decoder) { try flag.check() }
-        data = try decoder.container(keyedBy: Key.self).decode(Value.self, forKey: .data)
+        let object = try decoder.container(keyedBy: Key.self)
+        if !object.contains(.data), let absent = (Value.self as? any ExpressibleByNilLiteral.Type)?.absent as? Value {
+            data = absent
+        } else {
+            data = try object.decode(Value.self, forKey: .data)
+        }
     }
+}
+
+extension ExpressibleByNilLiteral {
+    fileprivate static var absent: Self { nil }
 }
 
 /// A value in an envelope, or alone.

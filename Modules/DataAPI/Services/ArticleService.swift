@@ -43,14 +43,17 @@ public struct ArticleService: Sendable {
         try await network.send(.article(id))
     }
 
-    /// Creates an article. A repeated call does not create a second one.
+    /// Creates an article. What the client sends again, and another call with the same key, creates no second one.
     ///
-    /// - Parameter draft: The content.
+    /// - Parameters:
+    ///   - draft: The content.
+    ///   - key: The key by which the server knows a call that is made again. `nil`: a new one for each call.
     /// - Returns: The article as the server has stored it.
     /// - Throws: `NetworkError`, or `CancellationError`. The article may have been created.
     @discardableResult
-    public func create(_ draft: ArticleDraft) async throws -> Article {
-        try await network.send(.create(draft))
+    public func create(_ draft: ArticleDraft, key: String? = nil) async throws -> Article {
+        let call = Endpoint.create(draft)
+        return try await network.send(key.map(call.idempotent(key:)) ?? call)
     }
 
     /// Changes an article of the signed-in user.

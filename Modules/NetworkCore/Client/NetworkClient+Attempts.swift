@@ -20,6 +20,7 @@ extension NetworkClient {
         var visited: [HTTPRequestHead] = []
         while true {
             let response = try await perform(&call)
+            call.renewDeadline(at: clock.uptime)
             call.authentication?.note(response.head, from: call.head.url, after: clock.uptime - call.startedAt)
             let decision = policy.decision(
                 for: response.head,
@@ -111,6 +112,7 @@ extension NetworkClient {
         do {
             return try await exchange(call)
         } catch let error as HTTPTransportError where call.isRepeated(after: error.repetition) {
+            call.renewDeadline(at: clock.uptime)
             try await renewProof(of: &call)
             return try await exchange(call)
         }
@@ -224,6 +226,7 @@ extension NetworkClient {
     ///
     /// - Throws: The failure, when it is not sent again, its body cannot be, or the pause would outlast the deadline.
     func pauseBeforeRetry(after failure: NetworkError, of call: inout CallState) async throws -> Duration {
+        call.renewDeadline(at: clock.uptime)
         if let left = call.timeLeft(at: clock.uptime), left <= .zero { throw failure }
         let isReplayable = call.body.isReplayable
         var decision =

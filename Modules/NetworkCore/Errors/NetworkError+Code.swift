@@ -74,7 +74,8 @@ extension NetworkError.Code {
     /// No connection could be made, or it was lost.
     public static let connectionFailed = Self(rawValue: "connectionFailed")
 
-    /// Nothing was sent or received during the idle timeout.
+    /// A time limit was reached: the deadline of the call or of one of its waits, the idle timeout, in which nothing was
+    /// sent or received, or the minimum rate of a transfer. ``NetworkError/waitedFor`` says what it waited for.
     public static let timedOut = Self(rawValue: "timedOut")
 
     /// A proxy requires credentials, or does not accept those it was sent. It is the proxy's response, never the
@@ -99,7 +100,8 @@ extension NetworkError.Code {
     /// The response could not be decoded as the expected type.
     public static let decodingFailed = Self(rawValue: "decodingFailed")
 
-    /// The head of the response contradicts itself: two lengths, or two targets of a redirect.
+    /// The response is no valid HTTP, its head contradicts itself, as by two lengths or two targets of a redirect, its
+    /// compression is damaged, or a part of a file is not the one that was requested.
     public static let invalidResponse = Self(rawValue: "invalidResponse")
 
     /// The response is larger than the configuration allows.

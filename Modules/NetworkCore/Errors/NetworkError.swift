@@ -141,7 +141,10 @@ extension NetworkError {
     /// The error with the response that it is about.
     func with(_ response: HTTPResponse, readBy format: any ResponseFormat) -> NetworkError {
         var copy = self
-        copy.body = response.body.isEmpty ? nil : response.body.prefix(Self.maximumBodyLength)
+        // A copy: a slice would keep the whole body.
+        let isLong = response.body.count > Self.maximumBodyLength
+        let kept = isLong ? Data(response.body.prefix(Self.maximumBodyLength)) : response.body
+        copy.body = kept.isEmpty ? nil : kept
         copy.bodyLength = response.body.count
         copy.format = format
         return copy

@@ -184,7 +184,8 @@ extension Redaction {
     private static let sensitiveParts = [
         "token", "secret", "password", "passwd", "passphrase", "passcode", "signature", "credential", "session", "auth",
         "apikey", "accesskey", "subscriptionkey", "privatekey", "secretkey", "signingkey", "functionskey", "assertion",
-        "jwt", "saml", "cookie", "verifier", "bearer", "ticket", "csrf", "xsrf",
+        "jwt", "saml", "cookie", "verifier", "bearer", "ticket", "csrf", "xsrf", "otpcode", "smscode", "mfacode",
+        "logincode", "recoverycode", "backupcode", "verificationcode", "confirmationcode", "securitycode", "accesscode",
     ]
     private static let sensitiveNames: Set = [
         "code", "sig", "key", "pin", "otp", "totp", "pwd", "pw", "pass", "hmac", "sid", "state", "nonce", "refresh",

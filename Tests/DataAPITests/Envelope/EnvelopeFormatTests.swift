@@ -41,6 +41,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        #"{"success":true}"#, #"{"success":true,"data":null}"#, #"{"success":true,"data":{"id":7,"title":"x"}}"#,
+    ])
+    func `an optional type accepts an envelope without data`(body: String) throws {
+        for plain in [false, true] {
+            let item = try EnvelopeFormat(acceptsPlainValues: plain).value(Item?.self, from: response(body))
+            #expect((item == nil) == !body.contains("7"))
+        }
+    }
+
     @Test func `the error of an envelope is read as that of plain JSON`() {
         let error = response(#"{"success":false,"code":"NOT_FOUND","message":"No"}"#, status: 404)
         #expect(EnvelopeFormat().failure(from: error) == ServerError(code: "NOT_FOUND", message: "No"))

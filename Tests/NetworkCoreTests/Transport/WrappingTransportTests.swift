@@ -20,6 +20,26 @@ struct WrappingTransportTests {
         }
     }
 
+    /// Prints each request, as a log does.
+    struct Printing: HTTPTransport {
+        let next: any HTTPTransport
+        let printed: Recorder<String>
+
+        func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+            printed.record("\(request)")
+            return try await next.perform(request)
+        }
+    }
+
+    @Test func `G17: a request that it prints shows no secret of the path`() async throws {
+        let printed = Recorder<String>()
+        let client = NetworkClient(
+            baseURL: baseURL, transport: Printing(next: StubTransport(.any ~> .status(204)), printed: printed))
+        try await client.send(Endpoint<Void>.post("links/\(secret: "canary-1")/open", body: .none))
+        #expect(printed.values.count == 1 && printed.values[0].contains("links"))
+        #expect(!printed.values[0].contains("canary"))
+    }
+
     @Test func `it sees the session of the call also where a redirect has left the origin of the token`() async throws {
         let target = "https://cdn.example.com/photo"
         let stubs = StubTransport(
