@@ -35,7 +35,8 @@ import Testing
         ] as [(String, String, Duration?)])
     func `a renewed token is kept whatever is beside it`(members: String, door: String, time: Duration?) async throws {
         let stubs = StubTransport()
-        stubs.add(.any ~> .json(text: #"{"keys": {"renewal": "renewal-1", \#(members)}}"#))
+        let body = Data(#"{"keys": {"renewal": "renewal-1", \#(members)}}"#.utf8)
+        stubs.add(.any ~> .status(200, headers: ["Content-Type": "application/json"], body: body))
         let url = try #require(URL(string: "https://acme.example.com"))
         let handler = AcmeTokenRefreshHandler(network: NetworkClient(baseURL: url, transport: stubs))
         let tokens = try await handler.refresh(TokenRefreshRequest(refreshToken: "renewal-0"))

@@ -38,7 +38,7 @@ struct OutputOptions<Object: PrintedObject>: ParsableArguments {
         let object = "Print exactly one JSON object on standard output"
         guard !Object.fields.isEmpty else { return ArgumentHelp("\(object).", valueName: "fields") }
         return ArgumentHelp(
-            "\(object), with these fields only: \(Object.fields.joined(separator: ",")).", valueName: "fields")
+            "\(object), with these fields only: \(Object.fields.joined(separator: ", ")).", valueName: "fields")
     }
 }
 
