@@ -1,5 +1,4 @@
 import ArticlesUI
-import AuthInterface
 import Foundation
 import Observation
 
@@ -14,7 +13,7 @@ final class WebWindow {
     private var workCount = 0
     private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
     private var isClosed = false
-    private var forms: (session: SessionID?, number: Int) = (nil, 0)
+    private var forms: (session: AnyHashable?, number: Int) = (nil, 0)
 
     init(services: ScreenServices, configuration: WebServer.Configuration) {
         app = AppModel(services: services)
@@ -110,7 +109,7 @@ final class WebWindow {
     /// The number of the session that is shown, which its forms carry: a form of another one does nothing, so that
     /// what one user has typed is not sent as the next one.
     var formNumber: Int {
-        var session: SessionID?
+        var session: AnyHashable?
         if case .main(let main) = app.root { session = main.session }
         if session != forms.session { forms = (session, forms.number + 1) }
         return forms.number

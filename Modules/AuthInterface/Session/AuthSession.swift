@@ -38,8 +38,8 @@ public protocol AuthSession: Sendable {
     /// The default signs in.
     ///
     /// - Throws: As ``signIn(_:)``. `invalidTokens` also where the new access token is bound to another key than the
-    ///   old refresh token, which stays (G34). `storeUnavailable` while the session is not known, as the store cannot be
-    ///   read: pass the tokens again.
+    ///   old refresh token, which stays (G34). `storeUnavailable` while the session is not known, as the store cannot
+    ///   be read: pass the tokens again.
     func stepUp(_ tokens: TokenRefreshResult) async throws
 
     /// Refreshes the tokens now, expired or not: on a splash screen, or after the user's rights changed.

@@ -74,8 +74,8 @@ extension NetworkError.Code {
     /// No connection could be made, or it was lost.
     public static let connectionFailed = Self(rawValue: "connectionFailed")
 
-    /// A time limit was reached: the deadline of the call or of one of its waits, the idle timeout, in which nothing was
-    /// sent or received, or the minimum rate of a transfer. ``NetworkError/waitedFor`` says what it waited for.
+    /// A time limit was reached: the deadline of the call or of one of its waits, the idle timeout, in which nothing
+    /// was sent or received, or the minimum rate of a transfer. ``NetworkError/waitedFor`` says what it waited for.
     public static let timedOut = Self(rawValue: "timedOut")
 
     /// A proxy requires credentials, or does not accept those it was sent. It is the proxy's response, never the

@@ -38,8 +38,8 @@ public struct ContentDisposition: Sendable, Hashable {
     /// The file name that the server proposes, in the form that is safe to use: `filename*`, or else `filename`.
     ///
     /// It is one component of a path, without folders, control characters, characters that change the direction of text
-    /// and bytes that are no text, does not begin with a dot, and has at most ``maximumFileNameLength`` bytes. `nil`: there is none, or
-    /// nothing of it is safe.
+    /// and bytes that are no text, does not begin with a dot, and has at most ``maximumFileNameLength`` bytes. `nil`:
+    /// there is none, or nothing of it is safe.
     public var fileName: String? {
         parameters["filename*"].flatMap(Self.safeFileName) ?? parameters["filename"].flatMap(Self.safeFileName)
     }

@@ -37,8 +37,8 @@ struct AccessMiddleware: RouterMiddleware {
         }
     }
 
-    /// Sets the cookie, and leads to the first page. After a link on a page of another site, a browser does not send the
-    /// cookie with a redirect, and does with what a page of this server leads to.
+    /// Sets the cookie, and leads to the first page. After a link on a page of another site, a browser does not send
+    /// the cookie with a redirect, and does with what a page of this server leads to.
     private func welcome(_ request: Request) -> Response {
         var response = Response(status: .seeOther, headers: [.location: "/"])
         if request.headers[.secFetchSite] == "cross-site" || request.headers[.secFetchSite] == "same-site" {
