@@ -112,7 +112,10 @@ import Testing
         #expect(follower.state == .unknown)
         // G26: no read follows that would hang too.
         let later = Task { try await follower.restore() }
-        for _ in 0..<6 { try await clock.advance(by: .seconds(2), until: { true }) }
+        for _ in 0..<6 {
+            clock.advance(by: .seconds(2))
+            for _ in 0..<200 { await Task.yield() }
+        }
         #expect(gate.arrivals == 1)
         later.cancel()
         store.recover(.load)

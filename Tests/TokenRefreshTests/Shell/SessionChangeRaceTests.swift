@@ -60,6 +60,22 @@ import Testing
         #expect(bench.events.count("signedIn") == 1)
     }
 
+    @Test func `G9: that revocation is cancelled before the tokens of the next session are stored`() async throws {
+        let bench = try await Bench.signedIn()
+        bench.revocation.affectsAll()
+        let gate = bench.revocation.hold()
+        let signOut = Task { try await bench.engine.signOut() }
+        await gate.arrivals(atLeast: 1)
+        let save = bench.store.hold(.save, .before)
+        let signIn = Task { try await bench.signIn("ada") }
+        await bench.revocation.cancellations(atLeast: 1)
+        #expect(bench.engine.state == .signedOut(.byUser))
+        save.open()
+        gate.open()
+        try await signOut.value
+        _ = try await signIn.value
+    }
+
     /// A step-up page ends in another request of a server than the one that was challenged, often on another host.
     @Test func `G32: a step-up by an engine that has not read its store is one of the session that it holds`()
         async throws
