@@ -230,13 +230,11 @@ struct FollowerMachine: Sendable {
             change(to: .signedOut(isOld ? .never : tombstone.reason, ended: tombstone.date))
         case .following(let tokens):
             if tokens.session != tombstone.session {
-                // One that comes late, or once more.
-                guard !isKnown else { return }
                 switch history.isReplaced(bySessionOf: tombstone, at: moment.now.date) {
                 case false?: return
                 case true?: history.recordEnding(of: tokens.session)
-                // If it goes on, its next bundle brings it back.
-                case nil: break
+                // If the session goes on, its next bundle brings it back. The same ending once more says nothing new.
+                case nil: if isKnown { return }
                 }
             }
             change(to: .signedOut(tombstone.reason, ended: tombstone.date))
