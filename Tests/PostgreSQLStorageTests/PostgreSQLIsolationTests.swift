@@ -117,7 +117,7 @@ extension PostgreSQLServer {
 
     /// Runs a statement in a transaction that stays open.
     func hold(_ text: String) async throws -> HeldLock {
-        let limits = PostgreSQLLimits().with { $0.cipher = .seconds(3_600) }  // the transaction is idle for long
+        let limits = PostgreSQLLimits.patient  // it waits for readers of a table, and is idle for long
         let connection = PooledConnection(
             ConnectionString(connection),
             limits: limits,
