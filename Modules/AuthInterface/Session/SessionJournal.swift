@@ -56,9 +56,13 @@ public struct PendingSignOut: Sendable, Hashable {
     /// The sessions that it ends, and no other.
     public var sessions: Set<SessionID>
 
-    /// Whether the store could not be read then: it also ends the session that is found, unless that one is known to
-    /// have begun after ``date``.
+    /// Whether the store could not be read then: it also ends the session that is found, unless that one is
+    /// ``spared``, or known to have begun after ``date``.
     public var includesUnread: Bool
+
+    /// The sessions that have begun since, the latest last: none of them is the one that was found unread, whatever a
+    /// clock that was set says of their beginning.
+    public var spared: [SessionID] = []
 
     /// Why the sessions end.
     public let reason: SignOutReason
@@ -99,7 +103,7 @@ extension SessionJournalEntry: Codable {
 
 extension PendingSignOut: Codable {
     private enum CodingKeys: String, CodingKey {
-        case sessions, unread, end
+        case sessions, unread, spared, end
     }
 
     /// Decodes a sign-out.
@@ -109,6 +113,8 @@ extension PendingSignOut: Codable {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         sessions = Set(try fields.decode([SessionID].self, forKey: .sessions))
         includesUnread = try fields.decodeIfPresent(Bool.self, forKey: .unread) ?? false
+        // An older version does not know it.
+        spared = try fields.decodeIfPresent([SessionID].self, forKey: .spared) ?? []
         // The reason is written as that of a tombstone.
         let end = try fields.decode(SessionTombstone.self, forKey: .end)
         (reason, date) = (end.reason, end.date)
@@ -122,6 +128,7 @@ extension PendingSignOut: Codable {
         let names = sessions.sorted { $0.rawValue < $1.rawValue }
         try fields.encode(names, forKey: .sessions)
         if includesUnread { try fields.encode(true, forKey: .unread) }
+        if !spared.isEmpty { try fields.encode(spared, forKey: .spared) }
         let end = SessionTombstone(session: names.first ?? SessionID(rawValue: ""), reason: reason, date: date)
         try fields.encode(end, forKey: .end)
     }

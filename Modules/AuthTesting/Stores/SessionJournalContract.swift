@@ -125,9 +125,10 @@ public enum SessionJournalContract {
         }
         let seen = SessionSighting(session: SessionID(), date: date, store: "the \"Keychain\"")
         let details = SessionEnding(status: 400, code: "invalid_grant", date: date)
+        var sparing = ending(.application("disabled"), unread: true)
+        sparing.spared = [SessionID(rawValue: "third"), SessionID(rawValue: "fourth")]
         return [
-            SessionJournalEntry(
-                seen: seen, pending: [ending(.byUser), ending(.application("disabled"), unread: true)]),
+            SessionJournalEntry(seen: seen, pending: [ending(.byUser), sparing]),
             SessionJournalEntry(pending: [ending(.expired(details)), ending(.never), ending(.moved)]),
             SessionJournalEntry(seen: SessionSighting(session: SessionID())),
         ]

@@ -9,6 +9,8 @@ struct JournalEdit: Hashable, Sendable {
         case seen(SessionID, at: Date)
         /// A sign-out that the store is about to take.
         case ending(PendingSignOut)
+        /// A session that the store is about to take begins after every sign-out that waits for the first read.
+        case sparing(SessionID)
         /// Sessions that are known not to be in the store any more.
         case ended(Set<SessionID>)
         /// What an entry says is over: the store holds other content since.
@@ -19,8 +21,8 @@ struct JournalEdit: Hashable, Sendable {
 
     var notes: [Note] = []
 
-    /// More sign-outs than these, or more notes than these, are not kept: the oldest go first.
-    static let (pendingLimit, noteLimit) = (8, 32)
+    /// More sign-outs than these, sessions that one spares, or notes, are not kept: the oldest go first.
+    static let (pendingLimit, sparedLimit, noteLimit) = (8, 8, 32)
 
     /// What the journal is to hold. `date`: now, when the journal takes the change, however late that is.
     func applied(to entry: SessionJournalEntry, store: String, at date: Date) -> SessionJournalEntry {
@@ -40,6 +42,11 @@ extension JournalEdit.Note {
             }
             entry.pending.removeAll { $0.isIncluded(in: new) }
             entry.pending = (entry.pending + [new]).suffix(JournalEdit.pendingLimit)
+        case .sparing(let session):
+            for index in entry.pending.indices where entry.pending[index].includesUnread {
+                let others = entry.pending[index].spared.filter { $0 != session }
+                entry.pending[index].spared = (others + [session]).suffix(JournalEdit.sparedLimit)
+            }
         case .ended(let sessions):
             if let seen = entry.seen, sessions.contains(seen.session) { entry.seen = nil }
             entry.pending = entry.pending.compactMap { $0.without(sessions) }
@@ -47,7 +54,9 @@ extension JournalEdit.Note {
             if entry.seen?.session == found.seen?.session { entry.seen = nil }
             entry.pending.removeAll(where: found.pending.contains)
         case .readOrReplaced:
-            for index in entry.pending.indices { entry.pending[index].includesUnread = false }
+            for index in entry.pending.indices {
+                (entry.pending[index].includesUnread, entry.pending[index].spared) = (false, [])
+            }
             entry.pending.removeAll { $0.sessions.isEmpty }
         }
     }
@@ -56,7 +65,8 @@ extension JournalEdit.Note {
 extension PendingSignOut {
     /// Whether another sign-out ends all that this one ends.
     fileprivate func isIncluded(in other: PendingSignOut) -> Bool {
-        sessions.isSubset(of: other.sessions) && (!includesUnread || other.includesUnread)
+        guard sessions.isSubset(of: other.sessions) else { return false }
+        return !includesUnread || (other.includesUnread && other.spared.allSatisfy(spared.contains))
     }
 
     /// Whether a session that was seen is to end. One that was first seen later may have begun later, as where a write
@@ -81,7 +91,8 @@ extension PendingSignOut {
     /// Whether a session that the store holds is to end. One of which it is known that it began later is not the one
     /// that was meant.
     func ends(_ bundle: TokenBundle, foundAt now: Date) -> Bool {
-        sessions.contains(bundle.session) || (includesUnread && !bundle.hasBegun(after: date, foundAt: now))
+        if sessions.contains(bundle.session) { return true }
+        return includesUnread && !spared.contains(bundle.session) && !bundle.hasBegun(after: date, foundAt: now)
     }
 }
 
@@ -96,8 +107,8 @@ extension SessionSighting {
 /// What is known of the journal, and what is still to be written in it (G30).
 ///
 /// It is a register: what is wanted is written with the next write, and at most one is under way. A write that fails is
-/// repeated with the next occasion and not on its own: nothing that a user does waits for it, but for the end of a
-/// session, which waits for one attempt.
+/// repeated with the next occasion and not on its own: nothing that a user does waits for it, but for the beginning and
+/// the end of a session, which wait for one attempt.
 struct JournalLog: Hashable, Sendable {
     /// How long a sighting, or a sign-out of another process, counts as current.
     static let sightingAge: TimeInterval = 3_600
@@ -112,8 +123,8 @@ struct JournalLog: Hashable, Sendable {
     private(set) var failure: TokenStoreError?
     /// What the session is noted as.
     private(set) var noted: SessionSighting?
-    /// The store waits until an ending is noted, or cannot be.
-    var holdsEndings = false
+    /// The store waits until the beginning or the end of a session is noted, or cannot be.
+    var holdsStore = false
     private var isReading = false
     /// The journal was written since the read under way has started, which may not show it.
     private var isReadStale = false
@@ -122,9 +133,12 @@ struct JournalLog: Hashable, Sendable {
 
     var isWriting: Bool { underWay != nil }
 
+    /// What the journal is not known to have taken.
+    private var notes: [JournalEdit.Note] { (underWay?.notes ?? []) + wanted.notes }
+
     /// Whether the journal holds all endings that this process wants in it.
     var hasNotedEndings: Bool {
-        !(wanted.notes + (underWay?.notes ?? [])).contains { if case .ending = $0 { true } else { false } }
+        !notes.contains { if case .ending = $0 { true } else { false } }
     }
 
     // MARK: Reading
@@ -153,7 +167,7 @@ struct JournalLog: Hashable, Sendable {
 
     private func isWanted(_ sighting: SessionSighting?) -> Bool {
         guard let sighting else { return false }
-        return (wanted.notes + (underWay?.notes ?? [])).contains {
+        return notes.contains {
             if case .seen(sighting.session, _) = $0 { true } else { false }
         }
     }
@@ -161,6 +175,12 @@ struct JournalLog: Hashable, Sendable {
     /// The sign-out that ends a session of the store.
     func pendingEnd(of bundle: TokenBundle, foundAt now: Date) -> PendingSignOut? {
         entry?.pending.first { $0.ends(bundle, foundAt: now) }
+    }
+
+    /// Whether no sign-out before a first read, of this process or of another one, is meant for a session.
+    func spares(_ session: SessionID) -> Bool {
+        let unread = entry?.pending.filter(\.includesUnread) ?? []
+        return hasNotedEndings && !unread.isEmpty && unread.allSatisfy { $0.spared.contains(session) }
     }
 
     // MARK: Writing
@@ -183,6 +203,7 @@ struct JournalLog: Hashable, Sendable {
             if new.sessions.contains(where: { $0 == noted?.session }) { noted = nil }
             if isKnown(new) { return false }
             wanted.notes.removeAll { if case .ending(let old) = $0 { old.isIncluded(in: new) } else { false } }
+        case .sparing: break
         case .ended(let sessions):
             if let noted, sessions.contains(noted.session) { self.noted = nil }
             wanted.notes = wanted.notes.compactMap { $0.without(sessions) }
@@ -192,9 +213,8 @@ struct JournalLog: Hashable, Sendable {
             if found.isEmpty { return false }
             if noted?.session == found.seen?.session { noted = nil }
         case .readOrReplaced:
-            if underWay == nil, wanted.notes.isEmpty, entry?.pending.contains(where: \.includesUnread) == false {
-                return false
-            }
+            let hasUnread = notes.contains { if case .ending(let end) = $0 { end.includesUnread } else { false } }
+            if !hasUnread, entry?.pending.contains(where: \.includesUnread) == false { return false }
         }
         wanted.notes = (wanted.notes + [note]).suffix(JournalEdit.noteLimit)
         return true
@@ -240,7 +260,7 @@ extension JournalEdit.Note {
         case .seen(let session, _): sessions.contains(session) ? nil : self
         case .ending(let pending): pending.without(sessions).map { .ending($0) }
         case .ended(let ended): ended.isSubset(of: sessions) ? nil : self
-        case .over, .readOrReplaced: self
+        case .sparing, .over, .readOrReplaced: self
         }
     }
 }

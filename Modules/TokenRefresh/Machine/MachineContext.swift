@@ -120,8 +120,8 @@ struct MachineContext: Sendable {
         if store.mustTime() {
             emit(.startTimer(.writeDeadline(version: store.version), at: now.uptime + policy.storeLimit))
         }
-        // The end of a session is noted before it is stored (G30).
-        if store.isEnding, hasJournal, journal.holdsEndings { return }
+        // The beginning and the end of a session are noted before they are stored (G30).
+        if store.isStartingOrEnding, hasJournal, journal.holdsStore { return }
         guard let write = store.next() else { return }
         emit(.stopTimer(.storeRetry))
         emit(.write(version: write.version, dated(write.content)))

@@ -147,9 +147,10 @@ extension MachineState {
         for waiter in context.room.take(.earlySignOut) { context.emit(.respond(waiter.id, .done)) }
     }
 
-    /// Whether a stored session is known to have begun after a sign-out was asked for: by the age of its first token,
-    /// or else by the date of the sign-in, which it keeps.
+    /// Whether a stored session is known to have begun after a sign-out was asked for: by the journal, by the age of
+    /// its first token, or else by the date of the sign-in, which it keeps.
     private func isSignIn(_ bundle: TokenBundle, after wish: SignOut) -> Bool {
+        if context.hasJournal, context.journal.spares(bundle.session) { return true }
         // A date counts parts of a microsecond.
         let past = context.now.uptime - wish.askedAt - .microseconds(1)
         if bundle.generation == 0, let age = bundle.main.age(at: context.now.date) { return age < past }
@@ -210,7 +211,7 @@ extension MachineState {
     /// The store cannot show which session a sign-out ends. The sign-out lasts if the journal has it (G30).
     mutating func failEarlySignOuts(_ error: TokenStoreError, retryAfter pause: Duration? = nil) {
         guard case .unknown(var restoring) = state, !context.room.isEmpty(.earlySignOut) else { return }
-        if context.hasJournal, context.journal.holdsEndings {
+        if context.hasJournal, context.journal.holdsStore {
             restoring.unanswered = error
             state = .unknown(restoring)
             return

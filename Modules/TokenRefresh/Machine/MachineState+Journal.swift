@@ -8,7 +8,9 @@ import Foundation
 /// journal. A process that is killed before the store has it leaves a note that the next start completes; one that is
 /// killed after it leaves a tombstone, or nothing, beside a note with the same reason. A session that starts is stored
 /// first and noted then: a note never speaks of a session that was not in the store. So a note without tokens and
-/// without a tombstone means that the tokens have vanished.
+/// without a tombstone means that the tokens have vanished. Before it is stored, the sign-outs that wait for the first
+/// read are told not to mean it. Dates could not tell, as a clock may be set in between; and the sign-outs stay until
+/// the store has taken what replaces the session that they mean.
 ///
 /// **The order of the reads.** The first read of the store follows a read of the journal. What the journal said of a
 /// session before the store held another one is over; the other way around the session may have come in between. A
@@ -33,7 +35,7 @@ extension MachineState {
     mutating func journalWrote(_ result: Result<SessionJournalEntry, TokenStoreError>) {
         let hasMore = context.journal.wrote(result)
         report(result)
-        if hasMore { context.writeJournal() } else { releaseEndings() }
+        if hasMore { context.writeJournal() } else { releaseStore() }
         followJournal()
     }
 
@@ -43,16 +45,16 @@ extension MachineState {
         let error = TokenStoreError(.unavailable, reason: "the journal has not responded within \(limit)")
         context.emit(.report(.journalFailed(error)))
         if context.journal.isAwaited { context.endJournalWait() }
-        releaseEndings()
+        releaseStore()
     }
 
     private mutating func report(_ result: Result<SessionJournalEntry, TokenStoreError>) {
         if case .failure(let error) = result { context.emit(.report(.journalFailed(error))) }
     }
 
-    /// The store takes the endings that have waited for their note.
-    private mutating func releaseEndings() {
-        context.releaseEndings()
+    /// The store takes what has waited for its note.
+    private mutating func releaseStore() {
+        context.releaseStore()
         respondToNotedSignOuts()
     }
 
@@ -63,7 +65,7 @@ extension MachineState {
             restoring.unanswered = nil
             state = .unknown(restoring)
             failEarlySignOuts(error)
-        } else if !context.journal.holdsEndings {
+        } else if !context.journal.holdsStore {
             let unknown = TokenStoreError(.unavailable, reason: "the journal has not responded")
             let error = context.journal.failure ?? unknown
             for waiter in context.room.take(.earlySignOut) { context.emit(context.response(waiter, toSignOut: error)) }
@@ -135,8 +137,8 @@ extension MachineState {
 }
 
 extension MachineContext {
-    /// How long the first read of the store, or the end of a session, waits for the journal: half of the limit of the
-    /// store, so that both fit the limit.
+    /// How long the first read of the store, the beginning or the end of a session waits for the journal: half of the
+    /// limit of the store, so that both fit the limit.
     var journalLimit: Duration { policy.storeLimit / 2 }
 
     // MARK: Reading
@@ -156,7 +158,7 @@ extension MachineContext {
     }
 
     private mutating func stopJournalTimer() {
-        if !journal.isAwaited, !journal.holdsEndings { emit(.stopTimer(.journalDeadline)) }
+        if !journal.isAwaited, !journal.holdsStore { emit(.stopTimer(.journalDeadline)) }
     }
 
     // MARK: Writing
@@ -181,8 +183,8 @@ extension MachineContext {
     mutating func noteFirst(_ note: JournalEdit.Note) {
         guard hasJournal, journal.want(note) else { return }
         // What waits already waits no longer for a later note.
-        if !journal.holdsEndings { emit(.startTimer(.journalDeadline, at: now.uptime + journalLimit)) }
-        journal.holdsEndings = true
+        if !journal.holdsStore { emit(.startTimer(.journalDeadline, at: now.uptime + journalLimit)) }
+        journal.holdsStore = true
         writeJournal()
     }
 
@@ -198,9 +200,9 @@ extension MachineContext {
         }
     }
 
-    mutating func releaseEndings() {
-        guard hasJournal, journal.holdsEndings else { return }
-        journal.holdsEndings = false
+    mutating func releaseStore() {
+        guard hasJournal, journal.holdsStore else { return }
+        journal.holdsStore = false
         stopJournalTimer()
         beginWriting()
     }
@@ -220,6 +222,7 @@ extension MachineContext {
         case (.bundle(let bundle, over: .anything(let left))?, _),
             (.bundle(let bundle, over: .begunBefore(_, let left))?, _):
             let left = left.subtracting([bundle.session])
+            noteLater(.readOrReplaced)
             if !left.isEmpty { note(.ended(left)) }
         case (.bundle?, _): break
         }

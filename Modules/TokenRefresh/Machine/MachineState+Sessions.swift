@@ -24,7 +24,7 @@ extension MachineState {
             scope = session.value.endScope.followed(by: id)
         }
         failWaiters()
-        context.noteLater(.readOrReplaced)
+        context.noteFirst(.sparing(id))
         let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
         context.reportMissingScope(of: tokens, after: nil, id)
         let bundle = TokenBundle(

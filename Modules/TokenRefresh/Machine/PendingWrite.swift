@@ -29,6 +29,15 @@ struct PendingWrite: Hashable, Sendable {
     /// Whether the end of a session is not stored yet.
     var isEnding: Bool { if case .tombstone? = missing { true } else { false } }
 
+    /// Whether the beginning or the end of a session is not stored yet.
+    var isStartingOrEnding: Bool {
+        switch missing {
+        case .tombstone?: true
+        case .bundle(_, over: let predecessor)?: predecessor.mayBeAnotherSession
+        case nil: false
+        }
+    }
+
     /// Whether the store may still take the end of a session.
     func mayEnd(_ session: SessionID) -> Bool {
         [missing, underWay?.content].contains { $0?.rejection?.bundle.session == session }

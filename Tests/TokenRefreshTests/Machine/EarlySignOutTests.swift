@@ -165,6 +165,101 @@ import Testing
         }
     }
 
+    @Test func `G9, G30: a sign-in after it is spared, killed before the journal knows, on a clock that was set back`()
+    {
+        var script = MachineScript(hasJournal: true)
+        _ = script.signOut(1)
+        _ = script.journalWrote()
+        script.date -= 2 * 86_400
+        #expect(script.signIn(2, as: "ada", isNoted: false) == ["note sparing ada"], "the store waits for the note")
+        #expect(script.journalWrote() == ["save ada g0"])
+        guard let stored = script.lastContent?.bundle else { return #expect(Bool(false)) }
+
+        for (content, isSpared) in [(stored, true), (TokenBundle.stored("bob", 0), false)] {
+            var next = MachineScript(hasJournal: true)
+            (next.journal, next.date) = (script.journal, script.date + 60)
+            _ = next.send(.requested(.restore, WaiterID(number: 1)))
+            _ = next.journalRead()
+            #expect(next.loaded(.success(.active(content))).contains("signed in ada") == isSpared)
+            while next.lastEdit != nil { _ = next.journalWrote() }
+            _ = next.wrote()
+            while next.lastEdit != nil { _ = next.journalWrote() }
+            #expect(next.journal.pending.isEmpty, "it is over, as it is fulfilled")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `G9, G30: a process whose sign-out waits for its store spares a sign-in of another one`(isSpared: Bool) {
+        var script = MachineScript(hasJournal: true)
+        #expect(script.signOut(1) == ["note ending unread", "journal"])
+        _ = script.journalWrote()
+        _ = script.journalRead()
+        _ = script.loaded(.failure(.locked))
+        let bob = TokenBundle.stored("bob", 0)
+        if isSpared { script.journal.pending[0].spared = [bob.session] }
+        #expect(script.pass(.seconds(2)) == ["journal"])
+        #expect(script.journalRead() == ["load"])
+        #expect(script.loaded(.success(.active(bob))).contains("signed in bob") == isSpared)
+    }
+
+    @Test func `G9, G30: a sign-out that the journal does not have is meant for a session that an earlier one spares`()
+    {
+        var script = MachineScript(hasJournal: true)
+        let bob = TokenBundle.stored("bob", 0)
+        var end = PendingSignOut(sessions: [], includesUnread: true, reason: .byUser, date: script.date - 60)
+        end.spared = [bob.session]
+        script.journal.pending = [end]
+        _ = script.signOut(1)
+        _ = script.journalFails()
+        _ = script.journalRead()
+        #expect(script.loaded(.success(.active(bob))).contains("signedOut byUser"))
+    }
+
+    @Test func `G30: a sign-out stays noted until the store has the sign-in that replaces it`() {
+        var script = MachineScript(hasJournal: true)
+        _ = script.signOut(1)
+        _ = script.journalWrote()
+        _ = script.signIn(2, as: "ada")
+        _ = script.storeFails()
+        #expect(script.journal.pending.map(\.spared) == [[SessionID(rawValue: "ada")]])
+        _ = script.pass(.seconds(2))
+        #expect(script.wrote() == ["note readOrReplaced, seen ada"])
+        _ = script.journalWrote()
+        #expect(script.journal.pending.isEmpty)
+    }
+
+    @Test func `G25, G30: a sign-in waits for a journal that hangs during half of the store's limit, or that fails`() {
+        var script = MachineScript(hasJournal: true)
+        #expect(script.signIn(1, as: "ada", isNoted: false) == ["note sparing ada"])
+        #expect(script.pass(.seconds(5)) == ["save ada g0"])
+        script = MachineScript(hasJournal: true)
+        _ = script.signIn(1, as: "ada", isNoted: false)
+        #expect(script.journalFails() == ["save ada g0"])
+    }
+
+    @Test func `G9, G30: a sign-out after a sign-in that an earlier one spares is not that earlier one`() {
+        let (ada, date) = (SessionID(rawValue: "ada"), Date(timeIntervalSince1970: 1_800_000_000))
+        func apply(_ notes: [JournalEdit.Note], to entry: SessionJournalEntry = .init()) -> SessionJournalEntry {
+            JournalEdit(notes: notes).applied(to: entry, store: "the store", at: date)
+        }
+        let unread = PendingSignOut(sessions: [], includesUnread: true, reason: .byUser, date: date)
+        let spared = apply([.ending(unread), .sparing(ada)])
+        #expect(spared.pending.map(\.spared) == [[ada]])
+        #expect(apply([.ending(unread)], to: spared).pending == [unread], "it ends ada too")
+        #expect(apply([.sparing(ada)]).isEmpty, "there is nothing to be spared from")
+        let seen = SessionJournalEntry(seen: SessionSighting(session: ada, date: date), pending: spared.pending)
+        #expect(apply([.sparing(ada)], to: seen).pending.first?.spared == [ada], "once")
+        let many = apply([.ending(unread)] + (0..<20).map { .sparing(SessionID(rawValue: "\($0)")) })
+        #expect(many.pending.first?.spared.map(\.rawValue) == (12..<20).map { "\($0)" })
+
+        var log = JournalLog()
+        let isWanted = log.want(.ending(unread))
+        _ = log.next()
+        _ = log.wrote(.success(spared))
+        let isWantedAgain = log.want(.ending(unread))
+        #expect(isWanted && isWantedAgain, "the journal has one that spares ada")
+    }
+
     @Test func `G30: a read of the journal that ends after a write of it does not hide what was written`() {
         var script = MachineScript(hasJournal: true)
         #expect(script.ask(1) == ["journal"])
@@ -196,7 +291,7 @@ import Testing
         let ada = SessionID(rawValue: "ada")
         script.journal = SessionJournalEntry(seen: SessionSighting(session: ada, date: script.date))
         _ = script.signIn(1, as: "bob")
-        #expect(script.signOut(2).first == "note readOrReplaced, ending bob")
+        #expect(script.signOut(2).first == "note ending bob")
         #expect(script.wrote() == ["1: done"])
         #expect(script.journalWrote() == ["delete"])
         #expect(script.wrote() == ["note ended ada+bob", "2: done"])

@@ -23,7 +23,7 @@ import Testing
     private func signedIn(isShared: Bool = true) -> MachineScript {
         var script = script(isShared: isShared)
         _ = script.signIn(900, as: "ada", refreshToken: "refresh-ada-0")
-        #expect(script.wrote() == ["signed in ada", "900: done", "note readOrReplaced, seen ada"])
+        #expect(script.wrote() == ["signed in ada", "900: done", "note seen ada"])
         _ = script.journalWrote()
         return script
     }
@@ -65,7 +65,7 @@ import Testing
     @Test func `G30: a sign-in that is not stored is not noted`() {
         var script = script()
         _ = script.signIn(1, as: "ada")
-        #expect(script.storeFails() == ["note readOrReplaced", "signed in ada", "1: done"])
+        #expect(script.storeFails() == ["signed in ada", "1: done"])
         #expect(script.journalWrote() == [])
         #expect(script.pass(.seconds(2)) == ["save ada g0"])
         #expect(script.wrote() == ["note seen ada"])
@@ -97,7 +97,7 @@ import Testing
     func `G30: nothing waits for the note of a session, nor fails with it`(isShared: Bool) {
         var script = script(isShared: isShared)
         _ = script.signIn(1, as: "ada")
-        #expect(script.wrote() == ["signed in ada", "1: done", "note readOrReplaced, seen ada"])
+        #expect(script.wrote() == ["signed in ada", "1: done", "note seen ada"])
         #expect(script.ask(2) == ["2: ada g0"])
         #expect(script.journalFails() == [])
         #expect(script.machine.status.journalFailure == .locked)

@@ -35,7 +35,8 @@ struct MachineScript {
     private(set) var lastContent: StoreContent?
     /// What the journal holds.
     var journal = SessionJournalEntry()
-    private var lastEdit: JournalEdit?
+    /// What the journal is to take.
+    private(set) var lastEdit: JournalEdit?
 
     init(
         policy: TokenRefreshPolicy = .init(),
@@ -164,14 +165,18 @@ struct MachineScript {
         _ waiter: Int,
         as user: String,
         lifetime: Duration? = .seconds(3_600),
-        refreshToken: String? = nil
+        refreshToken: String? = nil,
+        isNoted: Bool = true
     ) -> [String] {
         let tokens = TokenRefreshResult(
             accessToken: "access-\(user)-0",
             refreshToken: refreshToken ?? (user == "ada" ? nil : "refresh-\(user)-0"),
             expiresIn: lifetime
         )
-        return send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
+        let actions = send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
+        let note = "note sparing \(user)"
+        guard isNoted, actions.contains(note) else { return actions }
+        return actions.filter { $0 != note } + journalWrote()
     }
 
     mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser) -> [String] {
@@ -270,6 +275,7 @@ struct MachineScript {
     /// The journal takes the last edit.
     mutating func journalWrote() -> [String] {
         journal = lastEdit?.applied(to: journal, store: "the store", at: date) ?? journal
+        lastEdit = nil
         return send(.journalWrote(.success(journal)))
     }
 

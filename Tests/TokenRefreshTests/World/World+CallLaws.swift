@@ -252,11 +252,12 @@ extension World {
     mutating func checkDeletion(_ process: Int, of old: TokenBundle) {
         let family = Int(named: old.session.rawValue)
         guard server.families[family].process != process, !server.families[family].isLoggedOut,
-            !server.families[family].isDamaged, !mayEndUnread(family), !notedEndings.contains(old.session),
+            !server.families[family].isDamaged, !mayEndUnread(old.session, process),
+            !notedEndings.contains(old.session),
             let ended = processes[process].notes.ended
         else { return }
         // A sign-out before the first read ends what it finds, unless that shows when its session began.
-        if ended.session == nil, clockSetAt != nil { return }
+        if ended.session == nil, clockSetAt != nil, !processes[process].notes.spares(old.session) { return }
         var text: String { "p\(process + 1) deletes \(old.traceText)" }
         let notes = processes[process].notes
         // A later sign-in of this process was to replace the session, also where its write failed.

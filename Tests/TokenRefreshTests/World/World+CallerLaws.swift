@@ -107,7 +107,7 @@ extension World {
         let notes = processes[process].notes
         let wasLeft =
             bundle.session == before.session || notes.left.contains(bundle.session)
-            || notedEndings.contains(bundle.session) || mayEndUnread(number)
+            || notedEndings.contains(bundle.session) || mayEndUnread(bundle.session, process)
         if !isOver, !wasLeft, !processes[process].mustRevoke.contains(number) {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue), which no user has left")
         }
