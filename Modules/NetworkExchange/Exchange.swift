@@ -30,10 +30,11 @@ package final class Exchange: Sendable {
         var watches: (last: Int, called: Int) = (0, 0)
         var lastWaiter = 0
 
-        /// The first limit to be reached, unless a watch comes before it.
-        func unwatchedLimit(of request: HTTPTransportRequest) -> ExchangeLimit? {
-            guard let limit = exchange.limit(of: request) else { return nil }
-            return watch.map { $0.at > limit.at } ?? true ? limit : nil
+        /// The first limit to be reached, unless a watch comes before it, and the number of the watch for it.
+        mutating func nextWatch(of request: HTTPTransportRequest) -> (limit: ExchangeLimit, number: Int)? {
+            guard let limit = exchange.limit(of: request), watch.map({ $0.at > limit.at }) ?? true else { return nil }
+            watches.last += 1
+            return (limit, watches.last)
         }
     }
 
@@ -156,12 +157,8 @@ package final class Exchange: Sendable {
 
     /// Watches the first limit to be reached. An earlier watch stays: when it is called, it watches the next limit.
     private func watch(noLaterThan latest: Duration? = nil) {
-        while let limit = state.withLock({ $0.unwatchedLimit(of: request) }) {
+        while let (limit, number) = state.withLock({ $0.nextWatch(of: request) }) {
             let at = min(limit.at, latest ?? limit.at)
-            let number = state.withLock { state in
-                state.watches.last += 1
-                return state.watches.last
-            }
             // It is kept until it ends: then the limit is removed. A weak reference would slow every other one down.
             let added = deadlines.add(at: at) { self.checkLimit(number) }
             let (replaced, isFirst) = state.withLock { state -> (UInt64?, Bool) in

@@ -42,10 +42,18 @@ extension Redaction {
                 shown[text(member.key)] = self.shown(member.value, isSecret: isSecret)
             }
         case let elements as [Any]: elements.map { shown($0, isSecret: isSecret) }
-        case let text as String: isSecret ? Self.placeholder : self.text(text)
+        case let text as String: isSecret ? Self.placeholder : link(text) ?? self.text(text)
         case is NSNull: value
         default: isSecret || text("\(value)") != "\(value)" ? Self.placeholder : value
         }
+    }
+
+    /// A text that is a web address, as a page or a signed file has one: it may have a secret in its query. `nil`: it is
+    /// none.
+    private func link(_ text: String) -> String? {
+        let scheme = text.prefix(8).lowercased()
+        guard scheme == "https://" || scheme.hasPrefix("http://") else { return nil }
+        return URL(string: text).map(url)
     }
 
     /// A text without the texts and numbers of JSON members whose names denote a secret: of JSON that was cut short, of
@@ -66,14 +74,16 @@ extension Redaction {
             position = name.upperBound
             let colon = bytes.skippingSpace(from: name.upperBound + 1)
             guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else { continue }
-            let secret = bytes.scalar(at: bytes.skippingSpace(from: colon + 1))
+            let start = bytes.skippingSpace(from: colon + 1)
+            let secret = bytes.scalar(at: start)
             let isText = bytes[secret.lowerBound - 1] == UInt8(ascii: "\"")
             let value: Any = isText ? String(decoding: bytes[secret], as: UTF8.self) : 0
-            guard !secret.isEmpty, isSensitiveMember(String(decoding: bytes[name], as: UTF8.self), value) else {
+            guard isSensitiveMember(String(decoding: bytes[name], as: UTF8.self), value) else { continue }
+            guard let inner = secret.isEmpty ? bytes.scalars(in: start) : ([secret], secret.upperBound + 1) else {
                 continue
             }
-            found.append(secret)
-            position = secret.upperBound + 1
+            found += inner.scalars
+            position = inner.end
         }
         return replacing(found, in: text, of: bytes)
     }
@@ -101,6 +111,32 @@ extension [UInt8] {
         var end = start
         while end < count, (0x2B...0x39).contains(self[end]) || self[end] | 0x20 == 0x65, self[end] != 0x2C { end += 1 }
         return start..<end
+    }
+
+    /// The texts and numbers in the array or the object at a position, but for the names of its members, and where it
+    /// ends: with the text, if it has no end. `nil`: there is neither.
+    fileprivate func scalars(in start: Int) -> (scalars: [Range<Int>], end: Int)? {
+        guard start < count, [UInt8(ascii: "["), UInt8(ascii: "{")].contains(self[start]) else { return nil }
+        var (scalars, position, depth) = ([Range<Int>](), start + 1, 1)
+        while position < count, depth > 0 {
+            switch self[position] {
+            case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+            case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+            case UInt8(ascii: "a")...UInt8(ascii: "z"):
+                while position + 1 < count, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self[position + 1]) {
+                    position += 1
+                }
+            default:
+                let isText = self[position] == UInt8(ascii: "\"")
+                let scalar = self.scalar(at: position)
+                if isText || !scalar.isEmpty { position = isText ? scalar.upperBound : scalar.upperBound - 1 }
+                let next = skippingSpace(from: position + 1)
+                let isName = isText && next < count && self[next] == UInt8(ascii: ":")
+                if !scalar.isEmpty, !isName { scalars.append(scalar) }
+            }
+            position += 1
+        }
+        return (scalars, position)
     }
 
     fileprivate func skippingSpace(from start: Int) -> Int {

@@ -26,6 +26,30 @@ import Testing
         return tokens + tokens.flatMap { $0.split(separator: ".").map(String.init) }
     }
 
+    @Test func `G30: a sign-out that the store has not taken shows in what is stored, and in the list of profiles`()
+        async throws
+    {
+        try await home.withSignedIn { base, backend in
+            let session = try #require(try await home.tokenStore(of: backend).load()).session
+            try home.configure(#"{"base-url": "\(backend.baseURL)"}"#)
+            #expect(try await home.run(["profile", "list"]).output.contains("\tsigned in"))
+            #expect(try await !home.run(["session", "show"] + base).output.contains("sign-out"))
+            try await home.journal(of: backend).update { entry in
+                var entry = entry
+                entry.pending = [PendingSignOut(sessions: [session], reason: .byUser, date: Date())]
+                return entry
+            }
+            #expect(try await home.run(["profile", "list"]).output.contains("\tnot signed in"))
+            #expect(
+                try await home.run(["session", "show"] + base).output.contains("a sign-out, which the next command"))
+            let object = try await home.run(["session", "show", "--json"] + base).object()
+            #expect(object["isSignOutPending"] as? Bool == true)
+            #expect(try await home.run(["doctor"] + base).output.contains("signed out, and the store still holds"))
+            #expect(try await home.run(["list"] + base).status == 77)
+            #expect(try await home.run(["session", "show"] + base).status == 77)
+        }
+    }
+
     @Test func `a guest stays signed in from run to run`() async throws {
         try await DevBackend.withServer { backend in
             let login = try await signIn(backend)

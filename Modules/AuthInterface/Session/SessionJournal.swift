@@ -49,6 +49,14 @@ public struct SessionJournalEntry: Sendable, Hashable {
 
     /// Whether it says nothing.
     public var isEmpty: Bool { seen == nil && pending.isEmpty }
+
+    /// Whether the next start may end a session that the store still holds: a sign-out names it, or has found the store
+    /// unreadable and does not spare it.
+    public func mayEnd(_ session: SessionID) -> Bool {
+        pending.contains {
+            $0.sessions.contains(session) || ($0.includesUnread && !$0.spared.contains(session))
+        }
+    }
 }
 
 /// A sign-out that was asked for, and that the store may not have taken: the next start completes it.

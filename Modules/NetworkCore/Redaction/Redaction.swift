@@ -92,7 +92,13 @@ package struct Redaction: Sendable {
         if lowercased == "location" || lowercased == "referer" || lowercased == "content-location" {
             return URL(string: value).map(url) ?? Self.placeholder
         }
+        if lowercased == "link" { return text(links(value)) }
         return self.value(value, named: name)
+    }
+
+    /// A list of links (RFC 8288 §3), each without the secrets of its URL.
+    private func links(_ value: String) -> String {
+        value.replacing(/<([^>]*)>/) { "<\(URL(string: String($0.output.1)).map(url) ?? Self.placeholder)>" }
     }
 
     /// What may be shown of the value of a header field of a response: as of a request; where secrets of the call are

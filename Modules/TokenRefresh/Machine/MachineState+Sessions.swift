@@ -43,8 +43,9 @@ extension MachineState {
         }
     }
 
-    /// G34: a key belongs to one session. It is released once the end is stored: without its key, a process that starts
-    /// would find the session lost. One that was moved goes on elsewhere.
+    /// G34: a key belongs to one session. It is released once the end is stored, or the store has failed, as its tokens
+    /// are revoked: without its key, a process that starts meanwhile would find the session lost. One that was moved
+    /// goes on elsewhere.
     private mutating func releaseKeys(of ended: ActiveSession) {
         for binding in [ended.newestBundle.binding].compactMap(\.self) + ended.formerBindings {
             guard context.store.isBehind else {

@@ -103,7 +103,15 @@ import Testing
         (#"5" of {"pin":"1234"}"#, #"5" of {"pin":"redacted"}"#),
         (#"{"code":"NOT_FOUND","code":404,"author":"x","#, #"{"code":"NOT_FOUND","code":404,"author":"x","#),
         (#"""#, #"""#),
-        (#"{"token":null,"token":["a"],"token":"#, #"{"token":null,"token":["a"],"token":"#),
+        (#"{"token":null,"token":[],"token":"#, #"{"token":null,"token":[],"token":"#),
+        (#"{"tokens":["abc", "d\"e", 12],"n":3,"#, #"{"tokens":["redacted", "redacted", redacted],"n":3,"#),
+        (
+            #"{"token":{"a":"x","b":[1,{"c" : "y"}]},"n":3,"#,
+            #"{"token":{"a":"redacted","b":[redacted,{"c" : "redacted"}]},"n":3,"#
+        ),
+        (#"{"tokens":["",true,null,-1.5e3],"n":3,"#, #"{"tokens":["",true,null,redacted],"n":3,"#),
+        (#"{"tokens":["cut sh"#, #"{"tokens":["redacted"#), (#"{"tokens":[[["#, #"{"tokens":[[["#),
+        (#"{"tokens":}],"pin":"1234""#, #"{"tokens":}],"pin":"redacted""#),
     ])
     func `JSON that is not whole shows no text under the name of a secret`(text: String, shown: String) {
         for type in ["application/json", "application/x-ndjson", "text/event-stream", "text/html"] {
@@ -138,6 +146,10 @@ import Testing
         }
         #expect(Redaction.standard.fieldValue("https://x.net/?t=1", named: "Location") == "https://x.net/?t=redacted")
         #expect(
+            Redaction.standard.fieldValue(
+                "</a?page=2&t=1>; rel=\"next\", <https://x.net/?t=2>; rel=last", named: "Link")
+                == "</a?page=2&t=redacted>; rel=\"next\", <https://x.net/?t=redacted>; rel=last")
+        #expect(
             Redaction.standard.fieldValue("text/html; charset=utf-8", named: "Accept") == "text/html; charset=utf-8")
     }
 
@@ -165,6 +177,12 @@ import Testing
             Redaction.standard.body(json, contentType: "application/problem+json")
                 == #"{"accessToken":"redacted","code":"NOT_FOUND","list":[{"password":"redacted"}],"n":2,"title":"Tea"}"#
         )
+        let file =
+            #"{"file":"https://x.net/a?page=2&X-Amz-Signature=0a1b2c3d","next":"HTTP://x.net/a?t=1","no":"https://%"}"#
+        #expect(
+            Redaction.standard.body(Data(file.utf8), contentType: "application/json")
+                == #"{"file":"https://x.net/a?page=2&X-Amz-Signature=redacted","next":"HTTP://x.net/a?t=redacted","no":"https://%"}"#
+        )
         let form = Data("grant_type=refresh_token&refresh_token=abc&x=1".utf8)
         #expect(
             Redaction.standard.body(form, contentType: "application/x-www-form-urlencoded")
@@ -176,5 +194,7 @@ import Testing
         let redaction = Redaction(secrets: ["aaaaaaaaab", "%%%%%%%%%%a", "eyJeyJeyJ"])
         let text = String(repeating: "aaaaaaa%25eyJeyJ.", count: 60_000)
         #expect(redaction.text(text).utf8.count > 0)
+        let open = Data(String(repeating: "\"token\":[", count: 60_000).utf8)
+        #expect(Redaction.standard.body(open, contentType: "application/x-ndjson")?.utf8.count == open.count)
     }
 }

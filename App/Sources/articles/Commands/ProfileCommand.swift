@@ -62,7 +62,9 @@ struct ProfileObject: Encodable, PrintedObject {
             baseURL = configuration.baseURL.absoluteString
             store = configuration.storeLocation
             state = "unknown"
-            state = try await AppGraph(configuration).store.load() == nil ? "signedOut" : "signedIn"
+            let session = try await AppGraph(configuration).store.load()?.session
+            let isEnding = if let session { await configuration.isSignOutPending(of: session) } else { true }
+            state = isEnding ? "signedOut" : "signedIn"
         } catch {
             problem = Failure(error).message
         }

@@ -10,7 +10,7 @@ extension Examination {
     mutating func checkToken() async {
         let remembered = await journalEntry()
         switch stored {
-        case .active(let bundle) where remembered.pending.contains(where: { $0.sessions.contains(bundle.session) }):
+        case .active(let bundle) where remembered.mayEnd(bundle.session):
             checks.append(
                 .warning(
                     "token", "signed out, and the store still holds the tokens",
@@ -39,11 +39,8 @@ extension Examination {
 
     /// What the journal remembers of the session (G30).
     private mutating func journalEntry() async -> SessionJournalEntry {
-        guard !EnvironmentToken.isSet, let journal = graph.configuration.makeJournal() else {
-            return SessionJournalEntry()
-        }
         do {
-            return try await journal.read()
+            return try await graph.configuration.journalEntry()
         } catch {
             checks.append(
                 .warning(

@@ -31,7 +31,8 @@ struct SessionShowCommand: AsyncParsableCommand {
         try await connection.withGraph { graph in
             guard let bundle = try await graph.store.load() else { throw AuthenticationError(.notSignedIn) }
             let console = output.console
-            let object = SessionObject(bundle, graph.configuration, revealing: reveal)
+            var object = SessionObject(bundle, graph.configuration, revealing: reveal)
+            object.isSignOutPending = await graph.configuration.isSignOutPending(of: bundle.session)
             for row in object.rows { console.printRow(row) { "\($0[0].fitted(to: 14))\($0[1])" } }
             try console.printObject(object)
         }
@@ -42,7 +43,7 @@ struct SessionShowCommand: AsyncParsableCommand {
 struct SessionObject: Encodable, PrintedObject {
     static let fields = [
         "baseURL", "store", "session", "generation", "accessToken", "refreshToken", "expiresAt", "receivedAt",
-        "isRefreshPending",
+        "isRefreshPending", "isSignOutPending",
     ]
 
     let baseURL: String
@@ -54,6 +55,8 @@ struct SessionObject: Encodable, PrintedObject {
     let expiresAt: Date?
     let receivedAt: Date?
     let isRefreshPending: Bool
+    /// The user has signed out, and the store has not taken it (G30).
+    var isSignOutPending = false
 
     init(_ bundle: TokenBundle, _ configuration: AppConfiguration, revealing isRevealed: Bool) {
         func shown(_ token: String) -> String { isRevealed ? token : "redacted (\(token.utf8.count) characters)" }
@@ -76,7 +79,22 @@ struct SessionObject: Encodable, PrintedObject {
             ("access token", accessToken), ("refresh token", refreshToken ?? "none"),
             ("expires", expiresAt?.formatted(.iso8601)), ("received", receivedAt?.formatted(.iso8601)),
             ("pending", isRefreshPending ? "a refresh, which the next command completes" : nil),
+            ("pending", isSignOutPending ? "a sign-out, which the next command completes" : nil),
         ]
         return known.compactMap { name, value in value.map { [name, $0] } }
+    }
+}
+
+extension AppConfiguration {
+    /// What the journal says of the stored session (G30); nothing where there is none, or the token is that of the
+    /// environment.
+    func journalEntry() async throws -> SessionJournalEntry {
+        guard !EnvironmentToken.isSet, let journal = makeJournal() else { return SessionJournalEntry() }
+        return try await journal.read()
+    }
+
+    /// Whether the next command ends a stored session (G30). A journal that cannot be read ends none.
+    func isSignOutPending(of session: SessionID) async -> Bool {
+        await (try? journalEntry())?.mayEnd(session) ?? false
     }
 }

@@ -68,6 +68,14 @@ final class Home: Sendable {
         return FileTokenStore(folder: path("state/articles/tokens"), account: account)
     }
 
+    /// The journal of the session with a server (G30).
+    func journal(of backend: DevBackend) -> FileSessionJournal {
+        let url = backend.baseURL
+        return FileSessionJournal(
+            folder: path("state/articles/journal"), account: "http://\(url.host ?? ""):\(url.port ?? 0)\(url.path)",
+            storeName: path("state/articles/tokens").path)
+    }
+
     /// The arguments that sign a user in.
     static func login(as name: String = "Ada") -> [String] {
         ["login", "social", "--provider", "apple", "--development-name", name]
