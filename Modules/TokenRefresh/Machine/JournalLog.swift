@@ -9,8 +9,9 @@ struct JournalEdit: Hashable, Sendable {
         case seen(SessionID, at: Date)
         /// A sign-out that the store is about to take.
         case ending(PendingSignOut)
-        /// A session that the store is about to take begins after every sign-out that waits for the first read.
-        case sparing(SessionID)
+        /// The store is about to take a session. The sign-outs that wait for the first read were asked for before it
+        /// began, unless the clock shows that one came since.
+        case sparing(SessionID, begunAt: Date)
         /// Sessions that are known not to be in the store any more.
         case ended(Set<SessionID>)
         /// What an entry says is over: the store holds other content since.
@@ -42,8 +43,10 @@ extension JournalEdit.Note {
             }
             entry.pending.removeAll { $0.isIncluded(in: new) }
             entry.pending = (entry.pending + [new]).suffix(JournalEdit.pendingLimit)
-        case .sparing(let session):
+        case .sparing(let session, let begun):
             for index in entry.pending.indices where entry.pending[index].includesUnread {
+                // The journal may take this late. A date that was not yet reached is of a clock that was set back.
+                if (begun...max(begun, now)).contains(entry.pending[index].date) { continue }
                 let others = entry.pending[index].spared.filter { $0 != session }
                 entry.pending[index].spared = (others + [session]).suffix(JournalEdit.sparedLimit)
             }

@@ -24,7 +24,7 @@ extension MachineState {
             scope = session.value.endScope.followed(by: id)
         }
         failWaiters()
-        context.noteFirst(.sparing(id))
+        context.noteFirst(.sparing(id, begunAt: context.now.date))
         let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
         context.reportMissingScope(of: tokens, after: nil, id)
         let bundle = TokenBundle(

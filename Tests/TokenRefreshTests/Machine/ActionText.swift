@@ -71,7 +71,7 @@ extension JournalEdit.Note {
         return switch self {
         case .seen(let session, _): "seen \(session.rawValue)"
         case .ending(let end): "ending \(end.includesUnread ? "unread" : "")\(names(end.sessions))"
-        case .sparing(let session): "sparing \(session.rawValue)"
+        case .sparing(let session, _): "sparing \(session.rawValue)"
         case .ended(let sessions): "ended \(names(sessions))"
         case .over: "over"
         case .readOrReplaced: "readOrReplaced"

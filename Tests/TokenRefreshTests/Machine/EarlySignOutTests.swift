@@ -219,6 +219,7 @@ import Testing
         var script = MachineScript(hasJournal: true)
         _ = script.signOut(1)
         _ = script.journalWrote()
+        _ = script.pass(.milliseconds(1))
         _ = script.signIn(2, as: "ada")
         _ = script.storeFails()
         #expect(script.journal.pending.map(\.spared) == [[SessionID(rawValue: "ada")]])
@@ -240,16 +241,23 @@ import Testing
     @Test func `G9, G30: a sign-out after a sign-in that an earlier one spares is not that earlier one`() {
         let (ada, date) = (SessionID(rawValue: "ada"), Date(timeIntervalSince1970: 1_800_000_000))
         func apply(_ notes: [JournalEdit.Note], to entry: SessionJournalEntry = .init()) -> SessionJournalEntry {
-            JournalEdit(notes: notes).applied(to: entry, store: "the store", at: date)
+            JournalEdit(notes: notes).applied(to: entry, store: "the store", at: date + 2)
         }
         let unread = PendingSignOut(sessions: [], includesUnread: true, reason: .byUser, date: date)
-        let spared = apply([.ending(unread), .sparing(ada)])
+        let spared = apply([.ending(unread), .sparing(ada, begunAt: date + 1)])
         #expect(spared.pending.map(\.spared) == [[ada]])
         #expect(apply([.ending(unread)], to: spared).pending == [unread], "it ends ada too")
-        #expect(apply([.sparing(ada)]).isEmpty, "there is nothing to be spared from")
+        for (begun, isSpared) in [(-1.0, false), (0, false), (0.1, true), (3, true)] {
+            let noted = apply([.ending(unread), .sparing(ada, begunAt: date + begun)])
+            #expect(noted.pending.first?.spared.isEmpty == !isSpared, "\(begun): it may have come since")
+        }
+        let ahead = PendingSignOut(sessions: [], includesUnread: true, reason: .byUser, date: date + 3)
+        let later = apply([.ending(ahead), .sparing(ada, begunAt: date)])
+        #expect(later.pending.first?.spared == [ada], "the clock was set back")
+        #expect(apply([.sparing(ada, begunAt: date + 1)]).isEmpty, "there is nothing to be spared from")
         let seen = SessionJournalEntry(seen: SessionSighting(session: ada, date: date), pending: spared.pending)
-        #expect(apply([.sparing(ada)], to: seen).pending.first?.spared == [ada], "once")
-        let many = apply([.ending(unread)] + (0..<20).map { .sparing(SessionID(rawValue: "\($0)")) })
+        #expect(apply([.sparing(ada, begunAt: date + 1)], to: seen).pending.first?.spared == [ada], "once")
+        let many = apply([.ending(unread)] + (0..<20).map { .sparing(SessionID(rawValue: "\($0)"), begunAt: date + 1) })
         #expect(many.pending.first?.spared.map(\.rawValue) == (12..<20).map { "\($0)" })
 
         var log = JournalLog()
