@@ -91,7 +91,14 @@ extension MachineState {
             return modifySession { $0.recordReplaced(try? found.get()) }
         }
         restoring.isReading = false
-        restoring.isTimed = false
+        if case .success(.active(let bundle)?) = found, restoring.suspect != bundle.session,
+            isSuspect(bundle, restoring.wish)
+        {
+            restoring.suspect = bundle.session
+            state = .unknown(restoring)
+            return load()
+        }
+        (restoring.isTimed, restoring.suspect) = (false, nil)
         state = .unknown(restoring)
         context.emit(.stopTimer(.loadDeadline))
         switch found {
@@ -149,7 +156,7 @@ extension MachineState {
 
     /// Whether a stored session is known to have begun after a sign-out was asked for: by the journal, by the age of
     /// its first token, or else by the date of the sign-in, which it keeps.
-    private func isSignIn(_ bundle: TokenBundle, after wish: SignOut) -> Bool {
+    func isSignIn(_ bundle: TokenBundle, after wish: SignOut) -> Bool {
         if context.hasJournal, context.journal.spares(bundle.session) { return true }
         // A date counts parts of a microsecond.
         let past = context.now.uptime - wish.askedAt - .microseconds(1)

@@ -29,6 +29,7 @@ extension MachineState {
             context.journal.isReadInTime = (try? result.get()) != nil
             context.endJournalWait()
         }
+        suspectMayBeKnown(result)
         followJournal()
     }
 
@@ -96,6 +97,36 @@ extension MachineState {
     /// The sign-out that ends a session of the store, of this process or of the journal.
     func pendingEnd(of bundle: TokenBundle) -> PendingSignOut? {
         context.hasJournal ? context.journal.pendingEnd(of: bundle, foundAt: context.now.date) : nil
+    }
+
+    /// Whether a session that the store holds ends by nothing but its date: by a sign-out that waits for the first read.
+    /// The journal may have been read before another process has stored the session, and so before it has said that
+    /// such a sign-out spares it: it is read once more.
+    func isSuspect(_ bundle: TokenBundle, _ wish: SignOut? = nil) -> Bool {
+        guard context.hasJournal, context.settings.isShared else { return false }
+        if let wish, !isSignIn(bundle, after: wish) { return true }
+        return pendingEnd(of: bundle).map { !$0.sessions.contains(bundle.session) } ?? false
+    }
+
+    /// Reads the journal, and then the store again. A read under way may have started before the store was read.
+    mutating func readJournalAgain(for bundle: TokenBundle) {
+        if check.awaitedReads > 0, check.suspect == bundle.session { return }
+        check.suspect = bundle.session
+        check.awaitedReads = context.journal.startReading() ? 1 : 2
+        if check.awaitedReads == 1 { context.emit(.readJournal) }
+    }
+
+    /// A journal that cannot be read ends nothing: the session stays where it is.
+    private mutating func suspectMayBeKnown(_ result: Result<SessionJournalEntry, TokenStoreError>) {
+        guard check.awaitedReads > 0 else { return }
+        check.awaitedReads -= 1
+        if check.awaitedReads > 0 {
+            if context.journal.startReading() { context.emit(.readJournal) }
+        } else if case .success = result {
+            storeChanged()
+        } else {
+            check.suspect = nil
+        }
     }
 
     /// Ends a session that the store holds. It was never in use here.

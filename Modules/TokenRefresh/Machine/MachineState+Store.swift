@@ -158,6 +158,10 @@ extension MachineState {
         case (.signedIn, _):
             modifySession { $0.checked(found) }
         case (.signedOut, .active(let bundle)):
+            if isSuspect(bundle), check.suspect != bundle.session || check.awaitedReads > 0 {
+                return readJournalAgain(for: bundle)
+            }
+            check.suspect = nil
             if let pending = pendingEnd(of: bundle) { return endFound(bundle, pending.reason, by: pending) }
             use(stored: bundle)
             announce(.signedIn(bundle.session))

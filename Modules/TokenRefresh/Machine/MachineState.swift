@@ -20,6 +20,8 @@ struct MachineState: Hashable, Sendable {
         var wish: SignOut?
         /// The failure of the store for which the callers of sign-outs wait until the journal has responded.
         var unanswered: TokenStoreError?
+        /// The session that was found before the last read of the journal.
+        var suspect: SessionID?
     }
 
     /// A sign-out before the store was read (G9): it ends the session that the first read to succeed shows. It is kept
@@ -43,6 +45,10 @@ struct MachineState: Hashable, Sendable {
         /// How many checks in a row could not read the store.
         var failures = 0
         var isTimed = false
+        /// The session that was found before the last read of the journal, or the one under way.
+        var suspect: SessionID?
+        /// How many reads of the journal are to end before the session is looked at again.
+        var awaitedReads = 0
     }
 
     /// What is given up once a version is written.

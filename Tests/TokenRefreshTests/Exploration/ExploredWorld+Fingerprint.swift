@@ -29,6 +29,7 @@ extension ExploredWorld {
         hasher.combine(world.haveVanished)
         hasher.combine(world.notedEndings)
         hasher.combine(world.unreadSignOutAt)
+        hasher.combine(world.spared)
         return hasher.finalize()
     }
 }

@@ -202,6 +202,50 @@ import Testing
         #expect(script.loaded(.success(.active(bob))).contains("signed in bob") == isSpared)
     }
 
+    /// What a clock that was set back lets a sign-out before a first read be meant for, unless the journal spares it.
+    private func journal(sparing session: SessionID? = nil) -> SessionJournalEntry {
+        let date = Date(timeIntervalSince1970: 1_800_000_000 + 2 * 86_400)
+        var end = PendingSignOut(sessions: [], includesUnread: true, reason: .byUser, date: date)
+        end.spared = session.map { [$0] } ?? []
+        return SessionJournalEntry(pending: [end])
+    }
+
+    @Test(arguments: [false, true])
+    func `G9, G30: a start that has read the journal before another process signs in reads it again`(isSpared: Bool) {
+        var script = MachineScript(isShared: true, hasJournal: true)
+        script.journal = journal()
+        #expect(script.ask(1) == ["journal"])
+        #expect(script.journalRead() == ["load"])
+        let bob = StoredSession.active(.stored("bob", 0))
+        #expect(script.send(.read(.load, .success(bob), ownerMayCall: false)) == ["journal"])
+        if isSpared { script.journal = journal(sparing: SessionID(rawValue: "bob")) }
+        #expect(script.journalRead() == ["load"])
+        #expect(script.loaded(.success(bob)).contains("1: bob g0") == isSpared)
+    }
+
+    @Test(arguments: [SessionJournalEntry(), nil])
+    func `G9, G30: a process that is signed out reads the journal again before it ends the sign-in of another one`(
+        later: SessionJournalEntry?
+    ) {
+        var script = MachineScript(isShared: true, hasJournal: true)
+        script.journal = journal()
+        _ = script.ask(1)
+        _ = script.journalRead()
+        #expect(script.loaded(.success(.empty)) == ["signedOut byUser", "1: notSignedIn"])
+        let bob = StoredSession.active(.stored("bob", 0))
+        #expect(script.changed(to: bob) == ["journal"])
+        #expect(script.changed(to: bob) == [], "it is decided once the journal was read")
+        #expect(script.send(.journalRead(.failure(.locked))) == [], "an unreadable one ends nothing")
+        #expect(script.changed(to: bob) == ["journal"])
+        #expect(script.changed(to: .active(.stored("cat", 0))) == [])
+        #expect(script.journalRead() == ["journal"], "that read may have started before the last change")
+        if let later { script.journal = later }
+        #expect(script.journalRead() == ["check"])
+        #expect(
+            script.checked(.active(.stored("cat", 0))).first
+                == (later == nil ? "note over, ending cat" : "signed in cat"))
+    }
+
     @Test func `G9, G30: a sign-out that the journal does not have is meant for a session that an earlier one spares`()
     {
         var script = MachineScript(hasJournal: true)

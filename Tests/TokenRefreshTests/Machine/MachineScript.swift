@@ -248,8 +248,11 @@ struct MachineScript {
     }
 
     /// The first read of the store, or a check of it, has ended.
+    /// The first read has ended, and once more where the journal is to confirm what it has found.
     mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) -> [String] {
-        send(.read(.load, result, ownerMayCall: false))
+        let actions = send(.read(.load, result, ownerMayCall: false))
+        guard actions == ["journal"], journalRead() == ["load"] else { return actions }
+        return send(.read(.load, result, ownerMayCall: false))
     }
 
     mutating func checked(_ content: StoredSession) -> [String] {

@@ -256,10 +256,10 @@ extension World {
             !notedEndings.contains(old.session),
             let ended = processes[process].notes.ended
         else { return }
-        // A sign-out before the first read ends what it finds, unless that shows when its session began.
-        if ended.session == nil, clockSetAt != nil, !processes[process].notes.spares(old.session) { return }
-        var text: String { "p\(process + 1) deletes \(old.traceText)" }
         let notes = processes[process].notes
+        // A sign-out before the first read ends what it finds, unless that shows when its session began.
+        if ended.session == nil, clockSetAt != nil, !spared.contains(old.session) || notes.isJournalLate { return }
+        var text: String { "p\(process + 1) deletes \(old.traceText)" }
         // A later sign-in of this process was to replace the session, also where its write failed.
         var isToBeReplaced = notes.begun.map { family < $0.logins } ?? false
         if let last = ended.session.map({ Int(named: $0.rawValue) }), !server.families[last].wasStored {

@@ -60,14 +60,22 @@ extension World {
     }
 
     /// Whether a sign-out before the first read may be meant for a session, which any process then ends that finds it:
-    /// it was asked for after the sign-in; or the journal has not said that it is spared, and the dates of the two are
+    /// it was asked for after the sign-in; or the journal was not told that it is spared, and the dates of the two are
     /// of different clocks, or the bundle is of an older version, which does not say when its session began.
     func mayEndUnread(_ session: SessionID, _ process: Int) -> Bool {
         let family = Int(named: session.rawValue)
         guard plan.hasJournal, let asked = unreadSignOutAt, let begun = server.signedInAt(family) else { return false }
         if begun <= asked { return true }
-        if processes[process].notes.spares(session) { return false }
+        guard !spared.contains(session) || processes[process].notes.isJournalLate else { return false }
         return isClockSet(since: asked) || (store.showsEmptyTokens && saidLifetime == nil)
+    }
+
+    /// The journal has taken an edit. Before their tokens are stored it is told of sessions that no sign-out before a
+    /// first read is meant for; one that it takes later may be.
+    mutating func noteSpared(by edit: JournalEdit) {
+        for case .sparing(let session, _) in edit.notes { spared.insert(session) }
+        let unread = journal.entry.pending.filter(\.includesUnread)
+        spared = spared.filter { session in unread.allSatisfy { $0.spared.contains(session) } }
     }
 
     mutating func checkLoss(_ process: Int, _ actions: [RefreshAction]) {
@@ -92,14 +100,6 @@ extension RefreshEvent {
     fileprivate func misses(_ session: SessionID) -> Bool {
         guard case .read(_, .success(let content), _) = self else { return false }
         return content.bundle?.session != session
-    }
-}
-
-extension ProcessNotes {
-    /// Whether each sign-out before a first read of which the journal has told the process is not meant for a session.
-    func spares(_ session: SessionID) -> Bool {
-        let unread = journal?.pending.filter(\.includesUnread) ?? []
-        return !unread.isEmpty && unread.allSatisfy { $0.spared.contains(session) }
     }
 }
 

@@ -17,6 +17,7 @@ extension World {
         case .readJournal: processes[process].jobs[index].event = .journalRead(journal.read())
         case .writeJournal(let edit):
             processes[process].jobs[index].event = .journalWrote(journal.write(edit, at: instant.date))
+            if journal.condition != .fails { noteSpared(by: edit) }
             for pending in journal.entry.pending { notedEndings.formUnion(pending.sessions) }
         case .lease: break
         }

@@ -28,6 +28,8 @@ struct World {
     var signedOut: Set<SessionID> = []
     /// The sessions that the journal was to end.
     var notedEndings: Set<SessionID> = []
+    /// The sessions that the journal spares, or has spared when they were stored, from each sign-out that may be meant.
+    var spared: Set<SessionID> = []
     /// The sessions that ended in a store which keeps no tombstone, while the journal could not note it.
     var unnotedEndings: Set<SessionID> = []
     /// When a user last signed out before a store was read: the journal notes it for all processes.
