@@ -2,6 +2,7 @@ import AuthInterface
 import DevBackend
 import Foundation
 import ProgramTesting
+import Storage
 import Testing
 
 /// Sign-in, articles and sign-out, with processes of `articles` against a server.
@@ -31,7 +32,7 @@ import Testing
     {
         try await home.withSignedIn { base, backend in
             let session = try #require(try await home.tokenStore(of: backend).load()).session
-            try home.configure(#"{"base-url": "\(backend.baseURL)"}"#)
+            try home.configure(#"{"base-url": "\#(backend.baseURL)"}"#)
             #expect(try await home.run(["profile", "list"]).output.contains("\tsigned in"))
             #expect(try await !home.run(["session", "show"] + base).output.contains("sign-out"))
             try await home.journal(of: backend).update { entry in
