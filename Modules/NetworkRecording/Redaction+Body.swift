@@ -48,7 +48,7 @@ extension Redaction {
         }
     }
 
-    /// A text that is a web address, as a page or a signed file has one: it may have a secret in its query. `nil`: it is
+    /// A text that is a web address, as a page or a signed file has one, without the secrets of its query. `nil`: it is
     /// none.
     private func link(_ text: String) -> String? {
         let scheme = text.prefix(8).lowercased()

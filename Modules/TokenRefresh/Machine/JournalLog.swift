@@ -16,8 +16,11 @@ struct JournalEdit: Hashable, Sendable {
         case ended(Set<SessionID>)
         /// What an entry says is over: the store holds other content since.
         case over(SessionJournalEntry)
-        /// No sign-out waits for the first read any more: it is fulfilled, or a sign-in has replaced it.
-        case readOrReplaced
+        /// No sign-out waits for the first read any more: one has ended.
+        case fulfilled
+        /// The store has taken a session in place of what the sign-outs that spare it were meant for. One that came
+        /// since waits for the next start.
+        case replaced(by: SessionID)
     }
 
     var notes: [Note] = []
@@ -56,12 +59,19 @@ extension JournalEdit.Note {
         case .over(let found):
             if entry.seen?.session == found.seen?.session { entry.seen = nil }
             entry.pending.removeAll(where: found.pending.contains)
-        case .readOrReplaced:
-            for index in entry.pending.indices {
-                (entry.pending[index].includesUnread, entry.pending[index].spared) = (false, [])
-            }
-            entry.pending.removeAll { $0.sessions.isEmpty }
+        case .fulfilled: entry.removeUnread { _ in true }
+        case .replaced(let session): entry.removeUnread { $0.spared.contains(session) }
         }
+    }
+}
+
+extension SessionJournalEntry {
+    /// Sign-outs are not meant any more for a session that no read has shown.
+    fileprivate mutating func removeUnread(where isOver: (PendingSignOut) -> Bool) {
+        for index in pending.indices where pending[index].includesUnread && isOver(pending[index]) {
+            (pending[index].includesUnread, pending[index].spared) = (false, [])
+        }
+        pending.removeAll { $0.sessions.isEmpty && !$0.includesUnread }
     }
 }
 
@@ -69,7 +79,8 @@ extension PendingSignOut {
     /// Whether another sign-out ends all that this one ends.
     fileprivate func isIncluded(in other: PendingSignOut) -> Bool {
         guard sessions.isSubset(of: other.sessions) else { return false }
-        return !includesUnread || (other.includesUnread && other.spared.allSatisfy(spared.contains))
+        guard includesUnread else { return true }
+        return other.includesUnread && other.date >= date && other.spared.allSatisfy(spared.contains)
     }
 
     /// Whether a session that was seen is to end. One that was first seen later may have begun later, as where a write
@@ -204,7 +215,8 @@ struct JournalLog: Hashable, Sendable {
             wanted.notes.removeAll { if case .seen = $0 { true } else { false } }
         case .ending(let new):
             if new.sessions.contains(where: { $0 == noted?.session }) { noted = nil }
-            if isKnown(new) { return false }
+            // One that waits for the first read is meant for a session that has begun since the last one.
+            if !new.includesUnread, isKnown(new) { return false }
             wanted.notes.removeAll { if case .ending(let old) = $0 { old.isIncluded(in: new) } else { false } }
         case .sparing: break
         case .ended(let sessions):
@@ -215,7 +227,7 @@ struct JournalLog: Hashable, Sendable {
         case .over(let found):
             if found.isEmpty { return false }
             if noted?.session == found.seen?.session { noted = nil }
-        case .readOrReplaced:
+        case .fulfilled, .replaced:
             let hasUnread = notes.contains { if case .ending(let end) = $0 { end.includesUnread } else { false } }
             if !hasUnread, entry?.pending.contains(where: \.includesUnread) == false { return false }
         }
@@ -263,7 +275,7 @@ extension JournalEdit.Note {
         case .seen(let session, _): sessions.contains(session) ? nil : self
         case .ending(let pending): pending.without(sessions).map { .ending($0) }
         case .ended(let ended): ended.isSubset(of: sessions) ? nil : self
-        case .sparing, .over, .readOrReplaced: self
+        case .sparing, .over, .fulfilled, .replaced: self
         }
     }
 }

@@ -113,7 +113,7 @@ extension MachineState {
 
     /// `isEmpty`: the store holds nothing, not even a tombstone that is too old.
     private mutating func restored(_ content: StoredSession, _ wish: SignOut?, isEmpty: Bool) {
-        if wish != nil { context.noteLater(.readOrReplaced) }
+        if wish != nil { context.noteLater(.fulfilled) }
         switch content {
         case .active(let bundle): found(bundle, wish)
         case .tombstone(let tombstone):

@@ -99,7 +99,7 @@ extension MachineState {
         context.hasJournal ? context.journal.pendingEnd(of: bundle, foundAt: context.now.date) : nil
     }
 
-    /// Whether a session that the store holds ends by nothing but its date: by a sign-out that waits for the first read.
+    /// Whether a session that the store holds ends by its date alone: by a sign-out that waits for the first read.
     /// The journal may have been read before another process has stored the session, and so before it has said that
     /// such a sign-out spares it: it is read once more.
     func isSuspect(_ bundle: TokenBundle, _ wish: SignOut? = nil) -> Bool {
@@ -249,11 +249,11 @@ extension MachineContext {
             // A store that is not shared holds nothing any more, also of a session that was never read.
             if !settings.isShared, let seen = journal.entry?.seen { ended.insert(seen.session) }
             note(.ended(ended))
-            if case .unread = scope { note(.readOrReplaced) }
+            if case .unread = scope { note(.fulfilled) }
         case (.bundle(let bundle, over: .anything(let left))?, _),
             (.bundle(let bundle, over: .begunBefore(_, let left))?, _):
             let left = left.subtracting([bundle.session])
-            noteLater(.readOrReplaced)
+            noteLater(.replaced(by: bundle.session))
             if !left.isEmpty { note(.ended(left)) }
         case (.bundle?, _): break
         }

@@ -12,9 +12,12 @@ extension MachineState {
         }
         let scope: EndScope
         var old: ActiveSession?
+        var begun = context.now.date
         switch state {
         case .unknown(let restoring):
             scope = .sessions(id, replacing: [id])
+            // The sign-out of this process came before it, also where the clock has not moved.
+            if restoring.wish != nil { begun += 1e-6 }
             // The read shows what the sign-in replaces.
             if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
         case .signedOut, .modifying:
@@ -24,7 +27,7 @@ extension MachineState {
             scope = session.value.endScope.followed(by: id)
         }
         failWaiters()
-        context.noteFirst(.sparing(id, begunAt: context.now.date))
+        context.noteFirst(.sparing(id, begunAt: begun))
         let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
         context.reportMissingScope(of: tokens, after: nil, id)
         let bundle = TokenBundle(
@@ -100,7 +103,8 @@ extension MachineState {
             // A deletion that has failed is tried again at once.
             if context.store.isBehind { context.beginWriting() } else { respondToStoreWaiters(nil) }
         case .unknown(var restoring):
-            restoring.wish = restoring.wish ?? SignOut(reason: reason, askedAt: context.now.uptime)
+            // A later one is also meant for a session that has begun since.
+            restoring.wish = SignOut(reason: restoring.wish?.reason ?? reason, askedAt: context.now.uptime)
             state = .unknown(restoring)
             context.room.add(waiter, to: .earlySignOut)
             context.noteEnding(reason, at: context.now.date, of: .unread)

@@ -74,7 +74,8 @@ extension JournalEdit.Note {
         case .sparing(let session, _): "sparing \(session.rawValue)"
         case .ended(let sessions): "ended \(names(sessions))"
         case .over: "over"
-        case .readOrReplaced: "readOrReplaced"
+        case .fulfilled: "fulfilled"
+        case .replaced(let session): "replaced by \(session.rawValue)"
         }
     }
 }

@@ -389,7 +389,7 @@ import Testing
         _ = script.signOut(1)
         _ = script.journalWrote()
         _ = script.signIn(2, as: "bob")
-        #expect(script.wrote().contains("note readOrReplaced, seen bob"))
+        #expect(script.wrote().contains("note replaced by bob, seen bob"))
         _ = script.journalWrote()
         #expect(script.journal.pending.allSatisfy { !$0.includesUnread })
     }

@@ -168,7 +168,7 @@ extension World {
             processes[process].notes.signedOut.insert(session)
             server[session].isLoggedOut = true
         } else if processes[process].published == .unknown {
-            processes[process].notes.wish = processes[process].notes.wish ?? server.families.count
+            processes[process].notes.wish = server.families.count
             unreadSignOutAt = now
             if let stored = store.content.bundle?.session { server[stored].isLoggedOut = true }
         }
