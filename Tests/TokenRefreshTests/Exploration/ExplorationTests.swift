@@ -101,8 +101,14 @@ import Testing
         ExplorationBounds(faults: 1, [.signOut: 1, .signIn: 1, .crash: 1]),
     ]
 
+    /// What is walked with one on demand.
+    private static let largeJournaled = [
+        ExplorationBounds(faults: 1, [.signOut: 2, .signIn: 1, .check: 1, .failure: 1])
+    ]
+
     @Test func `G30: every law holds with a journal, whatever fails and whenever a process is killed`() {
-        for bounds in Self.journaled { walk(bounds, ExplorationModel(hasJournal: true)) }
+        let walks = Self.journaled + (Self.environment["EXPLORE"] == "large" ? Self.largeJournaled : [])
+        for bounds in walks { walk(bounds, ExplorationModel(hasJournal: true)) }
     }
 
     /// Only a claim can be cut. Both kinds of leases can lose what shows who holds them, and have owners that stop.
