@@ -48,8 +48,10 @@ extension JournalEdit.Note {
             entry.pending = (entry.pending + [new]).suffix(JournalEdit.pendingLimit)
         case .sparing(let session, let begun):
             for index in entry.pending.indices where entry.pending[index].includesUnread {
-                // The journal may take this late. A date that was not yet reached is of a clock that was set back.
-                if (begun...max(begun, now)).contains(entry.pending[index].date) { continue }
+                // The journal may take this late. A date that is not yet reached is of a clock that was set back before
+                // the session began, unless the clock shows that it was set back since.
+                let asked = entry.pending[index].date
+                if asked >= begun, asked <= now || begun > now + Moment.clockTolerance { continue }
                 let others = entry.pending[index].spared.filter { $0 != session }
                 entry.pending[index].spared = (others + [session]).suffix(JournalEdit.sparedLimit)
             }

@@ -85,7 +85,7 @@ extension MachineState {
     /// The session is noted once the store has it, after a read or a write: never when one of its tokens is used.
     mutating func noteSession() {
         guard context.hasJournal, case .signedIn(let session) = state, session.value.isStored,
-            !session.value.isActivating, !context.store.isEnding
+            !session.value.isActivating, !context.store.isBehind
         else { return }
         let id = session.value.bundle.session
         guard context.journal.lacksSighting(of: id, at: context.now.date) else { return }
@@ -177,7 +177,8 @@ extension MachineContext {
     mutating func awaitJournal() {
         journal.isAwaited = true
         journal.isReadInTime = false
-        emit(.startTimer(.journalDeadline, at: now.uptime + journalLimit))
+        // What waits already for a note waits no longer for a read.
+        if !journal.holdsStore { emit(.startTimer(.journalDeadline, at: now.uptime + journalLimit)) }
         if journal.startReading() { emit(.readJournal) }
     }
 

@@ -295,6 +295,9 @@ import Testing
             let noted = apply([.ending(unread), .sparing(ada, begunAt: date + begun)])
             #expect(noted.pending.first?.spared.isEmpty == !isSpared, "\(begun): it may have come since")
         }
+        let back = JournalEdit(notes: [.ending(unread), .sparing(ada, begunAt: date - 1)])
+            .applied(to: SessionJournalEntry(), store: "the store", at: date - 86_400)
+        #expect(back.pending == [unread], "the clock was set back since")
         let ahead = PendingSignOut(sessions: [], includesUnread: true, reason: .byUser, date: date + 3)
         let later = apply([.ending(ahead), .sparing(ada, begunAt: date)])
         #expect(later.pending.first?.spared == [ada], "the clock was set back")

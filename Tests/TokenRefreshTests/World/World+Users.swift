@@ -59,7 +59,7 @@ extension World {
     mutating func cancel(request index: Int, of process: Int) {
         let waiter = processes[process].requests[index].waiter
         send(process, .waiterCancelled(WaiterID(number: waiter)))
-        for left in processes[process].requests where left.waiter == waiter {
+        for left in processes[process].requests where left.waiter == waiter && left.isWaiting {
             fail(.leaving, "p\(process + 1) #\(waiter) still waits after its cancellation")
         }
     }
