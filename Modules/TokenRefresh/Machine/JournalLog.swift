@@ -47,11 +47,11 @@ extension JournalEdit.Note {
             entry.pending.removeAll { $0.isIncluded(in: new) }
             entry.pending = (entry.pending + [new]).suffix(JournalEdit.pendingLimit)
         case .sparing(let session, let begun):
+            // The journal may take this late. Where the clock was set back since the session began, nothing is known.
+            if begun > now + Moment.clockTolerance { return }
             for index in entry.pending.indices where entry.pending[index].includesUnread {
-                // The journal may take this late. A date that is not yet reached is of a clock that was set back before
-                // the session began, unless the clock shows that it was set back since.
-                let asked = entry.pending[index].date
-                if asked >= begun, asked <= now || begun > now + Moment.clockTolerance { continue }
+                // A date that is not yet reached is of a clock that was set back before the session began.
+                if (begun...max(begun, now)).contains(entry.pending[index].date) { continue }
                 let others = entry.pending[index].spared.filter { $0 != session }
                 entry.pending[index].spared = (others + [session]).suffix(JournalEdit.sparedLimit)
             }

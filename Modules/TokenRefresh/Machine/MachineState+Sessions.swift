@@ -17,7 +17,7 @@ extension MachineState {
         case .unknown(let restoring):
             scope = .sessions(id, replacing: [id])
             // The sign-out of this process came before it, also where the clock has not moved.
-            if restoring.wish != nil { begun += 1e-6 }
+            if restoring.wish?.askedAt == context.now.uptime { begun += 1e-6 }
             // The read shows what the sign-in replaces.
             if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
         case .signedOut, .modifying:
