@@ -208,7 +208,17 @@ extension MachineContext {
 
     mutating func writeJournal() {
         guard hasJournal, let edit = journal.next() else { return }
-        emit(.writeJournal(edit))
+        emit(.writeJournal(dated(edit)))
+    }
+
+    /// A sign-in is spared by its date, as long as the clock of its date was not set.
+    private func dated(_ edit: JournalEdit) -> JournalEdit {
+        var edit = edit
+        edit.notes.removeAll { note in
+            guard case .sparing(_, let begun) = note else { return false }
+            return !moment.isSteady(since: begun, within: Moment.clockTolerance)
+        }
+        return edit
     }
 
     /// Adds a note for which the store, or the caller of a sign-out, waits.

@@ -259,6 +259,20 @@ import Testing
         #expect(script.loaded(.success(.active(bob))).contains("signedOut byUser"))
     }
 
+    @Test(arguments: [false, true])
+    func `G9, G30: a sign-in whose clock was set before the journal could take it is not spared`(isSet: Bool) {
+        var script = MachineScript(isShared: true, hasJournal: true)
+        _ = script.signIn(1, as: "ada", isNoted: false)
+        _ = script.pass(.seconds(1))
+        if isSet { script.date += 2 * 86_400 }
+        _ = script.signIn(2, as: "bob", isNoted: false)
+        #expect(script.journalWrote() == ["note sparing bob"])
+        _ = script.journalFails()
+        _ = script.pass(.seconds(1))
+        if isSet { script.date += 2 * 86_400 }
+        #expect(script.signOut(3).first == (isSet ? "note ending ada+bob" : "note sparing bob, ending ada+bob"))
+    }
+
     @Test func `G30: a sign-out stays noted until the store has the sign-in that replaces it`() {
         var script = MachineScript(hasJournal: true)
         _ = script.signOut(1)
