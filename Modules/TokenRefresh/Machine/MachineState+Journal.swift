@@ -84,8 +84,8 @@ extension MachineState {
 
     /// The session is noted once the store has it, after a read or a write: never when one of its tokens is used.
     mutating func noteSession() {
-        guard context.hasJournal, case .signedIn(let session) = state, session.value.isStored,
-            !session.value.isActivating, !context.store.isBehind
+        guard context.hasJournal, case .signedIn(let session) = state, !session.value.isActivating,
+            session.value.isStored && !context.store.isBehind
         else { return }
         let id = session.value.bundle.session
         guard context.journal.lacksSighting(of: id, at: context.now.date) else { return }

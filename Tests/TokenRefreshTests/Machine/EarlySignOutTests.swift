@@ -337,6 +337,10 @@ import Testing
         _ = log.next()
         _ = log.wrote(.success(apply([.ending(unread)])))
         let isSecondWanted = log.want(.ending(second))
+        _ = log.next()
+        _ = log.wrote(.success(apply([.ending(second)])))
+        let isWantedBack = log.want(.ending(unread))
+        #expect(isWantedBack, "the clock was set back")
         #expect(isWanted && isWantedAgain && isSecondWanted, "what the journal has is not meant for later ones")
     }
 
