@@ -68,8 +68,8 @@ public struct PendingSignOut: Sendable, Hashable {
     /// ``spared``, or known to have begun after ``date``.
     public var includesUnread: Bool
 
-    /// The sessions that have begun since, the latest last: none of them is the one that was found unread, whatever a
-    /// clock that was set says of their beginning.
+    /// The sessions that have begun since, the latest last. None of them is the one that was not read, also where a
+    /// clock that was set dates its beginning before ``date``.
     public var spared: [SessionID] = []
 
     /// Why the sessions end.

@@ -247,14 +247,14 @@ struct MachineScript {
         reread(.success(.active(bundle)), ownerMayCall: ownerMayCall)
     }
 
-    /// The first read of the store, or a check of it, has ended.
-    /// The first read has ended, and once more where the journal is to confirm what it has found.
+    /// The first read of the store has ended, and once more where the journal is to confirm what it has found.
     mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) -> [String] {
         let actions = send(.read(.load, result, ownerMayCall: false))
         guard actions == ["journal"], journalRead() == ["load"] else { return actions }
         return send(.read(.load, result, ownerMayCall: false))
     }
 
+    /// A check of the store has ended.
     mutating func checked(_ content: StoredSession) -> [String] {
         send(.read(.check, .success(content), ownerMayCall: false))
     }
