@@ -60,16 +60,17 @@ struct CallAuthentication: Sendable {
 
     /// Places the token that is at hand, if the origin may see tokens.
     ///
-    /// - Returns: The request. `nil`: the provider has to be waited for.
-    mutating func placeToken(in head: HTTPRequestHead, to origin: Origin) throws -> HTTPRequestHead? {
+    /// - Returns: `false`: the provider has to be waited for.
+    mutating func placeToken(in head: inout HTTPRequestHead, to origin: Origin) throws -> Bool {
         switch rules.origins.decision(for: origin) {
         case .foreign:
-            return head
+            return true
         case .cleartext:
             throw NetworkError(.cleartextRefused, reason: "a token would go over plain http")
         case .allowed:
-            guard policy.placement.proof == nil, let token = replacement ?? provider.validToken else { return nil }
-            return try place(token, in: head)
+            guard policy.placement.proof == nil, let token = replacement ?? provider.validToken else { return false }
+            try place(token, in: &head)
+            return true
         }
     }
 
@@ -88,8 +89,9 @@ struct CallAuthentication: Sendable {
         } catch {
             throw try NetworkError(describing: error, otherwise: .authenticationFailed)
         }
-        let placed = try place(token, in: head)
-        return try await prove(placed)
+        var head = head
+        try place(token, in: &head)
+        return try await prove(head)
     }
 
     /// Whether requests carry a proof, which is valid for one of them.
@@ -117,21 +119,20 @@ struct CallAuthentication: Sendable {
         }
     }
 
-    private mutating func place(_ token: SessionToken, in head: HTTPRequestHead) throws -> HTTPRequestHead {
+    private mutating func place(_ token: SessionToken, in head: inout HTTPRequestHead) throws {
         replacement = nil
         let joined = continuity?.join(token.session) ?? token.session
         guard joined == token.session, session == nil || session == token.session else {
             throw NetworkError(AuthenticationError(.sessionEnded))
         }
         session = token.session
-        let request = try policy.placement.place(token, in: head)
+        try policy.placement.place(token, in: &head)
         carried = token
         if !secrets.contains(token.value) {
             secrets.reserveCapacity(secrets.count + 2)
             secrets.append(token.value)
             if let refreshToken = token.refreshToken { secrets.append(refreshToken) }
         }
-        return request
     }
 
     /// Asks for another token, if the failure refuses the one the attempt carried.

@@ -53,7 +53,7 @@ public struct TokenPlacement: Sendable, Hashable {
     /// - Throws: ``NetworkError`` with code `invalidRequest` when no header field can carry it, or it is empty;
     ///   `followerHasNoRefreshToken` when a field is for the refresh token, and a follower issued the token (G29);
     ///   `proofRequired` when the token is bound to a key, and the placement makes no proof (G34).
-    func place(_ token: SessionToken, in request: HTTPRequestHead) throws -> HTTPRequestHead {
+    func place(_ token: SessionToken, in request: inout HTTPRequestHead) throws {
         guard !token.value.isEmpty else {
             throw NetworkError(
                 .invalidRequest,
@@ -65,14 +65,13 @@ public struct TokenPlacement: Sendable, Hashable {
         guard token.binding == nil || proof != nil else {
             throw NetworkError(AuthenticationError(.proofRequired))
         }
-        var request = request
         do {
             switch kind {
             case .proved:
                 let scheme = token.binding == nil ? "Bearer" : "DPoP"
-                try request.set("Authorization", to: "\(scheme) \(token.value)")
+                try request.set("Authorization", to: scheme + " " + token.value)
             case .authorization(let scheme):
-                try request.set("Authorization", to: "\(scheme) \(token.value)")
+                try request.set("Authorization", to: scheme + " " + token.value)
             case .fields(let accessToken, let refreshToken):
                 try request.set(accessToken, to: token.value)
                 let value = token.refreshToken?.isEmpty == true ? nil : token.refreshToken
@@ -81,6 +80,5 @@ public struct TokenPlacement: Sendable, Hashable {
         } catch {
             throw NetworkError(error)
         }
-        return request
     }
 }

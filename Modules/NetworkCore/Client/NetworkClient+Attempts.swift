@@ -67,14 +67,12 @@ extension NetworkClient {
         try configuration.refuseCleartext(origin)
         guard call.settings.requiresAuthentication else { return }
         call.phases?.startTokenWait()
-        if let head = try call.authentication?.placeToken(in: call.head, to: origin) {
-            call.head = head
-        } else {
+        guard let isPlaced = try call.authentication?.placeToken(in: &call.head, to: origin) else { return }
+        if !isPlaced {
             let head = try await withTokens(of: &call) { [head = call.head] in
                 try await $0.placeAwaitedToken(in: head)
             }
-            guard let head else { return }
-            call.head = head
+            if let head { call.head = head }
         }
         call.phases?.endTokenWait()
     }
@@ -132,15 +130,31 @@ extension NetworkClient {
         }
         call.phases?.startExchange()
         notify(.sent, of: call)
-        if let rate = call.minimumRate { return try await upload(call, atLeast: rate) }
-        let handler = Self.events(call.options.progress, call.phases)
-        let request = request(of: call, timeToHead: timeToHead, onEvent: handler)
-        return try await responding(to: call) {
-            guard !transport.endsInTime else { return try await transport.perform(request) }
-            // The transport knows more of the reason, so it may notice first.
-            return try await limited(call, to: .responseHead, grace: Self.graceOfTransport) {
-                try await transport.perform(request)
+        let response: HTTPTransportResponse
+        do {
+            if let rate = call.minimumRate {
+                response = try await upload(call, atLeast: rate)
+            } else {
+                let handler = Self.events(call.options.progress, call.phases)
+                let request = request(of: call, timeToHead: timeToHead, onEvent: handler)
+                response = try await transport.endsInTime ? transport.perform(request) : perform(request, of: call)
             }
+        } catch {
+            // A custom transport may report cancellation as another error.
+            try Task.checkCancellation()
+            throw error
+        }
+        call.phases?.endHead()
+        notify(.responded(status: response.head.status), of: call)
+        try response.head.validate()
+        return response
+    }
+
+    /// Has a transport perform a request that may not look at its time limit.
+    private func perform(_ request: HTTPTransportRequest, of call: CallState) async throws -> HTTPTransportResponse {
+        // The transport knows more of the reason, so it may notice first.
+        try await limited(call, to: .responseHead, grace: Self.graceOfTransport) {
+            try await transport.perform(request)
         }
     }
 
@@ -154,17 +168,15 @@ extension NetworkClient {
         }
         let end = call.settings.deadline == nil ? nil : call.deadline
         let first = watch.nextLook(at: clock.uptime)
-        return try await responding(to: call) {
-            try await deadlines.limit(min(first ?? .zero, end ?? first ?? .zero)) { [clock] in
-                let now = clock.uptime
-                guard end.map({ now < $0 }) ?? true, let next = watch.nextLook(at: now) else { return nil }
-                return min(next, end ?? next)
-            } expired: { [clock] in
-                guard let end, clock.uptime >= end else { return watch.error }
-                return NetworkError(.timedOut, reason: "the deadline has passed", waitedFor: .requestBody)
-            } _: {
-                try await transport.perform(request)
-            }
+        return try await deadlines.limit(min(first ?? .zero, end ?? first ?? .zero)) { [clock] in
+            let now = clock.uptime
+            guard end.map({ now < $0 }) ?? true, let next = watch.nextLook(at: now) else { return nil }
+            return min(next, end ?? next)
+        } expired: { [clock] in
+            guard let end, clock.uptime >= end else { return watch.error }
+            return NetworkError(.timedOut, reason: "the deadline has passed", waitedFor: .requestBody)
+        } _: {
+            try await transport.perform(request)
         }
     }
 
@@ -182,23 +194,6 @@ extension NetworkClient {
             context: call.exchangeContext,
             onEvent: onEvent
         )
-    }
-
-    private func responding(
-        to call: CallState, _ exchange: () async throws -> HTTPTransportResponse
-    ) async throws -> HTTPTransportResponse {
-        let response: HTTPTransportResponse
-        do {
-            response = try await exchange()
-        } catch {
-            // A custom transport may report cancellation as another error.
-            try Task.checkCancellation()
-            throw error
-        }
-        call.phases?.endHead()
-        notify(.responded(status: response.head.status), of: call)
-        try response.head.validate()
-        return response
     }
 
     private static func events(

@@ -15,9 +15,9 @@ extension NetworkClient {
     // Off the caller's actor: encoding, reading files and decoding must not run on the main actor.
     @concurrent
     func value<Response>(
-        of endpoint: Endpoint<Response>, _ options: RequestOptions, _ authentication: CallAuthentication?
+        of endpoint: Endpoint<Response>, _ options: RequestOptions, _ rules: CallAuthentication.Rules?
     ) async throws -> Response {
-        try await run(endpoint, options, authentication, purpose: .call) { response, call in
+        try await run(endpoint, options, rules, purpose: .call) { response, call in
             let limit = configuration.maximumResponseSize
             let body = try await collect(response, of: call, limit: limit)
             call.accepted = (response.head.status, body.count)
@@ -27,9 +27,9 @@ extension NetworkClient {
 
     @concurrent
     func stream<Response>(
-        of endpoint: Endpoint<Response>, _ options: RequestOptions, _ authentication: CallAuthentication?
+        of endpoint: Endpoint<Response>, _ options: RequestOptions, _ rules: CallAuthentication.Rules?
     ) async throws -> HTTPTransportResponse {
-        try await run(endpoint, options, authentication, purpose: .stream) { response, call in
+        try await run(endpoint, options, rules, purpose: .stream) { response, call in
             let head = response.head
             call.accepted = (head.status, 0)
             var response = response
@@ -46,16 +46,18 @@ extension NetworkClient {
     private func run<Response, Value: Sendable>(
         _ endpoint: Endpoint<Response>,
         _ options: RequestOptions,
-        _ authentication: CallAuthentication?,
+        _ rules: CallAuthentication.Rules?,
         purpose: HTTPTransportRequest.Purpose,
         reading: (HTTPTransportResponse, inout CallState) async throws -> Value
     ) async throws -> Value {
-        var call = try start(endpoint, options, authentication, purpose)
+        var call = try start(endpoint, options, rules, purpose)
         do {
             try Task.checkCancellation()
             notify(.started, of: call)
             let value = try await attempts(of: &call, reading)
-            notify(.succeeded(status: call.accepted.status, bytes: call.accepted.bytes), of: call)
+            // Not of the call in the closure, for which the whole of it would be copied.
+            let (status, bytes) = call.accepted
+            notify(.succeeded(status: status, bytes: bytes), of: call)
             return value
         } catch let failure as NetworkError {
             notify(.failed(failure.code, status: failure.status), of: call)
@@ -122,26 +124,27 @@ extension NetworkClient {
     private func start<Response>(
         _ endpoint: Endpoint<Response>,
         _ options: RequestOptions,
-        _ authentication: CallAuthentication?,
+        _ rules: CallAuthentication.Rules?,
         _ purpose: HTTPTransportRequest.Purpose
     ) throws -> CallState {
         let startedAt = clock.uptime
         do {
-            let settings = ResolvedSettings(of: endpoint, options, configuration, purpose: purpose)
+            let settings = configuration.settings(of: endpoint, options, purpose: purpose)
+            let deadline = (settings.deadline ?? settings.timeLimit).map { startedAt + $0 }
             let head = try configuration.request(for: endpoint)
             return CallState(
                 endpoint: head,
                 body: try endpoint.body.encoded(by: configuration.coding),
                 form: endpoint.body.form,
                 settings: settings,
-                deadline: (settings.deadline ?? settings.timeLimit).map { startedAt + $0 },
+                deadline: deadline,
                 endsWithBody: purpose == .call,
                 options: options,
                 interceptors: options.interceptors.isEmpty ? interceptors : interceptors + options.interceptors,
                 secretsOfPath: endpoint.path.secrets,
                 clock: clock,
                 startedAt: startedAt,
-                authentication: authentication,
+                authentication: rules.map { CallAuthentication($0, continuity: options.continuity) },
                 head: head,
                 phases: observers.isEmpty ? nil : CallPhases(clock: clock)
             )

@@ -5,28 +5,30 @@ import Foundation
 extension NetworkClient {
     /// Reads a body into memory.
     func collect(_ response: HTTPTransportResponse, of call: CallState, limit: Int) async throws -> Data {
+        let head = response.head
         do {
-            if let length = response.head.bodyLength(to: call.head), length > limit {
-                throw HTTPBodyError.tooLong(limit)
-            }
+            if let length = head.bodyLength(to: call.head), length > limit { throw HTTPBodyError.tooLong(limit) }
             // The transport keeps to the client's deadline itself.
             let isLimited = call.endsWithBody && call.settings.deadline == nil && call.minimumRate == nil
             if transport.endsInTime, call.deadline == nil || isLimited {
                 return try await response.body.collect(upTo: limit)
             }
-            return try await limited(call, to: .responseBody) {
-                try await response.body.collect(upTo: limit)
-            }
+            return try await collect(response.body, of: call, limit: limit)
         } catch let error as HTTPBodyError where error.code == .tooLong {
             let reason = "the response has more than \(limit) bytes"
-            throw NetworkError(.responseTooLarge, reason: reason, response: response.head)
+            throw NetworkError(.responseTooLarge, reason: reason, response: head)
         } catch let error as HTTPTransportError {
             try Task.checkCancellation()
-            throw NetworkError(error, reading: response.head)
+            throw NetworkError(error, reading: head)
         } catch var error as NetworkError {
-            error.response = response.head
+            error.response = head
             throw error
         }
+    }
+
+    /// Reads a body of a transport that may not look at the time limit.
+    private func collect(_ body: HTTPBody, of call: CallState, limit: Int) async throws -> Data {
+        try await limited(call, to: .responseBody) { try await body.collect(upTo: limit) }
     }
 
     /// The error that a response with another status than the accepted ones is.

@@ -107,7 +107,7 @@ public struct AuthenticatedNetworkClient: NetworkService {
     /// - Throws: ``NetworkError``, whose `authentication` says why there was no token; `CancellationError` at once when
     ///   the task is cancelled.
     public func send<Response>(_ endpoint: Endpoint<Response>, options: RequestOptions) async throws -> Response {
-        try await client.value(of: endpoint, options, authentication(of: options))
+        try await client.value(of: endpoint, options, rules)
     }
 
     /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens, and
@@ -115,10 +115,6 @@ public struct AuthenticatedNetworkClient: NetworkService {
     public func stream<Response>(
         _ endpoint: Endpoint<Response>, options: RequestOptions
     ) async throws -> HTTPTransportResponse {
-        try await client.stream(of: endpoint, options, authentication(of: options))
-    }
-
-    private func authentication(of options: RequestOptions) -> CallAuthentication {
-        CallAuthentication(rules, continuity: options.continuity)
+        try await client.stream(of: endpoint, options, rules)
     }
 }

@@ -77,22 +77,23 @@ extension NetworkConfiguration {
         of endpoint: Endpoint<Response>,
         at url: URL
     ) throws(HTTPFieldError) -> HTTPHeaders {
-        let settings = endpoint.settings
-        if let problem = headers.problem ?? settings.headers.problem { throw problem }
+        if let problem = headers.problem ?? endpoint.settings.headers.problem { throw problem }
         var fields = headers
         // Default fields may be keys of this API, so other origins do not receive them (G15).
         if !fields.isEmpty, Origin(url) != Origin(baseURL) {
             fields.removeAll { !RedirectPolicy.fieldsForAnyOrigin.contains($0.name.lowercased()) }
         }
         // For these fields and those of a token.
-        fields.reserve(more: settings.headers.count + 5)
+        fields.reserve(more: endpoint.settings.headers.count + 5)
         if fields.first(of: "Accept") == nil {
-            try fields.append("Accept", endpoint.reading.accept(settings.format ?? format))
+            try fields.append("Accept", endpoint.reading.accept(endpoint.settings.format ?? format))
         }
         if let contentType = endpoint.body.contentType { try fields.set("Content-Type", to: contentType) }
-        if let key = settings.idempotencyKey { try fields.set("Idempotency-Key", to: key) }
-        for name in settings.headers.names { fields.remove(name) }
-        for field in settings.headers { try fields.append(field.name, field.value) }
+        if let key = endpoint.settings.idempotencyKey { try fields.set("Idempotency-Key", to: key) }
+        let own = endpoint.settings.headers
+        guard !own.isEmpty else { return fields }
+        for name in own.names { fields.remove(name) }
+        for field in own { try fields.append(field.name, field.value) }
         return fields
     }
 

@@ -47,7 +47,7 @@ public struct CallSettings: Sendable {
 /// The settings that count for one call. Those without a default of the client are the endpoint's own.
 @dynamicMemberLookup
 struct ResolvedSettings: Sendable {
-    private let own: CallSettings
+    fileprivate let own: CallSettings
     let isIdempotent: Bool
     let timeout: Duration
     let acceptedStatuses: HTTPStatusSet
@@ -60,24 +60,25 @@ struct ResolvedSettings: Sendable {
     /// The client's deadline, which is never shorter than the idle timeout. For an upload, it limits each wait.
     let timeLimit: Duration?
 
-    /// The caller's options count before the endpoint, and the endpoint before the configuration.
-    init<Response>(
-        of endpoint: Endpoint<Response>,
-        _ options: RequestOptions,
-        _ configuration: NetworkConfiguration,
-        purpose: HTTPTransportRequest.Purpose
-    ) {
-        let settings = endpoint.settings
-        let timeout = settings.timeout ?? configuration.timeout
-        own = settings
-        isIdempotent = endpoint.isIdempotent
-        self.timeout = timeout
-        acceptedStatuses = settings.acceptedStatuses ?? configuration.acceptedStatuses
-        format = settings.format ?? configuration.format
-        self.purpose = settings.purpose ?? purpose
-        deadline = options.deadline ?? settings.deadline
-        timeLimit = configuration.deadline.map { max($0, timeout) }
-    }
-
     subscript<Value>(dynamicMember setting: KeyPath<CallSettings, Value>) -> Value { own[keyPath: setting] }
+}
+
+extension NetworkConfiguration {
+    /// The settings of a call. The caller's options count before the endpoint, and the endpoint before these.
+    func settings<Response>(
+        of endpoint: Endpoint<Response>, _ options: RequestOptions, purpose: HTTPTransportRequest.Purpose
+    ) -> ResolvedSettings {
+        let own = endpoint.settings
+        let timeout = own.timeout ?? timeout
+        return ResolvedSettings(
+            own: own,
+            isIdempotent: endpoint.isIdempotent,
+            timeout: timeout,
+            acceptedStatuses: own.acceptedStatuses ?? acceptedStatuses,
+            format: own.format ?? format,
+            purpose: own.purpose ?? purpose,
+            deadline: options.deadline ?? own.deadline,
+            timeLimit: deadline.map { max($0, timeout) }
+        )
+    }
 }

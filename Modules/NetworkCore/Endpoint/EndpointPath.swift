@@ -110,11 +110,12 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         /// Appends literal text, in which `/` separates segments. The text must not contain a query or a fragment.
         public mutating func appendLiteral(_ literal: String) {
-            if literal.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
+            if !literal.hasOnlyBytes({ $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }) {
                 literalProblem = "a path must not contain a query or a fragment; use the query parameter"
             }
             let isStart = path.isEmpty && segmentsWithValues.isEmpty
-            path += (isStart && literal.hasPrefix("/") ? String(literal.dropFirst()) : literal).percentEncodedPath
+            let isRooted = literal.utf8.first == UInt8(ascii: "/")
+            path += (isStart && isRooted ? String(literal.dropFirst()) : literal).percentEncodedPath
         }
 
         /// Appends a value as one segment, or as a part of one.
@@ -135,7 +136,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
         fileprivate var problem: String? {
             if let literalProblem { return literalProblem }
             // Most paths have neither, and each request makes its path.
-            guard path.utf8.contains(UInt8(ascii: ".")) || !segmentsWithValues.isEmpty else { return nil }
+            guard !segmentsWithValues.isEmpty || !path.hasOnlyBytes({ $0 != UInt8(ascii: ".") }) else { return nil }
             let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             if segments.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) {
                 return "a path segment is \".\" or \"..\", which would change the path"

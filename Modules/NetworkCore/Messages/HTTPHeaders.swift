@@ -57,9 +57,10 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// - Complexity: O(*n*) in the number of fields.
     public subscript(name: String) -> String? {
         get {
-            var joined: String?
-            for field in fields where field.name.equalsIgnoringASCIICase(name) {
-                joined = joined.map { "\($0), \(field.value)" } ?? field.value
+            guard let first = index(of: name) else { return nil }
+            var joined = fields[first].value
+            for field in fields[(first + 1)...] where field.name.equalsIgnoringASCIICase(name) {
+                joined += ", " + field.value
             }
             return joined
         }
@@ -72,14 +73,24 @@ public struct HTTPHeaders: Sendable, Hashable {
     ///
     /// - Complexity: O(*n*) in the number of fields.
     public func values(of name: String) -> [String] {
-        fields.compactMap { $0.name.equalsIgnoringASCIICase(name) ? $0.value : nil }
+        guard let first = index(of: name) else { return [] }
+        return fields[first...].compactMap { $0.name.equalsIgnoringASCIICase(name) ? $0.value : nil }
     }
 
     /// The value of the first field of a name; `nil` where there is none.
     ///
     /// - Complexity: O(*n*) in the number of fields.
     package func first(of name: String) -> String? {
-        fields.first { $0.name.equalsIgnoringASCIICase(name) }?.value
+        index(of: name).map { fields[$0].value }
+    }
+
+    /// The place of the first field of a name.
+    private func index(of name: String) -> Int? {
+        // Where they are, so that no field is copied to be looked at.
+        fields.withUnsafeBufferPointer { fields in
+            for index in fields.indices where fields[index].name.equalsIgnoringASCIICase(name) { return index }
+            return nil
+        }
     }
 
     /// Adds a field after the others, also beside one of the same name.
@@ -98,9 +109,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// - Throws: ``HTTPFieldError`` when the name or the value is invalid; nothing is changed.
     public mutating func set(_ name: String, to value: String?) throws(HTTPFieldError) {
         guard let value else { return remove(name) }
-        guard let index = fields.firstIndex(where: { $0.name.equalsIgnoringASCIICase(name) }) else {
-            return try append(name, value)
-        }
+        guard let index = index(of: name) else { return try append(name, value) }
         fields[index] = try HTTPField(fields[index].name, value)
         var isFirst = true
         fields.removeAll { field in
@@ -203,7 +212,8 @@ extension String {
 
     /// The text without spaces and tabs at its ends (RFC 9110 §5.6.3).
     package var withoutSurroundingWhiteSpace: String {
-        guard utf8.first?.isBlank == true || utf8.last?.isBlank == true else { return self }
+        let hasNone = utf8.withContiguousStorageIfAvailable { $0.first?.isBlank != true && $0.last?.isBlank != true }
+        guard hasNone != true else { return self }
         let start = utf8.drop(while: \.isBlank)
         let end = start.lastIndex { !$0.isBlank }.map { utf8.index(after: $0) } ?? start.startIndex
         return String(self[start.startIndex..<end])

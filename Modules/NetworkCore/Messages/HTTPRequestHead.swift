@@ -50,12 +50,11 @@ public struct HTTPRequestHead: Sendable, Hashable {
     /// - Returns: Where it is sent.
     /// - Throws: ``NetworkError`` with code `invalidRequest`; it names the field, never its value.
     func validate() throws -> Origin {
-        guard let origin = Origin(url) else {
+        let plain = Origin(plain: url.absoluteString)
+        guard let origin = plain ?? Origin(url) else {
             throw NetworkError(.invalidRequest, reason: Origin.problem)
         }
-        let mark = UInt8(ascii: "@")
-        let mayHoldUser = url.absoluteString.utf8.withContiguousStorageIfAvailable { $0.contains(mark) } ?? true
-        guard !mayHoldUser || (url.user == nil && url.password == nil) else {
+        guard plain != nil || (url.user == nil && url.password == nil) else {
             throw NetworkError(.invalidRequest, reason: "the URL holds user information")
         }
         guard method.rawValue.isFieldName else {
@@ -81,10 +80,14 @@ public struct HTTPRequestHead: Sendable, Hashable {
 
     private static func refuseFraming(_ name: String) throws(HTTPFieldError) {
         // Most names begin with another letter.
-        guard let first = name.utf8.first, "cehkptu".utf8.contains(first | 0x20),
-            framingFields.contains(name.lowercased())
-        else { return }
-        throw HTTPFieldError(.framing, field: name)
+        switch name.utf8.first {
+        case UInt8(ascii: "c"), UInt8(ascii: "C"), UInt8(ascii: "e"), UInt8(ascii: "E"), UInt8(ascii: "h"),
+            UInt8(ascii: "H"), UInt8(ascii: "k"), UInt8(ascii: "K"), UInt8(ascii: "p"), UInt8(ascii: "P"),
+            UInt8(ascii: "t"), UInt8(ascii: "T"), UInt8(ascii: "u"), UInt8(ascii: "U"):
+            guard framingFields.contains(name.lowercased()) else { return }
+            throw HTTPFieldError(.framing, field: name)
+        default: return
+        }
     }
 }
 

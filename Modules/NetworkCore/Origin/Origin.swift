@@ -38,8 +38,9 @@ public struct Origin: Sendable, Hashable {
     }
 
     /// Reads a URL whose origin is written plainly: a scheme, `://`, letters, digits, dots and hyphens, and a port.
-    /// `nil`: it is written in another way, which URL parsers must read. This takes a tenth of their time.
-    private init?(plain text: String) {
+    /// `nil`: it is written in another way, which URL parsers must read. This takes a tenth of their time. Such a URL
+    /// has no user information.
+    init?(plain text: String) {
         let isEncrypted = text.hasPrefix("https://")
         guard isEncrypted || text.hasPrefix("http://") else { return nil }
         let start = isEncrypted ? 8 : 7
@@ -144,7 +145,9 @@ public struct OriginPolicy: Sendable, Hashable {
     }
 
     func decision(for origin: Origin) -> Decision {
-        guard allowed.contains(origin) else { return .foreign }
+        // Most have one, and a comparison takes a tenth of the time of a hash.
+        let isAllowed = allowed.count == 1 ? allowed.first == origin : allowed.contains(origin)
+        guard isAllowed else { return .foreign }
         return origin.allowsRequests(cleartextExceptions: cleartextExceptions) ? .allowed : .cleartext
     }
 }

@@ -24,7 +24,7 @@ struct RedirectPolicy: Sendable {
     }
 
     /// The statuses of redirects that name their target (RFC 9110 §15.4).
-    static let statuses: Set = [301, 302, 303, 307, 308]
+    static let statuses = [301, 302, 303, 307, 308]
 
     /// The fields that may be sent to any origin, in lower case: they describe the client program, not its user, or the
     /// place from which a download or an event stream goes on.

@@ -22,7 +22,7 @@ extension ResponseReading where Response: Decodable {
     /// A value that can be decoded is taken under any media type: new tokens must not be lost to a label.
     /// `Data` is the body itself, in generic code too.
     static var decoded: Self {
-        if let bytes = ResponseReading<Data>.bytes as? Self { return bytes }
+        if Response.self == Data.self, let bytes = ResponseReading<Data>.bytes as? Self { return bytes }
         return Self(accept: { $0.mediaTypes.joined(separator: ", ") }) { response, format, requested in
             do {
                 return try format.value(Response.self, from: response)

@@ -57,7 +57,7 @@ public struct HTTPTransportRequest: Sendable {
         self.timeToEnd = timeToEnd
         self.purpose = purpose
         self.startPermit = startPermit
-        self.context = context ?? RequestContext(method: head.method)
+        if let context { self.context = context } else { self.context = RequestContext(method: head.method) }
         self.onEvent = onEvent
     }
 }
