@@ -17,17 +17,19 @@ extension AsyncHTTPClientDriver {
 
     func httpRequest() throws -> HTTPClient.Request {
         let head = request.head
-        var fields = NIOHTTP1.HTTPHeaders()
+        // NIO looks at each name that is added to its own list. These are tokens.
+        var fields: [(String, String)] = []
         fields.reserveCapacity(head.headers.count + 4)
-        for field in head.headers { fields.add(name: field.name, value: field.value) }
+        for field in head.headers { fields.append((field.name, field.value)) }
         // What the transport's own connections decode. An application's client says itself what it decodes.
         if client.log != nil, head.headers.first(of: "Accept-Encoding") == nil {
-            fields.add(name: "Accept-Encoding", value: "deflate, gzip")
+            fields.append(("Accept-Encoding", "deflate, gzip"))
         }
-        try announce(in: &fields)
+        if let mark = try announce() { fields.append(mark) }
         do {
             return try HTTPClient.Request(
-                url: head.url, method: NIOHTTP1.HTTPMethod(rawValue: head.method.rawValue), headers: fields, body: body)
+                url: head.url, method: NIOHTTP1.HTTPMethod(rawValue: head.method.rawValue),
+                headers: NIOHTTP1.HTTPHeaders(fields), body: body)
         } catch {
             throw HTTPTransportError(.invalidRequest, reason: "the URL cannot be used")
         }
@@ -61,17 +63,20 @@ extension AsyncHTTPClientDriver {
     }
 
     /// Leaves a note for the connection, where it has to know something.
-    private func announce(in fields: inout NIOHTTP1.HTTPHeaders) throws {
+    ///
+    /// - Returns: The field that marks the request. `nil`: there is nothing to know.
+    private func announce() throws -> (name: String, value: String)? {
         let (permit, hasTrailers) = (request.startPermit, request.body.trailers != nil)
-        guard permit != nil || hasTrailers else { return }
+        guard permit != nil || hasTrailers else { return nil }
         guard let notes = client.log?.requests else {
             guard !hasTrailers else {
                 throw HTTPTransportError(.invalidRequest, reason: "an HTTP client that is shared cannot send trailers")
             }
-            return
+            return nil
         }
-        let number = notes.announce(.init(trailers: hasTrailers ? [:] : nil, permit: permit), in: &fields)
+        let (number, mark) = notes.announce(.init(trailers: hasTrailers ? [:] : nil, permit: permit))
         state.withLock { $0.noteNumber = number }
+        return mark
     }
 
     private func makeTrailers() async throws {

@@ -119,7 +119,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///   `tlsFailed` for a certificate or a public key that is not accepted, `invalidResponse` for what is not HTTP,
     ///   `encodingFailed` when the body cannot be read. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
-        let use = ConnectionUse(request)
+        let use = request.connectionUse
         guard let origin = Origin(request.head.url) else {
             throw HTTPTransportError(.invalidRequest, reason: Origin.problem)
         }
@@ -166,14 +166,16 @@ enum ConnectionUse: Hashable {
     /// Refreshes. Each connection is used once.
     case refreshes
 
-    init(_ request: HTTPTransportRequest) {
-        switch request.purpose {
-        case .call: self = !request.context.isIdempotent && request.context.session == nil ? .singleCalls : .calls
-        case .stream: self = .streams
-        case .refresh: self = .refreshes
+    var keepsConnections: Bool { self == .calls || self == .streams }
+}
+
+extension HTTPTransportRequest {
+    fileprivate var connectionUse: ConnectionUse {
+        switch purpose {
+        case .call: !context.isIdempotent && context.session == nil ? .singleCalls : .calls
+        case .stream: .streams
+        case .refresh: .refreshes
         }
     }
-
-    var keepsConnections: Bool { self == .calls || self == .streams }
 }
 #endif

@@ -24,17 +24,16 @@ final class RequestNotes: Sendable {
 
     private let state = Locked(State())
 
-    /// Keeps a note of a request, and marks its head.
+    /// Keeps a note of a request.
     ///
-    /// - Returns: The number of the request, until ``remove(_:)``.
-    func announce(_ note: Note, in headers: inout NIOHTTP1.HTTPHeaders) -> Int {
+    /// - Returns: The number of the request, until ``remove(_:)``, and the field that marks its head.
+    func announce(_ note: Note) -> (number: Int, mark: (name: String, value: String)) {
         let number = state.withLock { state in
             state.last += 1
             state.notes[state.last] = note
             return state.last
         }
-        headers.add(name: field, value: "\(number)")
-        return number
+        return (number, (field, String(number)))
     }
 
     /// Sets the trailers of a request, before its body ends.

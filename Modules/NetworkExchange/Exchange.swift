@@ -62,7 +62,7 @@ package final class Exchange: Sendable {
         unreadLimit: Int
     ) {
         self.request = request
-        self.bodyLength = bodyLength ?? request.body.length
+        if let bodyLength { self.bodyLength = bodyLength } else { self.bodyLength = request.body.length }
         self.deadlines = deadlines
         self.unreadLimit = unreadLimit
         state = Locked(State(exchange: ExchangeState(startedAt: startedAt ?? deadlines.clock.uptime)))

@@ -64,8 +64,8 @@ import Testing
         let log = ResponseLog(decompressionRatio: 200)
         let permit = StartPermit(until: deadline, on: clock)
         permit.adopt()
-        var fields: NIOHTTP1.HTTPHeaders = [:]
-        _ = log.requests.announce(.init(permit: permit), in: &fields)
+        let (_, mark) = log.requests.announce(.init(permit: permit))
+        let fields = NIOHTTP1.HTTPHeaders([mark])
         let head = NIOHTTP1.HTTPRequestHead(version: .http1_1, method: .POST, uri: "/", headers: fields)
         let channel = EmbeddedChannel(handler: ResponseLogHandler(log, isStream: false))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 443)).wait()
