@@ -85,6 +85,31 @@ public struct HTTPBody: Sendable {
         self.init(.once(OneReader { pull }), length: length)
     }
 
+    /// The same pieces. A closure is told how many bytes they had, each time that they have been read to their end.
+    func notingEnd(_ note: @escaping @Sendable (Int64) -> Void) -> HTTPBody {
+        @Sendable func noted(_ next: @escaping Pull) -> Pull {
+            let count = Locked<Int64>(0)
+            return {
+                let piece = try await next()
+                let read = count.withLock { count in
+                    count += Int64(piece?.count ?? 0)
+                    return count
+                }
+                if piece == nil { note(read) }
+                return piece
+            }
+        }
+        let content: Content
+        switch self.content {
+        case .sequence(let make): content = .sequence { noted(try make()) }
+        case .once(let reader): content = .once(OneReader { noted(try reader.take()) })
+        case .none, .data, .file: return self
+        }
+        var body = HTTPBody(content, length: length)
+        body.trailers = trailers
+        return body
+    }
+
     /// The same pieces for one reader, with other errors.
     func mapErrors(_ change: @escaping @Sendable (any Error) throws -> any Error) -> HTTPBody {
         let next = SequenceReader(self).next

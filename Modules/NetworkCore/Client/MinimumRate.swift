@@ -41,6 +41,8 @@ final class UploadWatch: Sendable {
     private struct State {
         var phase: Phase
         var sent: Int64 = 0
+        /// The length of the body, where only its end has told it.
+        var total: Int64?
     }
 
     /// How much later than its end a window is looked at, after which it says nothing: the device has slept.
@@ -66,7 +68,7 @@ final class UploadWatch: Sendable {
         let now = clock.uptime
         state.withLock { state in
             state.sent = progress.completed
-            if let total = progress.total, progress.completed >= total {
+            if let total = progress.total ?? state.total, progress.completed >= total {
                 state.phase = .sent(until: Self.end(of: timeLimit, from: now))
             } else if case .waiting = state.phase {
                 state.phase = .sending(windowEnd: now + rate.window, sentBefore: 0)
@@ -74,11 +76,23 @@ final class UploadWatch: Sendable {
         }
     }
 
+    /// A body of unknown length has ended: the transport has all of it. Without it, the work of a server would be taken
+    /// for a slow upload.
+    func recordEnd(after total: Int64) {
+        let now = clock.uptime
+        state.withLock { state in
+            state.total = total
+            if state.sent >= total { state.phase = .sent(until: Self.end(of: timeLimit, from: now)) }
+        }
+    }
+
     /// When to look next. `nil`: the upload has taken too long.
     func nextLook(at now: Duration) -> Duration? {
         state.withLock { state in
             switch state.phase {
-            case .waiting(let end), .sent(let end): return now < end ? end : nil
+            // Once in a window: meanwhile the first byte may be sent, whose window ends before this wait would.
+            case .waiting(let end): return now < end ? min(end, now + rate.window) : nil
+            case .sent(let end): return now < end ? end : nil
             case .sending(let end, _) where now < end: return end
             case .sending(let end, let before):
                 guard state.sent - before >= rate.bytes || now > end + Self.look else { return nil }

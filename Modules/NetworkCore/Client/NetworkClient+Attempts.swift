@@ -162,10 +162,11 @@ extension NetworkClient {
     private func upload(_ call: CallState, atLeast rate: MinimumRate) async throws -> HTTPTransportResponse {
         let watch = UploadWatch(rate, timeLimit: call.settings.timeLimit, clock: clock)
         let handler = Self.events(call.options.progress, call.phases)
-        let request = request(of: call, timeToHead: nil) { event in
+        var request = request(of: call, timeToHead: nil) { event in
             if event.kind == .sent, let sent = event.progress { watch.record(sent) }
             handler?(event)
         }
+        if request.body.length == nil { request.body = request.body.notingEnd(watch.recordEnd) }
         let end = call.settings.deadline == nil ? nil : call.deadline
         let first = watch.nextLook(at: clock.uptime)
         return try await deadlines.limit(min(first ?? .zero, end ?? first ?? .zero)) { [clock] in
@@ -175,7 +176,7 @@ extension NetworkClient {
         } expired: { [clock] in
             guard let end, clock.uptime >= end else { return watch.error }
             return NetworkError(.timedOut, reason: "the deadline has passed", waitedFor: .requestBody)
-        } _: {
+        } _: { [request] in
             try await transport.perform(request)
         }
     }

@@ -62,6 +62,77 @@ import Testing
         #expect(try await client().send(upload, options: options).status == 200)
     }
 
+    /// Sends a body while it reads it, or when it has read it, and responds after some seconds, each of which passes
+    /// when the client waits for the clock.
+    private struct Worker: HTTPTransport {
+        let clock: ManualTimeSource
+        let seconds: Int
+        var sendsAtEnd = false
+
+        func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+            var (read, sent) = ([Int](), 0)
+            func send(_ count: Int) {
+                sent += count
+                let progress = TransferProgress(completed: Int64(sent), total: nil)
+                request.onEvent?(HTTPTransportEvent(.sent, progress: progress))
+            }
+            for try await piece in request.body {
+                if sendsAtEnd { read.append(piece.count) } else { send(piece.count) }
+            }
+            for count in read { send(count) }
+            for _ in 0..<seconds {
+                try Task.checkCancellation()
+                await clock.advance(by: .seconds(1), whenAsleep: 1)
+            }
+            return HTTPTransportResponse(head: HTTPResponseHead(status: 200))
+        }
+    }
+
+    private static let pieces: @Sendable () -> AsyncStream<Data> = {
+        AsyncStream { stream in
+            for _ in 0..<2 { stream.yield(Data("content".utf8)) }
+            stream.finish()
+        }
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func `a server may work on an upload of unknown length`(isOneShot: Bool, sendsAtEnd: Bool) async throws {
+        // Longer than the window of the rate, and shorter than the limit of a wait for a response.
+        let transport = Worker(clock: clock, seconds: 45, sendsAtEnd: sendsAtEnd)
+        let client = NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
+        var options = RequestOptions()
+        options.minimumRate = MinimumRate(bytes: 4, in: .seconds(10))
+        let body = isOneShot ? RequestBody.oneShot(Self.pieces()) : .sequence(make: Self.pieces)
+        let endpoint = Endpoint<HTTPResponse>.request(.put, "file", body: body)
+        #expect(try await client.send(endpoint, options: options).status == 200)
+    }
+
+    @Test func `the rate counts from the first byte`() async throws {
+        let (transport, start) = (Worker(clock: clock, seconds: 75), clock.uptime)
+        let client = NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
+        var options = RequestOptions()
+        options.minimumRate = MinimumRate(bytes: 15, in: .seconds(10))
+        let body = RequestBody.oneShot(Self.pieces(), length: 14)
+        let endpoint = Endpoint<HTTPResponse>.request(.put, "file", body: body)
+        let error = await #expect(throws: NetworkError.self) { try await client.send(endpoint, options: options) }
+        #expect(error?.code == .timedOut && error?.waitedFor == .requestBody)
+        #expect(clock.uptime == start + .seconds(10))
+    }
+
+    @Test func `a server that does not respond to an upload of unknown length is left`() async throws {
+        let (transport, start) = (Worker(clock: clock, seconds: 75), clock.uptime)
+        let client = NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
+        var options = RequestOptions()
+        options.minimumRate = MinimumRate(bytes: 4, in: .seconds(10))
+        let endpoint = Endpoint<HTTPResponse>.request(.put, "file", body: .oneShot(Self.pieces()))
+        let error = await #expect(throws: NetworkError.self) { try await client.send(endpoint, options: options) }
+        #expect(error?.code == .timedOut && error?.waitedFor == .responseHead)
+        #expect(clock.uptime == start + .seconds(60))
+    }
+
     @Test func `a call that is no upload has its deadline in all`() async throws {
         transport.add(.any ~> late(redirect))
         let error = await #expect(throws: NetworkError.self) { try await client().send(upload) }

@@ -32,6 +32,9 @@ struct OriginTests {
     )
     func `another origin is foreign`(url text: String) {
         #expect(Self.policy.decision(for: url(text)) == .foreign)
+        let origins = ["https://api.example.com", "https://other.example.com"].compactMap { Origin(url($0)) }
+        let several = OriginPolicy(allowed: Set(origins))
+        #expect(several.allowed.count == 2 && several.decision(for: url(text)) == .foreign)
     }
 
     @Test(
