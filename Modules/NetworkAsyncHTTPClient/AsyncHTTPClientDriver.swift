@@ -68,21 +68,21 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
     let exchange: Exchange
     /// Kept, so that its connections are not closed before the exchange has ended.
     let client: PooledHTTPClient
-    private let eventLoops: FreeEventLoops
+    private let lane: OriginLane
     let state = Locked(State())
 
     var request: HTTPTransportRequest { exchange.request }
 
-    init(_ exchange: Exchange, over client: PooledHTTPClient, on eventLoops: FreeEventLoops) {
+    init(_ exchange: Exchange, over client: PooledHTTPClient, in lane: OriginLane) {
         self.exchange = exchange
         self.client = client
-        self.eventLoops = eventLoops
+        self.lane = lane
     }
 
     func start() {
         do {
             let request = try httpRequest()
-            let eventLoop = eventLoops.take() ?? client.client.eventLoopGroup.any()
+            let eventLoop = lane.eventLoops.take() ?? client.client.eventLoopGroup.any()
             eventLoop.execute { self.execute(request, on: eventLoop) }
         } catch {
             exchange.cancel(error)
@@ -145,7 +145,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             defer { state = State(isEnded: true) }
             return state
         }
-        if let entry = before.entry { eventLoops.add(entry.channel.eventLoop) }
+        if let entry = before.entry { lane.eventLoops.add(entry.channel.eventLoop) }
         before.upload?.task.cancel()
         before.writer?.resume(returning: false)
         if let number = before.noteNumber { client.log?.requests.remove(number) }

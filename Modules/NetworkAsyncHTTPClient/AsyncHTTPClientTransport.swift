@@ -52,17 +52,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private let clients: HTTPClientSet
     private let limits: Limits
     private let deadlines: DeadlineQueue
-    private let lanes = Locked<[LaneKey: OriginLane]>([:])
+    private let lanes = Locked(LaneTable<LaneKey, OriginLane>())
 
     private struct LaneKey: Hashable {
         let origin: Origin
         let use: ConnectionUse
-    }
-
-    /// What the exchanges with an origin share.
-    private struct OriginLane {
-        let exchanges: ExchangeLane
-        let eventLoops = FreeEventLoops()
     }
 
     /// Creates a transport with connections of its own, on the threads that all clients of the process share.
@@ -128,7 +122,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
         let lane = lane(to: origin, use: use)
         let exchange = Exchange(request, deadlines: deadlines, unreadLimit: max(1, limits.unreadBytes))
-        let driver = AsyncHTTPClientDriver(exchange, over: client, on: lane.eventLoops)
+        let driver = AsyncHTTPClientDriver(exchange, over: client, in: lane)
         return try await exchange.response(from: driver, through: lane.exchanges)
     }
 
@@ -146,13 +140,19 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     private func lane(to origin: Origin, use: ConnectionUse) -> OriginLane {
         lanes.withLock { lanes in
-            let key = LaneKey(origin: origin, use: use)
-            if let lane = lanes[key] { return lane }
-            let lane = OriginLane(exchanges: ExchangeLane(limit: limits.requests(to: origin, use: use)))
-            lanes[key] = lane
-            return lane
+            lanes.lane(for: LaneKey(origin: origin, use: use)) {
+                OriginLane(exchanges: ExchangeLane(limit: limits.requests(to: origin, use: use)))
+            }
         }
     }
+}
+
+/// What the exchanges with an origin share. Each of them keeps it.
+final class OriginLane: Sendable {
+    let exchanges: ExchangeLane
+    let eventLoops = FreeEventLoops()
+
+    init(exchanges: ExchangeLane) { self.exchanges = exchanges }
 }
 
 /// Which connections a request uses. None of them waits for another.

@@ -11,8 +11,8 @@ final class URLSessionPool: Sendable {
         /// A host with pins has a session of its own: HTTP/2 would use a connection to another host whose certificate
         /// is valid for both (RFC 9113 §9.1.1), and whose key was never compared.
         var sessions: [String?: URLSession] = [:]
-        var lanes: [Origin: ExchangeLane] = [:]
-        var coldLanes: [Origin: ExchangeLane] = [:]
+        var lanes = LaneTable<Origin, ExchangeLane>()
+        var coldLanes = LaneTable<Origin, ExchangeLane>()
     }
 
     private let coldConnections: Int
@@ -45,21 +45,17 @@ final class URLSessionPool: Sendable {
     /// Where requests to an origin wait for a warm connection.
     func warmLane(for origin: Origin) -> ExchangeLane {
         warm.withLock { warm in
-            if let lane = warm.lanes[origin] { return lane }
-            let multiplexed = max(connectionsPerHost, URLSessionTransport.multiplexedRequestsPerOrigin)
-            let lane = ExchangeLane(limit: origin.isCleartext ? connectionsPerHost : multiplexed)
-            warm.lanes[origin] = lane
-            return lane
+            warm.lanes.lane(for: origin) {
+                let multiplexed = max(connectionsPerHost, URLSessionTransport.multiplexedRequestsPerOrigin)
+                return ExchangeLane(limit: origin.isCleartext ? connectionsPerHost : multiplexed)
+            }
         }
     }
 
     /// Where requests to an origin wait for a cold connection. Those that stall hold up no other origin.
     func coldLane(for origin: Origin) -> ExchangeLane {
         warm.withLock { warm in
-            if let lane = warm.coldLanes[origin] { return lane }
-            let lane = ExchangeLane(limit: coldConnections)
-            warm.coldLanes[origin] = lane
-            return lane
+            warm.coldLanes.lane(for: origin) { ExchangeLane(limit: coldConnections) }
         }
     }
 

@@ -1,0 +1,56 @@
+import Testing
+
+@testable import NetworkExchange
+
+@Suite("Lane table")
+struct LaneTableTests {
+    private typealias Table = LaneTable<Int, ExchangeLane>
+
+    private func lane(_ number: Int, in table: inout Table) -> ExchangeLane {
+        table.lane(for: number) { ExchangeLane(limit: 1) }
+    }
+
+    @Test func `exchanges with one origin share a lane`() {
+        var table = Table()
+        let (first, again, other) = (lane(1, in: &table), lane(1, in: &table), lane(2, in: &table))
+        #expect(first === again && first !== other && table.count == 2)
+    }
+
+    @Test func `lanes without an exchange do not add up, and those in use stay`() {
+        var table = Table()
+        let used = (0..<10).map { lane($0, in: &table) }
+        for number in 10..<100_000 { _ = lane(number, in: &table) }
+        #expect(table.count <= Table.keptLanes)
+        for (number, lane) in used.enumerated() {
+            let found = self.lane(number, in: &table)
+            #expect(found === lane)
+        }
+    }
+
+    @Test func `any number of lanes may be in use`() {
+        var table = Table()
+        let used = (0..<2_000).map { lane($0, in: &table) }
+        #expect(table.count == used.count)
+        for (number, lane) in used.enumerated() {
+            let found = self.lane(number, in: &table)
+            #expect(found === lane)
+        }
+    }
+
+    @Test func `a lane in which an exchange waits is in use`() {
+        var table = Table()
+        weak var busy: ExchangeLane?
+        do {
+            let lane = lane(0, in: &table)
+            busy = lane
+            #expect(lane.acquire(for: self.exchange) {})
+            #expect(!lane.acquire(for: lane) { withExtendedLifetime(lane) {} })
+        }
+        for number in 1..<1_000 { _ = lane(number, in: &table) }
+        let found = lane(0, in: &table)
+        #expect(found === busy)
+    }
+
+    private let exchange = Exchanging()
+    private final class Exchanging: Sendable {}
+}
