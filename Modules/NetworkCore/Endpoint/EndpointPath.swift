@@ -42,7 +42,7 @@ public struct EndpointPath: Sendable, Hashable {
     /// A path that is not valid (RFC 3986 §3.3), or has a segment `.` or `..`, encoded or not, is never sent. It has no
     /// query, and may have a leading slash.
     public static func encoded(_ path: String) -> EndpointPath {
-        let path = path.hasPrefix("/") ? String(path.dropFirst()) : path
+        let path = path.utf8.first == UInt8(ascii: "/") ? String(path.unicodeScalars.dropFirst()) : path
         var problem: String?
         let rest = path.withoutEscapes
         if rest == nil || rest?.percentEncodedPath != rest {
@@ -115,7 +115,8 @@ extension EndpointPath: ExpressibleByStringInterpolation {
             }
             let isStart = path.isEmpty && segmentsWithValues.isEmpty
             let isRooted = literal.utf8.first == UInt8(ascii: "/")
-            path += (isStart && isRooted ? String(literal.dropFirst()) : literal).percentEncodedPath
+            // Not the first character, which would include an accent.
+            path += (isStart && isRooted ? String(literal.unicodeScalars.dropFirst()) : literal).percentEncodedPath
         }
 
         /// Appends a value as one segment, or as a part of one.

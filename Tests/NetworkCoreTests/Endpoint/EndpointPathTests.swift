@@ -62,6 +62,8 @@ struct EndpointPathTests {
     @Test func `a literal is a path that is not yet percent-encoded`() throws {
         #expect(try Self.sentURL(of: "") == "https://api.example.com/api/v1")
         #expect(try Self.sentURL(of: "/articles") == "https://api.example.com/api/v1/articles")
+        // A character that begins with the slash has more than it.
+        #expect(try Self.sentURL(of: "/\u{301}a") == "https://api.example.com/api/v1/%CC%81a")
         #expect(try Self.sentURL(of: "articles/") == "https://api.example.com/api/v1/articles/")
         #expect(try Self.sentURL(of: "my articles") == "https://api.example.com/api/v1/my%20articles")
         #expect(try Self.sentURL(of: EndpointPath("users/me")) == "https://api.example.com/api/v1/users/me")
