@@ -86,10 +86,13 @@ struct PostgreSQLChangesTests {
         let feed = store.session.database.changes
         var reports = store.changes.makeAsyncIterator()
         try await until { feed.isListening }
+        let listening = "SELECT pid::int8 FROM pg_stat_activity WHERE application_name = $1 AND query LIKE 'LISTEN%'"
+        let listener = try #require(try await server.run(listening, [.text(name)]).integer(0))
         let lock = try await server.hold(
             "DO $$ BEGIN LOCK TABLE \(table.quoted); UPDATE \(table.quoted) SET version = version + 1; END $$")
         try await server.cutConnections(of: name)
-        try await until { !feed.isListening }
+        // It may listen again before anyone has seen that it did not.
+        try await server.wait(until: "SELECT EXISTS (\(listening) AND pid <> \(listener))", [.text(name)])
         try await until { feed.isListening }
         let waits = "EXISTS (SELECT FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock')"
         try await server.wait(until: "SELECT \(waits)", [.text(name)])
