@@ -42,7 +42,7 @@ public struct EndpointPath: Sendable, Hashable {
     /// A path that is not valid (RFC 3986 §3.3), or has a segment `.` or `..`, encoded or not, is never sent. It has no
     /// query, and may have a leading slash.
     public static func encoded(_ path: String) -> EndpointPath {
-        let path = path.utf8.first == UInt8(ascii: "/") ? String(path.unicodeScalars.dropFirst()) : path
+        let path = path.withoutLeadingSlash
         var problem: String?
         let rest = path.withoutEscapes
         if rest == nil || rest?.percentEncodedPath != rest {
@@ -114,9 +114,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
                 literalProblem = "a path must not contain a query or a fragment; use the query parameter"
             }
             let isStart = path.isEmpty && segmentsWithValues.isEmpty
-            let isRooted = literal.utf8.first == UInt8(ascii: "/")
-            // Not the first character, which would include an accent.
-            path += (isStart && isRooted ? String(literal.unicodeScalars.dropFirst()) : literal).percentEncodedPath
+            path += (isStart ? literal.withoutLeadingSlash : literal).percentEncodedPath
         }
 
         /// Appends a value as one segment, or as a part of one.
@@ -159,6 +157,11 @@ extension String {
 
     /// The text, percent-encoded except for the characters that are allowed in a path (RFC 3986 §3.3), such as `/`.
     var percentEncodedPath: String { percentEncoded { $0.isUnreserved || $0.isPathPunctuation } }
+
+    /// The text without a slash at its start. The first character could include an accent.
+    fileprivate var withoutLeadingSlash: String {
+        utf8.first == UInt8(ascii: "/") ? String(unicodeScalars.dropFirst()) : self
+    }
 
     /// The text without its escapes, `%2F`. `nil`: one is not valid, or is no UTF-8.
     fileprivate var withoutEscapes: String? {

@@ -95,40 +95,35 @@ import Testing
         }
     }
 
+    /// Sends a body of which so many bytes must be sent in ten seconds.
+    private func send(_ body: RequestBody, over transport: Worker, bytes: Int64) async throws -> HTTPResponse {
+        let client = NetworkClient(
+            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
+        var options = RequestOptions()
+        options.minimumRate = MinimumRate(bytes: bytes, in: .seconds(10))
+        return try await client.send(.request(.put, "file", body: body), options: options)
+    }
+
     @Test(arguments: [false, true], [false, true])
     func `a server may work on an upload of unknown length`(isOneShot: Bool, sendsAtEnd: Bool) async throws {
         // Longer than the window of the rate, and shorter than the limit of a wait for a response.
         let transport = Worker(clock: clock, seconds: 45, sendsAtEnd: sendsAtEnd)
-        let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
-        var options = RequestOptions()
-        options.minimumRate = MinimumRate(bytes: 4, in: .seconds(10))
         let body = isOneShot ? RequestBody.oneShot(Self.pieces()) : .sequence(make: Self.pieces)
-        let endpoint = Endpoint<HTTPResponse>.request(.put, "file", body: body)
-        #expect(try await client.send(endpoint, options: options).status == 200)
+        #expect(try await send(body, over: transport, bytes: 4).status == 200)
     }
 
     @Test func `the rate counts from the first byte`() async throws {
         let (transport, start) = (Worker(clock: clock, seconds: 75), clock.uptime)
-        let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
-        var options = RequestOptions()
-        options.minimumRate = MinimumRate(bytes: 15, in: .seconds(10))
         let body = RequestBody.oneShot(Self.pieces(), length: 14)
-        let endpoint = Endpoint<HTTPResponse>.request(.put, "file", body: body)
-        let error = await #expect(throws: NetworkError.self) { try await client.send(endpoint, options: options) }
+        let error = await #expect(throws: NetworkError.self) { try await send(body, over: transport, bytes: 15) }
         #expect(error?.code == .timedOut && error?.waitedFor == .requestBody)
         #expect(clock.uptime == start + .seconds(10))
     }
 
     @Test func `a server that does not respond to an upload of unknown length is left`() async throws {
         let (transport, start) = (Worker(clock: clock, seconds: 75), clock.uptime)
-        let client = NetworkClient(
-            configuration: NetworkConfiguration(baseURL: baseURL), transport: transport, clock: clock)
-        var options = RequestOptions()
-        options.minimumRate = MinimumRate(bytes: 4, in: .seconds(10))
-        let endpoint = Endpoint<HTTPResponse>.request(.put, "file", body: .oneShot(Self.pieces()))
-        let error = await #expect(throws: NetworkError.self) { try await client.send(endpoint, options: options) }
+        let body = RequestBody.oneShot(Self.pieces())
+        let error = await #expect(throws: NetworkError.self) { try await send(body, over: transport, bytes: 4) }
         #expect(error?.code == .timedOut && error?.waitedFor == .responseHead)
         #expect(clock.uptime == start + .seconds(60))
     }
