@@ -25,7 +25,10 @@ private let parsers: [String: @Sendable (Data) throws -> Void] = [
     "events": { data in
         var parser = ServerSentEventParser(limit: 10_000)
         let cut = Int(data.first ?? 0) % max(1, data.count)
-        for piece in [data.prefix(cut), data.dropFirst(cut)] { _ = try parser.read(Data(piece)) }
+        for piece in [data.prefix(cut), data.dropFirst(cut)] {
+            parser.take(Data(piece))
+            while try parser.next() != nil {}
+        }
     },
     "link": { data in
         let head = HTTPResponseHead(status: 200, headers: HTTPHeaders([("Link", text(data))]))

@@ -27,7 +27,7 @@ struct ParserFuzzTests {
             var parser = ServerSentEventParser(limit: 1_000_000)
             var rest = data
             while !rest.isEmpty {
-                _ = try parser.read(Data(rest.prefix(1 + rest.count / 3)))
+                _ = try parser.events(of: Data(rest.prefix(1 + rest.count / 3)))
                 rest = rest.dropFirst(1 + (rest.count) / 3)
             }
         },

@@ -68,14 +68,11 @@ struct LineSplitter {
 ///
 /// - Complexity: O(*n*) in the number of bytes, for all ends together.
 struct LineEnds {
-    private let bytes: UnsafeRawBufferPointer
     /// The next line feed and the next carriage return; the number of bytes where there is none.
     private var (feed, carriageReturn) = (-1, -1)
 
-    init(in bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
-
-    /// The next end at an index or after it, which must not become less from call to call.
-    mutating func next(from start: Int) -> Int? {
+    /// The next end at an index or after it, which must not become less from call to call. The bytes stay the same.
+    mutating func next(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         if feed < start { feed = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count }
         if carriageReturn < start {
             carriageReturn = bytes.firstIndex(of: UInt8(ascii: "\r"), from: start) ?? bytes.count

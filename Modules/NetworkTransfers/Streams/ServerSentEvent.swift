@@ -40,108 +40,99 @@ public struct ServerSentEvent: Sendable, Hashable {
 ///
 /// - Complexity: O(*n*) in the number of bytes.
 struct ServerSentEventParser {
-    /// The id for `Last-Event-ID`: of the last event that was complete.
-    private(set) var lastEventID: String
-
-    /// The pause before a reconnection that the server asked for.
-    private(set) var retry: Duration?
-
-    /// Why there are no more events after those that the last piece completed: an event is over the limit.
-    private(set) var failure: NetworkError?
-
-    private let limit: Int
-    private var id: String
-    private var type = ""
-    /// The data of the event so far. `nil`: no line had some.
-    private var data: String?
-    /// The bytes of its lines, as they were sent.
-    private var dataCount = 0
-    /// The bytes of the line that the pieces so far did not end.
-    private var line: [UInt8] = []
+    /// The bytes of the pieces. Those before `start` were read; those before `searched` have no end of a line after it.
+    private var (bytes, start, searched) = ([UInt8](), 0, 0)
+    private var ends = LineEnds()
     private var endedWithCR = false
-    private var isFirstLine = true
+    private var fields: EventFields
+    private let limit: Int
 
     init(lastEventID: String = "", limit: Int) {
-        self.lastEventID = lastEventID
-        id = lastEventID
+        fields = EventFields(lastEventID: lastEventID)
         self.limit = limit
     }
 
-    /// Reads a piece.
+    /// The id for `Last-Event-ID`: of the last event that was complete.
+    var lastEventID: String { fields.lastEventID }
+
+    /// The pause before a reconnection that the server asked for.
+    var retry: Duration? { fields.retry }
+
+    /// Takes the next piece, when ``next()`` has found all events of the one before.
+    mutating func take(_ piece: Data) {
+        bytes.removeFirst(start)
+        (start, searched, ends) = (0, bytes.count, LineEnds())
+        piece.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        guard endedWithCR, let first = piece.first else { return }
+        endedWithCR = false
+        if first == Self.lf { start = 1 }
+    }
+
+    /// Finds the next event that the pieces so far complete.
     ///
-    /// - Returns: The events that the piece completes before ``failure``.
-    /// - Throws: ``failure`` if the piece completed no line.
-    mutating func read(_ piece: Data) throws -> [ServerSentEvent] {
-        var events: [ServerSentEvent] = []
-        do {
-            try read(piece, into: &events)
-        } catch {
-            failure = failure ?? error as? NetworkError
-        }
-        if let failure, events.isEmpty { throw failure }
-        return events
-    }
-
-    private mutating func read(_ piece: Data, into events: inout [ServerSentEvent]) throws {
-        if let failure { throw failure }
-        try piece.withUnsafeBytes { bytes in
-            var ends = LineEnds(in: bytes)
-            var start = 0
-            if endedWithCR, let first = bytes.first {
-                endedWithCR = false
-                if first == Self.lf { start = 1 }
-            }
-            while let end = ends.next(from: start) {
-                let rest = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
-                if let event = try endLine(rest) { events.append(event) }
+    /// - Returns: The event. `nil`: it needs another piece.
+    /// - Throws: `NetworkError` with code `responseTooLarge`, each time from then on: the event is over the limit.
+    mutating func next() throws -> ServerSentEvent? {
+        try bytes.withUnsafeBytes { bytes in
+            while let end = ends.next(in: bytes, from: max(start, searched)) {
+                let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+                guard fields.dataCount + line.count <= limit else { throw Self.tooLarge(limit) }
                 start = end + 1
-                guard bytes[end] == Self.cr else { continue }
-                if start == bytes.count { endedWithCR = true } else if bytes[start] == Self.lf { start += 1 }
+                if bytes[end] == Self.cr {
+                    if start == bytes.count { endedWithCR = true } else if bytes[start] == Self.lf { start += 1 }
+                }
+                let event = fields.read(line)
+                if event != nil { return event }
             }
-            try append(bytes.from(start))
-        }
-    }
-
-    private func requireSpace(for count: Int) throws {
-        guard line.count + dataCount + count <= limit else {
-            throw NetworkError(.responseTooLarge, reason: "an event has more than \(limit) bytes")
-        }
-    }
-
-    private mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
-        try requireSpace(for: bytes.count)
-        line.append(contentsOf: bytes)
-    }
-
-    /// Ends the line with its bytes in the last piece. A line that is in one piece is not copied.
-    private mutating func endLine(_ rest: UnsafeRawBufferPointer) throws -> ServerSentEvent? {
-        guard !line.isEmpty else {
-            try requireSpace(for: rest.count)
-            return readLine(rest)
-        }
-        try append(rest)
-        let whole = line
-        line = []
-        return whole.withUnsafeBytes { readLine($0) }
-    }
-
-    private mutating func readLine(_ bytes: UnsafeRawBufferPointer) -> ServerSentEvent? {
-        var bytes = bytes
-        if isFirstLine {
-            isFirstLine = false
-            if bytes.starts(with: Self.byteOrderMark) { bytes = bytes.from(Self.byteOrderMark.count) }
-        }
-        guard !bytes.isEmpty else { return endEvent() }
-        // Nearly every line is one of these.
-        if bytes.starts(with: "data:") {
-            addData(bytes.fieldValue(from: 5))
+            guard fields.dataCount + bytes.count - start <= limit else { throw Self.tooLarge(limit) }
             return nil
         }
-        let colon = bytes.firstIndex(of: UInt8(ascii: ":"), from: 0) ?? bytes.count
-        let value = bytes.fieldValue(from: min(colon + 1, bytes.count))
-        switch String(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<colon]), as: UTF8.self) {
+    }
+
+    private static func tooLarge(_ limit: Int) -> NetworkError {
+        NetworkError(.responseTooLarge, reason: "an event has more than \(limit) bytes")
+    }
+
+    private static let lf = UInt8(ascii: "\n")
+    private static let cr = UInt8(ascii: "\r")
+}
+
+/// The fields of an event, read line by line.
+private struct EventFields {
+    private(set) var lastEventID: String
+    private(set) var retry: Duration?
+
+    /// The bytes of the lines of data so far, as they were sent.
+    private(set) var dataCount = 0
+
+    /// The id, type and data of the event so far. `nil`: no line had one, or the type is empty.
+    private var (id, type, data): (String?, String?, String?)
+    private var isFirstLine = true
+
+    init(lastEventID: String) {
+        self.lastEventID = lastEventID
+    }
+
+    /// Reads a line.
+    ///
+    /// - Returns: The event that it completes.
+    mutating func read(_ line: UnsafeRawBufferPointer) -> ServerSentEvent? {
+        var line = line
+        if isFirstLine {
+            isFirstLine = false
+            if line.starts(with: "\u{FEFF}") { line = line.from(3) }
+        }
+        guard !line.isEmpty else { return endEvent() }
+        // Nearly every line is one of these.
+        if line.starts(with: "data:") {
+            addData(line.fieldValue(from: 5))
+            return nil
+        }
+        let colon = line.firstIndex(of: UInt8(ascii: ":"), from: 0) ?? line.count
+        let value = line.fieldValue(from: min(colon + 1, line.count))
+        switch String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self) {
         case "event":
-            type = String(decoding: value, as: UTF8.self)
+            type = value.isEmpty ? nil : String(decoding: value, as: UTF8.self)
         case "data":
             addData(value)
         case "id" where !value.contains(0):
@@ -165,15 +156,14 @@ struct ServerSentEventParser {
     }
 
     private mutating func endEvent() -> ServerSentEvent? {
-        lastEventID = id
-        defer { (data, dataCount, type) = (nil, 0, "") }
-        return data.map { ServerSentEvent(id: id, type: type.isEmpty ? "message" : type, data: $0) }
+        if let id = id.take() { lastEventID = id }
+        let type = type.take()
+        dataCount = 0
+        guard let data = data.take() else { return nil }
+        return ServerSentEvent(id: lastEventID, type: type ?? "message", data: data)
     }
 
-    private static let lf = UInt8(ascii: "\n")
-    private static let cr = UInt8(ascii: "\r")
     private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 }
 
 extension UnsafeRawBufferPointer {

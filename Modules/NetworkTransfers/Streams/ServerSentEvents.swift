@@ -72,8 +72,6 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private let continuity = SessionContinuity()
         private var parser: ServerSentEventParser
         private var pieces: HTTPBody.AsyncIterator?
-        /// The events that were read and not returned yet, the next one last.
-        private var events: [ServerSentEvent] = []
         private var failures = 0
         private var retry: Duration?
         private var isEnded = false
@@ -89,9 +87,9 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// - Throws: `NetworkError`; `CancellationError` at once when the task is cancelled.
         public mutating func next() async throws -> ServerSentEvent? {
             while true {
-                if let event = events.popLast() { return event }
                 guard !isEnded else { return nil }
                 do {
+                    if let event = try parser.next() { return event }
                     try await readOn()
                 } catch {
                     try await pause(after: error)
@@ -105,7 +103,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// - Throws: `NetworkError`; `CancellationError` at once when the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
             // Without a call that could suspend, which takes longer than to parse a short event.
-            if let event = events.popLast() { return event }
+            if let event = try? parser.next() { return event }
             return try await next()
         }
 
@@ -119,16 +117,13 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 pieces = response.body.makeAsyncIterator()
                 return
             }
-            if let failure = parser.failure { throw failure }
             guard let piece = try await pieces?.next() else {
                 guard source.reconnects else { return end() }
                 throw NetworkError(.connectionFailed, reason: "the event stream ended")
             }
             guard !piece.isEmpty else { return }
             failures = 0
-            events = try parser.read(piece)
-            events.reverse()
-            retry = parser.retry ?? retry
+            parser.take(piece)
         }
 
         private mutating func end() {
@@ -140,6 +135,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private mutating func pause(after error: any Error) async throws {
             let wasOpen = pieces != nil
             pieces = nil
+            retry = parser.retry ?? retry
             let failure: NetworkError
             do {
                 failure = try NetworkError(describing: error)

@@ -1,8 +1,19 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import NetworkCore
 @testable import NetworkTransfers
+
+extension ServerSentEventParser {
+    /// The events that a piece completes.
+    mutating func events(of piece: Data) throws -> [ServerSentEvent] {
+        take(piece)
+        var events: [ServerSentEvent] = []
+        while let event = try next() { events.append(event) }
+        return events
+    }
+}
 
 @Suite("Parsing of event streams")
 struct ServerSentEventParserTests {
@@ -12,7 +23,7 @@ struct ServerSentEventParserTests {
         var rest = Data(text.utf8)
         var events: [ServerSentEvent] = []
         while !rest.isEmpty {
-            events += try parser.read(Data(rest.prefix(size)))
+            events += try parser.events(of: Data(rest.prefix(size)))
             rest = Data(rest.dropFirst(size))
         }
         return events
@@ -42,6 +53,10 @@ struct ServerSentEventParserTests {
         #expect(try parse("data: a\n\ndata: b\n").map(\.data) == ["a"])
     }
 
+    @Test func `an empty type is the usual one`() throws {
+        #expect(try parse("event: add\nevent:\ndata: a\n\n").map(\.type) == ["message"])
+    }
+
     @Test func `an id with NUL is ignored, an empty one resets the id`() throws {
         let events = try parse("id: 1\ndata: a\n\nid: 2\u{0}\ndata: b\n\nid\ndata: c\n\n")
         #expect(events.map(\.id) == ["1", "1", ""])
@@ -49,11 +64,11 @@ struct ServerSentEventParserTests {
 
     @Test func `an event without data is none, and its id counts`() throws {
         var parser = ServerSentEventParser(lastEventID: "0", limit: 100)
-        #expect(try parser.read(Data("id: 7\nevent: x\n\n".utf8)).isEmpty)
+        #expect(try parser.events(of: Data("id: 7\nevent: x\n\n".utf8)).isEmpty)
         #expect(parser.lastEventID == "7")
-        #expect(try parser.read(Data("id: 8\ndata: a\n".utf8)).isEmpty)
+        #expect(try parser.events(of: Data("id: 8\ndata: a\n".utf8)).isEmpty)
         #expect(parser.lastEventID == "7")
-        #expect(try parser.read(Data("\n".utf8)).map(\.type) == ["message"])
+        #expect(try parser.events(of: Data("\n".utf8)).map(\.type) == ["message"])
     }
 
     @Test(
@@ -63,21 +78,35 @@ struct ServerSentEventParserTests {
         ])
     func `retry is a number of milliseconds in digits`(line: String, expected: Duration?) throws {
         var parser = ServerSentEventParser(limit: 100)
-        _ = try parser.read(Data((line + "\n").utf8))
+        _ = try parser.events(of: Data((line + "\n").utf8))
         #expect(parser.retry == expected)
     }
 
     @Test func `an event over the limit is an error, many small ones are not`() throws {
         var parser = ServerSentEventParser(limit: 100)
-        for _ in 0..<1_000 { _ = try parser.read(Data("data: 1234567890\n\n".utf8)) }
+        for _ in 0..<1_000 { _ = try parser.events(of: Data("data: 1234567890\n\n".utf8)) }
         let error = #expect(throws: NetworkError.self) {
-            for _ in 0..<10 { _ = try parser.read(Data("data: 1234567890\n".utf8)) }
+            for _ in 0..<10 { _ = try parser.events(of: Data("data: 1234567890\n".utf8)) }
         }
         #expect(error?.code == .responseTooLarge)
+        #expect(throws: NetworkError.self) { try parser.next() }
+        var whole = ServerSentEventParser(limit: 100)
+        let lines = String(repeating: "data: 1234567890\n", count: 10) + "\n"
+        #expect(throws: NetworkError.self) { try whole.events(of: Data(lines.utf8)) }
+    }
+
+    @Test func `the time of a line in many pieces is linear in its length`() {
+        #expect(
+            Fuzzing.isLinear("a", prefix: "data: ", size: 131_072, preparing: { $0 }) { line in
+                var parser = ServerSentEventParser(limit: .max)
+                for start in stride(from: 0, to: line.count, by: 256) {
+                    _ = try parser.events(of: line[start..<min(start + 256, line.count)])
+                }
+            })
     }
 
     @Test func `invalid UTF-8 is replaced`() throws {
         var parser = ServerSentEventParser(limit: 100)
-        #expect(try parser.read(Data("data: ".utf8) + [0xFF, 0x0A, 0x0A]).map(\.data) == ["\u{FFFD}"])
+        #expect(try parser.events(of: Data("data: ".utf8) + [0xFF, 0x0A, 0x0A]).map(\.data) == ["\u{FFFD}"])
     }
 }
