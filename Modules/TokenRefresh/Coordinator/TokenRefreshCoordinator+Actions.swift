@@ -22,15 +22,20 @@ extension TokenRefreshCoordinator {
         }
     }
 
+    /// A crowd does not wait for the lock of the machine twice.
     @inline(never)
     private func nextWaiter() -> WaiterID {
-        watchStore()
-        return core.withLock { WaiterID(number: $0.nextNumber()) }
+        let number = lastWaiter.withLock { last in
+            last += 1
+            return last
+        }
+        return WaiterID(number: number)
     }
 
     @inline(never)
     private func enter(_ id: WaiterID, with event: RefreshEvent, _ continuation: CoordinatorCore.Waiter) {
         run { core, now in
+            watchStore(in: &core)
             _ = core.waiters.add(continuation, for: id)
             let actions = core.machine.handle(event, at: now)
             // The cancellation handler of a task that was cancelled before this line has found no waiter.
@@ -244,29 +249,26 @@ extension TokenRefreshCoordinator {
 
     /// Observes the changes of a shared store, from the first request on. A stream that has ended is opened again after
     /// a pause, and the store is checked: its folder may be on a disk that was mounted since, or on a network.
-    private func watchStore() {
-        guard let shared = access.shared else { return }
-        core.withLock { core in
-            guard core.watcher == nil else { return }
-            let opening = Task.detached(priority: Self.priority) { shared.changes }
-            core.opening = opening
-            core.watcher = Task.detached(priority: Self.priority) { [weak self, clock] in
-                var start = clock.uptime
-                var changes = await opening.value
-                var endings = 0
-                while !Task.isCancelled {
-                    let lasting = endings > 1 ? self?.wait(forWatchSince: start) : nil
-                    for await _ in changes { self?.send(.storeChanged) }
-                    lasting?.cancel()
-                    endings = clock.uptime - start < Self.polling.limit ? endings + 1 : 1
-                    // One stream ends where a disk is mounted; two in a row mean that the store cannot watch.
-                    if endings > 1 { self?.watchChanged(isWatched: false) }
-                    let pause = Self.polling.delay(afterFailures: endings)
-                    guard (try? await clock.sleep(until: clock.uptime + pause)) != nil else { return }
-                    start = clock.uptime
-                    changes = shared.changes
-                    self?.send(.storeChanged)
-                }
+    private func watchStore(in core: inout CoordinatorCore) {
+        guard core.watcher == nil, let shared = access.shared else { return }
+        let opening = Task.detached(priority: Self.priority) { shared.changes }
+        core.opening = opening
+        core.watcher = Task.detached(priority: Self.priority) { [weak self, clock] in
+            var start = clock.uptime
+            var changes = await opening.value
+            var endings = 0
+            while !Task.isCancelled {
+                let lasting = endings > 1 ? self?.wait(forWatchSince: start) : nil
+                for await _ in changes { self?.send(.storeChanged) }
+                lasting?.cancel()
+                endings = clock.uptime - start < Self.polling.limit ? endings + 1 : 1
+                // One stream ends where a disk is mounted; two in a row mean that the store cannot watch.
+                if endings > 1 { self?.watchChanged(isWatched: false) }
+                let pause = Self.polling.delay(afterFailures: endings)
+                guard (try? await clock.sleep(until: clock.uptime + pause)) != nil else { return }
+                start = clock.uptime
+                changes = shared.changes
+                self?.send(.storeChanged)
             }
         }
     }

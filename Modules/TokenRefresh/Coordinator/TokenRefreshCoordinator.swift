@@ -29,6 +29,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// The key of the engine in ``EnginesAtWork``, and of others on the same store.
     var place: StorePlace { StorePlace(of: access.store) ?? .object(ObjectIdentifier(self)) }
     let core: Locked<CoordinatorCore>
+    /// The number of the last caller that waited for the machine.
+    let lastWaiter = Locked(0)
     /// The token of the core that needs no event. Its locks are taken under that of the core, or alone.
     let ready = ReadyTokens()
 

@@ -157,7 +157,7 @@ extension ActiveSession {
             waitForActivation(waiter)
         case .refreshing:
             join(waiter)
-        case .resting where call != nil:
+        case .resting where isCalling:
             if waitsForHeir(waiter) { return }
             // G8. The call of an attempt that missed its deadline is still under way: no second one is made.
             let error =

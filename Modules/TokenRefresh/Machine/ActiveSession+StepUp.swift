@@ -155,7 +155,7 @@ extension ActiveSession {
 
     /// That call has ended, and has brought nothing: its callers need another one.
     mutating func serveAfterCall() {
-        guard case .resting = phase, call == nil, context.outcome == nil else { return }
+        guard case .resting = phase, !isCalling, context.outcome == nil else { return }
         serveQueue()
     }
 

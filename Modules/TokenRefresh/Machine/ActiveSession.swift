@@ -193,7 +193,9 @@ struct ActiveSession: Hashable, Sendable {
     /// For which audience the attempt under way was started. A call that may have been lost is completed first, for its
     /// own.
     var wanted: TokenAudience?
-    var call: Call?
+    var call: Call? { didSet { isCalling = call != nil } }
+    /// Whether there is one. Each event asks, and a look at the call would copy it.
+    private(set) var isCalling = false
     /// When the next waiter of the attempt fails that has waited since before it started.
     var waitersEnd: Duration?
     /// The key of all calls with the current refresh token. `nil`: there was none (G12).
@@ -308,7 +310,7 @@ struct ActiveSession: Hashable, Sendable {
     var isRefreshable: Bool { bundle.refreshToken?.isEmpty == false }
 
     var canStart: Bool {
-        guard case .resting = phase, call == nil else { return false }
+        guard case .resting = phase, !isCalling else { return false }
         return true
     }
 
@@ -383,7 +385,7 @@ final class SessionBox: @unchecked Sendable {  // It is changed by its only owne
     /// Whether the lease is needed: a call or a write owns it until it has ended (rule 2). Here, as each event asks for
     /// it, and a question to the value would copy the value.
     var needsLease: Bool {
-        if value.call != nil { return true }
+        if value.isCalling { return true }
         if case .refreshing(_, let stage) = value.phase {
             if case .leasing = stage { return false }
             return true

@@ -87,7 +87,7 @@ struct Lease: Hashable, Sendable {
         if session == nil, isStored { endedCalls = [:] }
         let isEndMissed = session == nil && store.hasMissed && endedCalls.isEmpty
         // Optional chaining would copy the session.
-        let isCalling = if let session { session.value.call != nil } else { false }
+        let isCalling = if let session { session.value.isCalling } else { false }
         var released: [AttemptID] = []
         if isEndMissed || (isStored && !isCalling) {
             released = lost

@@ -57,6 +57,8 @@ struct MachineContext: Sendable {
         emit(.respond(id, response))
     }
 
+    var hasActions: Bool { !actions.isEmpty }
+
     /// Returns the actions of one event. The next event gets a new buffer, so that a burst of responses leaves
     /// no large buffer behind.
     mutating func takeActions() -> [RefreshAction] {

@@ -195,6 +195,8 @@ struct MachineState: Hashable, Sendable {
         checkForWaiters()
         releaseLeases()
         respondToSettleWaiters()
+        // A caller that only waits changes no token. Each caller of a crowd is one.
+        if case .requested = event, !context.hasActions { return [] }
         let earlier = readyTokens
         var (ready, others) = (ReadyToken?.none, [TokenAudience: ReadyToken]())
         modifySession { (ready, others) = ($0.readyToken(of: nil), $0.readyTokens(sharing: earlier)) }

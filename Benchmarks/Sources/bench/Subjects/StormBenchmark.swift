@@ -14,9 +14,6 @@ enum StormBenchmark: Subject {
         var found: [Measurement] = []
         var costOfOne: [Int: Double] = [:]
         for size in [1_000, 10_000, 100_000] {
-            let works = [
-                Work(name: "crowd") { try await crowd($0) }, Work(name: "storm") { try await storm($0) },
-            ]
             let costs = try await Comparison(works: works, count: size, rounds: size == 100_000 ? 5 : 11).costs()
             let own = Spread.difference(costs[1].processor, to: costs[0].processor)
             costOfOne[size] = own.median
@@ -32,6 +29,13 @@ enum StormBenchmark: Subject {
         }
         return found
     }
+
+    /// For a profiler: `perf record bench repeat storm/refresh 100000`.
+    static func repeated() -> [(work: Work, count: Int)] { works.map { ($0, 10_000) } }
+
+    private static let works = [
+        Work(name: "\(name)/crowd") { try await crowd($0) }, Work(name: "\(name)/refresh") { try await storm($0) },
+    ]
 
     /// Tasks that wait for one event, without an engine: what waiting itself costs.
     private static func crowd(_ count: Int) async throws {
