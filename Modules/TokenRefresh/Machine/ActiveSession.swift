@@ -309,10 +309,7 @@ struct ActiveSession: Hashable, Sendable {
 
     var isRefreshable: Bool { bundle.refreshToken?.isEmpty == false }
 
-    var canStart: Bool {
-        guard case .resting = phase, !isCalling else { return false }
-        return true
-    }
+    var canStart: Bool { if case .resting = phase { !isCalling } else { false } }
 
     /// The token of an audience, for a request. `nil`: there is none. It shares what it has in common with an earlier
     /// one.
