@@ -40,7 +40,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 ///
 /// - Complexity: O(*n*) in the number of bytes.
 struct ServerSentEventParser {
-    /// The bytes of the pieces. Those before `start` were read; those before `searched` have no end of a line after it.
+    /// The bytes of the pieces. Those before `start` were read, and none from there to `searched` ends a line.
     private var (bytes, start, searched) = ([UInt8](), 0, 0)
     private var ends = LineEnds()
     private var endedWithCR = false
@@ -81,6 +81,7 @@ struct ServerSentEventParser {
                 if bytes[end] == Self.cr {
                     if start == bytes.count { endedWithCR = true } else if bytes[start] == Self.lf { start += 1 }
                 }
+                // Unwrapped it would be copied.
                 let event = fields.read(line)
                 if event != nil { return event }
             }

@@ -151,6 +151,7 @@ struct ServerSentEventsTests {
             return try await iterator.next()
         }
         await clock.advance(by: .milliseconds(4_999), whenAsleep: 1)
+        #expect(server.requests.count == 1)
         // It still sleeps.
         await clock.advance(by: .milliseconds(1), whenAsleep: 1)
         #expect(try await end.value == nil)
