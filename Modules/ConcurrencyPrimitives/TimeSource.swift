@@ -25,26 +25,23 @@ extension TimeSource {
 
 /// The clocks of the system.
 public struct SystemTimeSource: TimeSource {
-    // `uptime` is read before the clock that sleeps: so it has reached an instant when a sleep until that instant ends.
-    private static let origins = (uptime: now, sleeping: ContinuousClock.now, awake: SuspendingClock.now)
-    // The tuple would be copied at each look at the clock.
-    private static let origin = origins.uptime
-
     /// A year. A longer time is waited for in parts.
     private static let longestSleep: Duration = .seconds(365 * 24 * 60 * 60)
 
     /// Creates a view of the system's clocks. All views share one origin.
     public init() {}
 
-    /// The time since the process first read it.
-    public var uptime: Duration { Self.now - Self.origin }
+    /// The time since the start of the system, or since the process first read a clock.
+    public var uptime: Duration { Self.uptime }
 
     /// The time of day.
     public var date: Date { Date() }
 
-    /// How long the system has slept since the process first read a clock. A process that was stopped while the system
-    /// ran was not asleep.
-    public var asleep: Duration { uptime - (SuspendingClock.now - Self.origins.awake) }
+    /// How much of ``uptime`` the system has slept. A process that was stopped while the system ran was not asleep.
+    public var asleep: Duration {
+        let awake = Self.awake
+        return uptime - awake
+    }
 
     /// Waits until an instant of ``uptime``.
     ///
@@ -55,19 +52,26 @@ public struct SystemTimeSource: TimeSource {
         while case let left = deadline - uptime, left > Self.longestSleep {
             try await Task.sleep(for: Self.longestSleep)
         }
-        try await Task.sleep(until: Self.origins.sleeping + deadline, clock: .continuous)
+        // `uptime` is read before the clock that sleeps: so it has reached the deadline when the sleep ends.
+        let left = deadline - uptime
+        try await Task.sleep(until: .now + left, clock: .continuous)
     }
 
+    // What `ContinuousClock` and `SuspendingClock` read. On Linux their instants take as long again to make and to
+    // compare: a request reads the clock eleven times, and a valid token takes little more time than one look.
     #if os(Linux)
-    /// What `ContinuousClock` reads, whose instants take as long again to make and to compare: a request reads the
-    /// clock nine times, and a valid token takes little more time than one look.
-    private static var now: Duration {
+    private static var uptime: Duration { time(of: CLOCK_BOOTTIME) }
+    private static var awake: Duration { time(of: CLOCK_MONOTONIC) }
+
+    private static func time(of clock: clockid_t) -> Duration {
         var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
+        clock_gettime(clock, &time)
         return .nanoseconds(Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
     #else
-    private static var now: ContinuousClock.Instant { .now }
+    private static let origins = (uptime: ContinuousClock.now, awake: SuspendingClock.now)
+    private static var uptime: Duration { ContinuousClock.now - origins.uptime }
+    private static var awake: Duration { SuspendingClock.now - origins.awake }
     #endif
 }
 

@@ -5,39 +5,40 @@
 /// the current session.
 public struct SessionToken: Sendable {
     /// The access token.
-    public var value: String { content.parts.value }
+    public var value: String { content.value }
 
     /// The refresh token, for servers that require both in header fields. `nil`: the session has none.
-    public var refreshToken: String? { content.parts.refreshToken }
+    public var refreshToken: String? { content.refreshToken }
 
     /// The login the token belongs to.
-    public var session: SessionID { content.parts.session }
+    public var session: SessionID { content.session }
 
     /// The generation of the bundle the token came from.
     public let generation: Int
 
     /// The key to which the token is bound. `nil`: none, any request may carry it. Equality ignores it.
-    public var binding: TokenBinding? { content.parts.binding }
+    public var binding: TokenBinding? { content.binding }
 
     /// Where the token is used. `nil`: it is the session's main access token.
-    public var audience: TokenAudience? { content.parts.audience }
+    public var audience: TokenAudience? { content.audience }
 
     /// What the copies of a token share: a copy counts one reference. To count several is what processors that use one
     /// token at the same time wait for.
     private let content: Content
 
     private final class Content: Sendable {
-        let parts: Parts
-
-        init(_ parts: Parts) { self.parts = parts }
-    }
-
-    private struct Parts: Equatable {
         let value: String
         let refreshToken: String?
         let session: SessionID
         let binding: TokenBinding?
         let audience: TokenAudience?
+
+        init(
+            value: String, refreshToken: String?, session: SessionID, binding: TokenBinding?, audience: TokenAudience?
+        ) {
+            (self.value, self.refreshToken, self.session) = (value, refreshToken, session)
+            (self.binding, self.audience) = (binding, audience)
+        }
     }
 
     /// When and how the engine issued the token to a request. Equality ignores it.
@@ -81,12 +82,13 @@ public struct SessionToken: Sendable {
         audience: TokenAudience? = nil, sharing earlier: SessionToken?
     ) {
         self.generation = generation
-        let parts = Parts(
-            value: value, refreshToken: refreshToken, session: session, binding: binding, audience: audience)
-        if let content = earlier?.content, content.parts == parts {
+        if let content = earlier?.content, content.value == value, content.refreshToken == refreshToken,
+            content.session == session, content.binding == binding, content.audience == audience
+        {
             self.content = content
         } else {
-            content = Content(parts)
+            content = Content(
+                value: value, refreshToken: refreshToken, session: session, binding: binding, audience: audience)
         }
     }
 

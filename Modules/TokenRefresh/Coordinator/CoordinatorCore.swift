@@ -82,11 +82,16 @@ struct CoordinatorCore {
     }
 }
 
-/// A lease, and the activity that keeps the system from suspending the process while it is held.
-struct HeldLease: Sendable {
+/// A lease, and the activity that keeps the system from suspending the process while it is held. An object: each event
+/// looks at it.
+final class HeldLease: Sendable {
     let lease: any TokenStoreLease
     let activity: ExpiringActivityToken
     let wait: Task<LeaseResult, Never>
+
+    init(lease: any TokenStoreLease, activity: ExpiringActivityToken, wait: Task<LeaseResult, Never>) {
+        (self.lease, self.activity, self.wait) = (lease, activity, wait)
+    }
 
     func release() async {
         await lease.release()

@@ -10,7 +10,13 @@ import Foundation
 final class ReadyTokens: @unchecked Sendable {  // a place is used under its lock, the rest under that of the machine
     private struct Place {
         var lock = pthread_mutex_t()
-        var ready: MachineState.ReadyToken?
+        var copy = Copy()
+    }
+
+    /// Not the machine's object, whose references would be counted beside those of the token.
+    private struct Copy {
+        var token: SessionToken?
+        var until: Duration?
     }
 
     /// How many threads have a place of their own before two share one. An engine has all of them.
@@ -45,23 +51,19 @@ final class ReadyTokens: @unchecked Sendable {  // a place is used under its loc
     /// - Returns: `nil`: none is there that can be used without an event. The machine may have one.
     /// - Complexity: O(1), without an allocation.
     func token(at uptime: Duration) -> SessionToken? {
-        withPlace(Self.ownPlace) { $0?.token(at: uptime) }
+        withPlace(ownPlace) { $0.until.isReached(at: uptime) ? nil : $0.token }
     }
 
     /// Fills the place of the calling thread. Under the lock of the machine.
     func fill(with ready: MachineState.ReadyToken?) {
-        withPlace(Self.ownPlace) { $0 = ready.map { .init(token: $0.token.unshared, until: $0.until) } }
+        withPlace(ownPlace) { $0 = Copy(token: ready?.token.unshared, until: ready?.until) }
     }
 
     /// Empties all places if the machine has another token. Under the lock of the machine.
     func update(to ready: MachineState.ReadyToken?) {
-        switch (current, ready) {
-        case (nil, nil): return
-        case (let current?, let ready?) where current.token.isIssued(with: ready.token) && current.until == ready.until:
-            return
-        default: current = ready
-        }
-        for number in 0..<Self.count { withPlace(number) { $0 = nil } }
+        guard ready !== current else { return }
+        current = ready
+        for number in 0..<Self.count { withPlace(number) { $0 = Copy() } }
     }
 
     // MARK: Places
@@ -75,11 +77,11 @@ final class ReadyTokens: @unchecked Sendable {  // a place is used under its loc
         UnsafeMutableRawPointer(place).assumingMemoryBound(to: pthread_mutex_t.self)
     }
 
-    private func withPlace<Result>(_ number: Int, _ body: (inout MachineState.ReadyToken?) -> Result) -> Result {
+    private func withPlace<Result>(_ number: Int, _ body: (inout Copy) -> Result) -> Result {
         let place = place(number)
         pthread_mutex_lock(lock(of: place))
         defer { pthread_mutex_unlock(lock(of: place)) }
-        return body(&place.pointee.ready)
+        return body(&place.pointee.copy)
     }
 
     /// The key under which a thread has the number of its place, from 1. `nil`: the process has no key left.
@@ -87,15 +89,17 @@ final class ReadyTokens: @unchecked Sendable {  // a place is used under its loc
         var key = pthread_key_t()
         return pthread_key_create(&key, nil) == 0 ? key : nil
     }()
+    /// Each look at the static one would ask whether it is there yet.
+    private let key = ReadyTokens.key
 
     private static let lastPlace = Locked(0)
 
     /// The place of the calling thread. Threads get them in turn.
-    private static var ownPlace: Int {
+    private var ownPlace: Int {
         guard let key else { return 0 }
         if let number = pthread_getspecific(key) { return Int(bitPattern: number) - 1 }
-        let place = lastPlace.withLock { last in
-            last = (last + 1) % count
+        let place = Self.lastPlace.withLock { last in
+            last = (last + 1) % Self.count
             return last
         }
         pthread_setspecific(key, UnsafeMutableRawPointer(bitPattern: place + 1))

@@ -4,17 +4,17 @@ import Foundation
 
 /// The responses to callers, and the callers that wait.
 extension ActiveSession {
-    mutating func give(_ waiter: Waiter) {
-        switch waiter.request {
-        case .token, .audienceToken: give(token(of: waiter.request.audience), to: waiter)
-        case .replacement: give(token(of: waiter.request.audience, replacedAt: uptime), to: waiter)
-        case .refresh, .restore, .settle: emit(.respond(waiter.id, .state(.signedIn(bundle.session))))
-        }
-    }
+    /// Gives a caller what it asked for, as the session has it now.
+    mutating func give(_ waiter: Waiter) { emit(.respond(waiter.id, response(to: waiter.request))) }
 
-    private mutating func give(_ token: SessionToken?, to waiter: Waiter) {
-        guard let token else { return refuse(waiter, .refreshUnavailable) }
-        context.give(token, to: waiter.id)
+    mutating func response(to request: CallerRequest) -> RefreshResponse {
+        let token: SessionToken?
+        switch request {
+        case .token, .audienceToken: token = self.token(of: request.audience)
+        case .replacement: token = self.token(of: request.audience, replacedAt: uptime)
+        case .refresh, .restore, .settle: return .state(.signedIn(bundle.session))
+        }
+        return token.map { context.response(with: $0) } ?? .failed(AuthenticationError(.refreshUnavailable))
     }
 
     mutating func refuse(_ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil) {

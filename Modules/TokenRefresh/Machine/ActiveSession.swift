@@ -307,6 +307,8 @@ struct ActiveSession: Hashable, Sendable {
         return ready(until: min(leewayFrom, start))
     }
 
+    // Inlined: a call would copy the session for it.
+    @inline(__always)
     var isRefreshable: Bool { bundle.refreshToken?.isEmpty == false }
 
     var canStart: Bool { if case .resting = phase { !isCalling } else { false } }
@@ -375,7 +377,7 @@ struct ActiveSession: Hashable, Sendable {
 /// A session in a place of its own, so that the state of the machine is small: its values are as large as its largest
 /// case, and are moved as it changes.
 final class SessionBox: @unchecked Sendable {  // It is changed by its only owner: see `modifySession`.
-    var value: ActiveSession
+    @exclusivity(unchecked) var value: ActiveSession
 
     init(_ value: ActiveSession) { self.value = value }
 

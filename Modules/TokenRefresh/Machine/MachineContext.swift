@@ -49,12 +49,12 @@ struct MachineContext: Sendable {
 
     mutating func emit(_ action: RefreshAction) { actions.append(action) }
 
-    /// Responds to a caller with a token.
-    mutating func give(_ token: SessionToken, to id: WaiterID) {
-        if let last = lastResponse, last.token.isIssued(with: token) { return emit(.respond(id, last.response)) }
+    /// The response to a caller that gets a token.
+    mutating func response(with token: SessionToken) -> RefreshResponse {
+        if let last = lastResponse, last.token.isIssued(with: token) { return last.response }
         let response = RefreshResponse.token(token)
         (lastToken, lastResponse) = (token, (token, response))
-        emit(.respond(id, response))
+        return response
     }
 
     var hasActions: Bool { !actions.isEmpty }

@@ -65,15 +65,15 @@ struct MachineState: Hashable, Sendable {
         let version: Int
     }
 
-    /// A token that can be used without an event, and until when.
-    struct ReadyToken: Hashable, Sendable {
+    /// A token that can be used without an event, and until when. An object: its identity shows that it is the one of
+    /// the event before, without a copy.
+    final class ReadyToken: Sendable {
         let token: SessionToken
         let until: Duration?
 
-        func token(at uptime: Duration) -> SessionToken? {
-            if let until, uptime >= until { return nil }
-            return token
-        }
+        init(token: SessionToken, until: Duration?) { (self.token, self.until) = (token, until) }
+
+        func token(at uptime: Duration) -> SessionToken? { until.isReached(at: uptime) ? nil : token }
     }
 
     /// The case of the state without its values. Reading it keeps no copy of a session; a copy would make every change
@@ -193,14 +193,16 @@ struct MachineState: Hashable, Sendable {
         default: break
         }
         checkForWaiters()
-        releaseLeases()
+        // A caller that only waits changes no lease and no token. Each caller of a crowd is one.
+        let isWaiting = if case .requested = event { !context.hasActions } else { false }
+        if !isWaiting { releaseLeases() }
         respondToSettleWaiters()
-        // A caller that only waits changes no token. Each caller of a crowd is one.
-        if case .requested = event, !context.hasActions { return [] }
+        if isWaiting, !context.hasActions { return [] }
         let earlier = readyTokens
         var (ready, others) = (ReadyToken?.none, [TokenAudience: ReadyToken]())
         modifySession { (ready, others) = ($0.readyToken(of: nil), $0.readyTokens(sharing: earlier)) }
-        (self.ready, readyTokens) = (ready, others)
+        if let ready, let known = self.ready, known.isSame(as: ready) {} else { self.ready = ready }
+        readyTokens = others
         context.lastToken = ready?.token
         return context.takeActions()
     }
@@ -284,4 +286,25 @@ struct MachineState: Hashable, Sendable {
         case .signedIn(let session): return session.value.isIdle
         }
     }
+}
+
+extension MachineState.ReadyToken: Hashable {
+    static func == (first: MachineState.ReadyToken, second: MachineState.ReadyToken) -> Bool {
+        first === second || (first.token == second.token && first.until == second.until)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(token)
+        hasher.combine(until)
+    }
+
+    /// Whether it is the same token, issued in the same state of the engine, which equality ignores.
+    fileprivate func isSame(as other: MachineState.ReadyToken) -> Bool {
+        token.isIssued(with: other.token) && until == other.until
+    }
+}
+
+extension Duration? {
+    /// Whether an instant is no longer before an end, if there is one.
+    func isReached(at uptime: Duration) -> Bool { if let self { uptime >= self } else { false } }
 }
