@@ -78,10 +78,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (4000, 3000, 1024, 768, 1500, 1125), (4000, 3000, 4000, 3000, 4000, 3000),
-        (8000, 6000, 1000, 750, 1000, 750), (8000, 6000, 1001, 750, 2000, 1500), (9, 9, 1, 1, 2, 2),
+        (4000, 3000, 1024, 768, 2000, 1500), (4000, 3000, 4000, 3000, 4000, 3000),
+        (4000, 3000, 1333, 1000, 2000, 1500), (4000, 3000, 1334, 1000, 4000, 3000),
+        (4000, 3000, 1333, 1001, 4000, 3000), (8000, 6000, 1333, 1000, 2000, 1500), (8000, 6000, 100, 75, 2000, 1500),
+        (9, 9, 1, 1, 3, 3),
     ])
-    func `a JPEG is decoded at the smallest scale that covers the needed size`(
+    func `a JPEG is decoded at the smallest scale that covers one and a half times the needed size`(
         w: Int, h: Int, neededW: Int, neededH: Int, sw: Int, sh: Int
     ) {
         let scaled = TurboJPEGCodec.scaled(
