@@ -8,27 +8,33 @@ extension Bitmap {
     /// would be visible. The result differs from the exact mean by its rounding only: a peak signal-to-noise ratio of
     /// 58 dB. A photo that a codec decoded at a reduced scale before differs more: see `TurboJPEGCodec`.
     ///
-    /// - Complexity: O(pixels of the source); beyond the result it needs memory for two rows.
-    package func resized(to target: PixelSize) -> Bitmap {
+    /// - Complexity: O(pixels of the source); beyond the source it needs memory for a few rows, as the result takes the
+    ///   place of a picture that is not used any more.
+    package consuming func resized(to target: PixelSize) -> Bitmap {
         guard target != size else { return self }
+        let (length, count) = (size.width * 3, target.pixelCount * 3)
+        // A row of the target lies before the rows of the source that are still to be read, but where a codec gave a
+        // pixel too few.
+        let isSmaller = target.width <= size.width && target.height <= size.height
+        if !isSmaller { pixels = [UInt8](repeating: 0, count: count) + pixels }
         var resampler = AreaResampler(source: size, target: target)
-        pixels.withUnsafeBufferPointer { pixels in
-            for start in stride(from: 0, to: pixels.count, by: size.width * 3) {
-                resampler.add(row: pixels[start..<start + size.width * 3])
+        pixels.withUnsafeMutableBufferPointer { pixels in
+            guard let first = pixels.baseAddress else { return }
+            for start in stride(from: isSmaller ? 0 : count, to: pixels.count, by: length) {
+                resampler.add(row: UnsafeBufferPointer(start: first + start, count: length), to: first)
             }
         }
-        return Bitmap(size: target, filled: resampler.result, colorProfile: colorProfile)
+        pixels.removeLast(pixels.count - count)
+        size = target
+        return self
     }
 }
 
-/// Averages a picture whose rows come from top to bottom. The memory is that of the result and of a few rows.
+/// Averages a picture whose rows come from top to bottom. The memory is that of a few rows.
 ///
 /// A debug build, such as that of a demonstration, inlines no call. So the loops over samples are over pointers and
 /// without ranges, count with whole numbers, which need no conversion, and take eight samples as one word.
 struct AreaResampler {
-    /// The pixels. Those of rows that are not finished are black.
-    private(set) var result: [UInt8]
-
     private let source: PixelSize
     private let target: PixelSize
     private let columns: [Coverage]
@@ -57,35 +63,28 @@ struct AreaResampler {
         padded = [UInt64](repeating: 0, count: (source.width * 3 + 7) / 8)
         (first, even, odd) = (padded, padded, padded)
         means = [UInt64](repeating: 0, count: padded.count * 4)
-        result = [UInt8](unsafeUninitializedCapacity: target.pixelCount * 3) { bytes, count in
-            count = bytes.count
-            UnsafeMutableRawBufferPointer(bytes).clear()
-        }
     }
 
-    /// Adds the next row, of three bytes a pixel.
-    mutating func add(row: Slice<UnsafeBufferPointer<UInt8>>) {
+    /// Adds the next row, of three bytes a pixel, and writes the pixels of the target rows that it finishes.
+    ///
+    /// - Parameter result: The first pixel of the target.
+    mutating func add(row: UnsafeBufferPointer<UInt8>, to result: UnsafeMutablePointer<UInt8>) {
         defer { sourceRow += 1 }
-        let row = UnsafeBufferPointer(rebasing: row)
         guard let bytes = row.baseAddress else { return }
         if source == target {
-            result.withUnsafeMutableBufferPointer { result in
-                if let result = result.baseAddress { memcpy(result + sourceRow * row.count, bytes, row.count) }
-            }
-            return
-        }
-        if row.count % 8 == 0, Int(bitPattern: bytes) % 8 == 0 {
-            bytes.withMemoryRebound(to: UInt64.self, capacity: row.count / 8) { add(words: $0) }
+            memcpy(result + sourceRow * row.count, bytes, row.count)
+        } else if row.count % 8 == 0, Int(bitPattern: bytes) % 8 == 0 {
+            bytes.withMemoryRebound(to: UInt64.self, capacity: row.count / 8) { add(words: $0, to: result) }
         } else {
             padded.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(row)) }
             let padded = padded
             padded.withUnsafeBufferPointer { words in
-                if let words = words.baseAddress { add(words: words) }
+                if let words = words.baseAddress { add(words: words, to: result) }
             }
         }
     }
 
-    private mutating func add(words: UnsafePointer<UInt64>) {
+    private mutating func add(words: UnsafePointer<UInt64>, to result: UnsafeMutablePointer<UInt8>) {
         // A row at the edge of two target rows counts for both.
         while targetRow < target.height {
             if sourceRow == rows.first {
@@ -95,7 +94,7 @@ struct AreaResampler {
             }
             guard sourceRow == rows.last else { return }
             blend(words)
-            narrow()
+            narrow(to: result + targetRow * target.width * 3)
             targetRow += 1
             rows = Coverage(of: targetRow, source: source.height, target: target.height)
         }
@@ -200,16 +199,13 @@ struct AreaResampler {
     }
 
     /// Fills a target row with the means of the samples that each column covers.
-    private mutating func narrow() {
-        let start = targetRow * target.width * 3
+    private func narrow(to row: UnsafeMutablePointer<UInt8>) {
         means.withUnsafeBytes { means in
             columns.withUnsafeBufferPointer { columns in
-                result.withUnsafeMutableBufferPointer { result in
-                    guard let means = means.assumingMemoryBound(to: UInt32.self).baseAddress,
-                        let columns = columns.baseAddress, let result = result.baseAddress
-                    else { return }
-                    Self.narrow(means, columns, target.width, into: result + start)
-                }
+                guard let means = means.assumingMemoryBound(to: UInt32.self).baseAddress,
+                    let columns = columns.baseAddress
+                else { return }
+                Self.narrow(means, columns, target.width, into: row)
             }
         }
     }
@@ -250,7 +246,7 @@ struct AreaResampler {
 
 extension UnsafeMutableRawBufferPointer {
     /// Sets all bytes to zero, by one call.
-    fileprivate func clear() {
+    func clear() {
         if let baseAddress { memset(baseAddress, 0, count) }
     }
 }

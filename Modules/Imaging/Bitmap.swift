@@ -3,9 +3,9 @@ public import Foundation
 /// A decoded picture: 8-bit red, green and blue, row by row from the top left, without padding and without alpha.
 public struct Bitmap: Sendable, Equatable {
     /// Width and height.
-    public let size: PixelSize
+    public internal(set) var size: PixelSize
     /// Three bytes a pixel, `size.pixelCount * 3` in all.
-    public let pixels: [UInt8]
+    public internal(set) var pixels: [UInt8]
     /// The ICC profile of the colours; `nil` means sRGB.
     ///
     /// A codec that does not convert colours sets the source's profile: without it, a photo in Display P3 turns pale.

@@ -49,11 +49,20 @@ struct PNGReader: ~Copyable {
 
     private mutating func sequential(_ target: PixelSize) throws(ImagingError) -> [UInt8] {
         var resampler = AreaResampler(source: size, target: target)
+        var pixels = [UInt8](unsafeUninitializedCapacity: target.pixelCount * 3) { bytes, count in
+            count = bytes.count
+            UnsafeMutableRawBufferPointer(bytes).clear()
+        }
         for _ in 0..<size.height {
             try readRow(of: size.width)
-            row.withUnsafeBufferPointer { resampler.add(row: $0.prefix(size.width * 3)) }
+            pixels.withUnsafeMutableBufferPointer { pixels in
+                row.withUnsafeBufferPointer { row in
+                    guard let result = pixels.baseAddress else { return }
+                    resampler.add(row: UnsafeBufferPointer(rebasing: row.prefix(size.width * 3)), to: result)
+                }
+            }
         }
-        return resampler.result
+        return pixels
     }
 
     /// Adam7 (ISO/IEC 15948, 8.2): seven passes, each with the pixels of a coarser grid.
