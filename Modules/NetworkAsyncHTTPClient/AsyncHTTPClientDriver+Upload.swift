@@ -10,11 +10,6 @@ import NetworkExchange
 
 // What is sent.
 extension AsyncHTTPClientDriver {
-    /// The size of the pieces in which a body is handed over.
-    private static let pieceSize = 64 * 1_024
-    /// After this many bytes the sender waits until they are written: each wait is a switch between threads.
-    private static let writesAtOnce = 4 * pieceSize
-
     func httpRequest() throws -> HTTPClient.Request {
         let head = request.head
         // NIO looks at each name that is added to its own list. These are tokens.
@@ -38,7 +33,7 @@ extension AsyncHTTPClientDriver {
     /// Whether the body is sent in pieces, by a task.
     var hasUpload: Bool {
         let body = request.body
-        return body.trailers != nil || !(body.isEmpty || body.data.map { $0.count <= Self.pieceSize } ?? false)
+        return body.trailers != nil || !(body.isEmpty || body.data.map { $0.count <= UploadQueue.partSize } ?? false)
     }
 
     private var body: HTTPClient.Body? {
@@ -51,10 +46,11 @@ extension AsyncHTTPClientDriver {
             let eventLoop = self?.client.client.eventLoopGroup.any()
             guard let self, let eventLoop else { preconditionFailure("the driver is kept while its task runs") }
             let end = eventLoop.makePromise(of: Void.self)
+            let queue = UploadQueue(writer, on: eventLoop)
             let isEnded = self.state.withLock { state in
                 guard !state.isEnded else { return true }
                 // Under the lock: a body without a byte ends at once, and looks for its entry.
-                state.upload = Upload(task: Task { await self.send(through: writer, end: end) }, end: end)
+                state.upload = Upload(task: Task { await self.send(through: queue, end: end) }, queue: queue, end: end)
                 return false
             }
             if isEnded { end.fail(CancellationError()) }
@@ -85,56 +81,14 @@ extension AsyncHTTPClientDriver {
         client.log?.requests.set(NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }), for: number)
     }
 
-    /// Waits until more may be written.
-    ///
-    /// - Returns: `false`: the exchange has ended. AsyncHTTPClient may then never fulfil the future.
-    private func isWritten(_ written: EventLoopFuture<Void>) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let isEnded = state.withLock { state in
-                if !state.isEnded { state.writer = continuation }
-                return state.isEnded
-            }
-            guard !isEnded else { return continuation.resume(returning: false) }
-            written.whenComplete { [weak self] result in
-                let writer = self?.state.withLock { state in
-                    defer { state.writer = nil }
-                    return state.writer
-                }
-                writer?.resume(returning: (try? result.get()) != nil)
-            }
-        }
-    }
-
-    private func write(_ part: ByteBuffer, through writer: HTTPClient.Body.StreamWriter) -> EventLoopFuture<Void> {
-        let written = writer.write(.byteBuffer(part))
-        #if DEBUG
-        // NIO ends the process for a future that is released before it is fulfilled.
-        let kept = Unmanaged.passRetained(written)
-        written.whenComplete { _ in kept.release() }
-        #endif
-        return written
-    }
-
-    private func send(through writer: HTTPClient.Body.StreamWriter, end: EventLoopPromise<Void>) async {
+    private func send(through queue: UploadQueue, end: EventLoopPromise<Void>) async {
         do {
-            var last: EventLoopFuture<Void>?
-            var unwritten = 0
             for try await piece in request.body {
-                var rest = piece[...]
-                while !rest.isEmpty {
-                    let part = ByteBuffer(bytes: rest.prefix(Self.pieceSize))
-                    rest = rest.dropFirst(Self.pieceSize)
-                    unwritten += part.readableBytes
-                    let written = write(part, through: writer)
-                    last = written
-                    guard unwritten >= Self.writesAtOnce else { continue }
-                    // It fails when the exchange has ended, or the server has responded before the end of the body and
-                    // does not read on. The response, or the error, is reported elsewhere.
-                    guard await isWritten(written) else { return }
-                    (last, unwritten) = (nil, 0)
-                }
+                // It fails when the exchange has ended, or the server has responded before the end of the body and does
+                // not read on. The response, or the error, is reported elsewhere.
+                guard await queue.add(piece) else { return }
             }
-            if let last, !(await isWritten(last)) { return }
+            guard await queue.finish() else { return }
             try await makeTrailers()
         } catch {
             return exchange.cancel(error is CancellationError ? error : HTTPTransportError(sending: error))

@@ -14,8 +14,6 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         /// How often the request was handed to AsyncHTTPClient.
         var attempts = 0
         var upload: Upload?
-        /// The sender of the body, while AsyncHTTPClient holds it back.
-        var writer: CheckedContinuation<Bool, Never>?
         /// The number of the note of the request.
         var noteNumber: Int?
         var entry: ResponseLog.Entry?
@@ -23,9 +21,10 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         var isEnded = false
     }
 
-    /// The sender of a body: its task, and what tells AsyncHTTPClient that the body has ended.
+    /// The sender of a body: its task, what it has handed over, and what tells AsyncHTTPClient that the body has ended.
     struct Upload {
         let task: Task<Void, Never>
+        let queue: UploadQueue
         let end: EventLoopPromise<Void>
     }
 
@@ -116,9 +115,10 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             if isLatest, !progress.isSent, isClosed, self.client.mayHaveClosedConnection {
                 return self.execute(httpRequest, on: eventLoop)
             }
-            // The whole response was there before the request was sent, and the connection has closed since.
-            // AsyncHTTPClient may have dropped a part of the body.
-            if isClosed, entry?.isWhole(after: progress.bytesReceived) == true { return self.complete() }
+            // The whole response was there before the request was sent, and the connection has closed since, or does not
+            // take the end of the request any more. AsyncHTTPClient may have dropped a part of the body.
+            let isOver = isClosed || error as? HTTPClientError == .requestStreamCancelled
+            if isOver, entry?.isWhole(after: progress.bytesReceived) == true { return self.complete() }
             let failure = HTTPTransportError(reportedBy: error, after: progress, through: self.client.proxy)
             self.exchange.end(.failure(failure))
         }
@@ -147,7 +147,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         }
         if let entry = before.entry { lane.eventLoops.add(entry.channel.eventLoop) }
         before.upload?.task.cancel()
-        before.writer?.resume(returning: false)
+        before.upload?.queue.end()
         if let number = before.noteNumber { client.log?.requests.remove(number) }
         // Before the task: AsyncHTTPClient then fulfils what it holds the sender back with.
         before.upload?.end.fail(error ?? CancellationError())
