@@ -115,8 +115,8 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             if isLatest, !progress.isSent, isClosed, self.client.mayHaveClosedConnection {
                 return self.execute(httpRequest, on: eventLoop)
             }
-            // The whole response was there before the request was sent, and the connection has closed since, or does not
-            // take the end of the request any more. AsyncHTTPClient may have dropped a part of the body.
+            // The whole response was there before the request was sent, and the connection has closed since, or does
+            // not take the end of the request any more. AsyncHTTPClient may have dropped a part of the body.
             let isOver = isClosed || error as? HTTPClientError == .requestStreamCancelled
             if isOver, entry?.isWhole(after: progress.bytesReceived) == true { return self.complete() }
             let failure = HTTPTransportError(reportedBy: error, after: progress, through: self.client.proxy)

@@ -120,8 +120,8 @@ final class UploadQueue: Sendable {
         }
     }
 
-    /// Writes a part, and after the last one what has come since. Once in a while that comes back from another thread: an
-    /// event loop looks for what has arrived, here and on other connections, only when it has no task left.
+    /// Writes a part, and after the last one what has come since. Once in a while that comes back from another thread:
+    /// an event loop looks for what has arrived, here and on other connections, only when it has no task left.
     private func write(_ part: ByteBuffer, isLast: Bool) {
         let written = writer.write(.byteBuffer(part))
         #if DEBUG
