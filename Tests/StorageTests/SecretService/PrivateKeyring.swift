@@ -82,12 +82,22 @@ final class PrivateKeyring: Sendable {
     }
 
     /// Locks the keyring, as a user or a screen saver does.
+    ///
+    /// A keyring is on the bus before it has made, or unlocked, what it is to lock: then it has locked nothing, and is
+    /// asked again.
     func lock() async throws {
+        var isLocked = false
+        while !isLocked { isLocked = try await hasLocked() }
+    }
+
+    private func hasLocked() async throws -> Bool {
         let service = "org.freedesktop.Secret.Service.Lock"
         let keyring = "array:objpath:/org/freedesktop/secrets/collection/login"
         let arguments = ["--session", "--print-reply", "--dest=org.freedesktop.secrets", "/org/freedesktop/secrets"]
         let call = try SpawnedProcess(Self.sender, arguments + [service, keyring], environment: environment)
-        #expect(await call.end() == .status(0))
+        let reply = await call.remainingLines().joined()
+        try #require(await call.end() == .status(0))
+        return reply.contains("/collection/login")
     }
 
     /// Sends the keyring a signal.
