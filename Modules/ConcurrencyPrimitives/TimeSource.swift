@@ -53,8 +53,7 @@ public struct SystemTimeSource: TimeSource {
             try await Task.sleep(for: Self.longestSleep)
         }
         // `uptime` is read before the clock that sleeps: so it has reached the deadline when the sleep ends.
-        let left = deadline - uptime
-        try await Task.sleep(until: .now + left, clock: .continuous)
+        try await Task.sleep(for: deadline - uptime)
     }
 
     // What `ContinuousClock` and `SuspendingClock` read. On Linux their instants take as long again to make and to

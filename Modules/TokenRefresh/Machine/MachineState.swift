@@ -201,7 +201,8 @@ struct MachineState: Hashable, Sendable {
         let earlier = readyTokens
         var (ready, others) = (ReadyToken?.none, [TokenAudience: ReadyToken]())
         modifySession { (ready, others) = ($0.readyToken(of: nil), $0.readyTokens(sharing: earlier)) }
-        if let ready, let known = self.ready, known.isSame(as: ready) {} else { self.ready = ready }
+        let isKnown = if let ready, let known = self.ready { known.isSame(as: ready) } else { false }
+        if !isKnown { self.ready = ready }
         readyTokens = others
         context.lastToken = ready?.token
         return context.takeActions()
