@@ -2,7 +2,7 @@ import Foundation
 
 /// An exclusive `flock` on a file in the folder of a cache, until it is released or the process ends.
 final class CacheFolderLock: Sendable {
-    private let descriptor: Int32
+    let descriptor: Int32
 
     /// Takes the lock without waiting.
     ///
@@ -20,5 +20,9 @@ final class CacheFolderLock: Sendable {
         }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child that is being started may share the open file: closing it here would not unlock it.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 }

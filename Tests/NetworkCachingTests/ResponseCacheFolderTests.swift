@@ -98,6 +98,17 @@ struct ResponseCacheFolderTests {
         #expect(throws: Never.self) { try ResponseCache(folder: folder) }
     }
 
+    @Test func `a child that was started meanwhile does not keep the folder locked`() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        var lock: CacheFolderLock? = try CacheFolderLock(in: folder)
+        // Until it executes its program, a child shares the open file as a duplicate of its descriptor does.
+        let childs = dup(try #require(lock).descriptor)
+        defer { close(childs) }
+        #expect(childs >= 0)
+        lock = nil
+        #expect(throws: Never.self) { try CacheFolderLock(in: folder) }
+    }
+
     @Test func `a cache does not use a folder whose lock is a link`() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(at: lock, withDestinationURL: place.url)

@@ -69,7 +69,11 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
         try self.init(folder.appendingPathComponent(".\(UUID().uuidString).partial"))
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child that is being started may share the open file: closing it here would not unlock it.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// The number of bytes.
     var length: Int64 { Int64(max(0, lseek(descriptor, 0, SEEK_END))) }

@@ -303,6 +303,20 @@ struct DownloadResumptionTests: DownloadSuite {
         #expect(try Data(contentsOf: target) == Data("whole".utf8))
         #expect(try Data(contentsOf: partial) == Data("new".utf8))
     }
+
+    @Test func `a child that was started meanwhile does not keep the partial file locked`() throws {
+        let partial = folder.appendingPathComponent(".target.bin.partial")
+        var childs: Int32 = -1
+        defer { close(childs) }
+        var file: ReplacementFile? = try ReplacementFile(partial, keeping: true) { descriptor in
+            // Until it executes its program, a child shares the open file as a duplicate of its descriptor does.
+            childs = dup(descriptor)
+            return flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        }
+        #expect(childs >= 0 && file?.length == 0)
+        file = nil
+        #expect(throws: Never.self) { try ReplacementFile(partial, keeping: true) }
+    }
 }
 
 #if os(Linux)
