@@ -151,7 +151,6 @@ extension ActiveSession {
 
     /// Joins the refresh under way, or starts one; during a pause waits for its end if that is near (G1, G6).
     mutating func waitForRefresh(_ waiter: Waiter) {
-        let audience = waiter.request.audience
         switch phase {
         case .activating:
             waitForActivation(waiter)
@@ -159,12 +158,14 @@ extension ActiveSession {
             join(waiter)
         case .resting where isCalling:
             if waitsForHeir(waiter) { return }
+            let audience = waiter.request.audience
             // G8. The call of an attempt that missed its deadline is still under way: no second one is made.
             let error =
                 lastFailure(of: audience)?.error
                 ?? TokenRefreshError(.unavailable, reason: "a refresh is still under way")
             fail(waiter, error, retryAfter: pauseLeft(of: audience) ?? policy.backoff.floor)
         case .resting:
+            let audience = waiter.request.audience
             guard let failure = lastFailure(of: audience), let left = pauseLeft(of: audience) else {
                 join(waiter)
                 return start(for: audience)

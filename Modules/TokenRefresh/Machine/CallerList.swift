@@ -28,7 +28,7 @@ struct CallerList<Value: Sendable>: Sendable {
     /// - Complexity: O(1) for one that comes last, amortized; otherwise O(n).
     mutating func add(_ value: Value, for id: WaiterID) -> Bool {
         let entry = Entry(id: id, value: value)
-        if let last = entries.last, last.id.number >= id.number {
+        if let last = entries.indices.last, entries[last].id.number >= id.number {
             let index = entries.firstPlace { $0.id.number >= id.number }
             if entries[index].id != id {
                 entries.insert(entry, at: index)

@@ -62,10 +62,20 @@ struct Moment: Sendable {
         if steadySince != nil, slept >= Self.shortestSleep { noteWake() }
         if let start = steadySince {
             let (measured, shown) = (instant.uptime - start.uptime, instant.date.timeIntervalSince(start.date))
-            if abs(shown - measured / .seconds(1)) <= Self.clockTolerance { return }
+            if Self.agree(measured, shown) { return }
             wasClockSet = true
         }
         steadySince = instant
+    }
+
+    /// Whether the wall clock has advanced with the monotonic one.
+    private static func agree(_ measured: Duration, _ shown: TimeInterval) -> Bool {
+        // Each event asks, and they nearly always agree to the second: a division takes longer than the rest of this.
+        if let seconds = Int64(exactly: shown.rounded()) {
+            let rest = measured - .seconds(seconds)
+            if rest >= .seconds(-1), rest <= .seconds(1) { return true }
+        }
+        return abs(shown - measured / .seconds(1)) <= clockTolerance
     }
 
     /// The process has slept, and continues now at the earliest: it was not idle for so long, or nothing woke it. That

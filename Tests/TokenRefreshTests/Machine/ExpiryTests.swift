@@ -252,6 +252,19 @@ import Testing
         _ = script.finish()
         for waiter in 2...50 { #expect(script.ask(waiter) == ["\(waiter): ada g5"]) }
     }
+
+    @Test(
+        arguments: [-1e300, -2.01, -1.99, -1.5, -0.5, 0, 0.49, 0.51, 1.5, 1.99, 2.01, 1e19, .infinity],
+        [0, 0.3, 7.5, 3e8])
+    func `G19: the wall clock counts as set where it is two seconds off the monotonic one`(by: Double, after: Double) {
+        let start = Instant(uptime: .seconds(5), date: Date(timeIntervalSince1970: 1_800_000_000.25))
+        let owner = ProcessIdentity(host: "host", process: "p1")
+        var moment = Moment(settings: .init(policy: .init(), isShared: false, owner: owner, tolerance: .none))
+        moment.advance(to: start)
+        let steady = moment
+        moment.advance(to: Instant(uptime: start.uptime + .seconds(after), date: start.date + after + by))
+        #expect((moment == steady) == (by.magnitude < 2))
+    }
 }
 
 extension String {
