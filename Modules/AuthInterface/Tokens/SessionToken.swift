@@ -22,6 +22,9 @@ public struct SessionToken: Sendable {
     /// Where the token is used. `nil`: it is the session's main access token.
     public var audience: TokenAudience? { content.audience }
 
+    /// The access token and the refresh token, which a server may quote.
+    package var secrets: [String] { content.secrets }
+
     /// What the copies of a token share: a copy counts one reference. To count several is what processors that use one
     /// token at the same time wait for.
     private let content: Content
@@ -32,12 +35,14 @@ public struct SessionToken: Sendable {
         let session: SessionID
         let binding: TokenBinding?
         let audience: TokenAudience?
+        let secrets: [String]
 
         init(
             value: String, refreshToken: String?, session: SessionID, binding: TokenBinding?, audience: TokenAudience?
         ) {
             (self.value, self.refreshToken, self.session) = (value, refreshToken, session)
             (self.binding, self.audience) = (binding, audience)
+            secrets = [value] + [refreshToken].compactMap(\.self)
         }
     }
 

@@ -128,11 +128,8 @@ struct CallAuthentication: Sendable {
         session = token.session
         try policy.placement.place(token, in: &head)
         carried = token
-        if !secrets.contains(token.value) {
-            secrets.reserveCapacity(secrets.count + 2)
-            secrets.append(token.value)
-            if let refreshToken = token.refreshToken { secrets.append(refreshToken) }
-        }
+        // Most calls carry one token, and share its array.
+        secrets = secrets.isEmpty ? token.secrets : secrets + token.secrets.filter { !secrets.contains($0) }
     }
 
     /// Asks for another token, if the failure refuses the one the attempt carried.
@@ -195,7 +192,7 @@ struct CallAuthentication: Sendable {
 
 extension TokenRefusal {
     init(of token: SessionToken, in failure: NetworkError, policy: AuthenticationPolicy) {
-        let secrets = [token.value, token.refreshToken]
+        let secrets: [String?] = token.secrets
         let code = failure.serverError?.code
         let codes = policy.invalidTokenCodes.union(policy.refusals.invalidTokenCodes)
         let isListed = code.map { code in codes.contains { $0.equalsIgnoringASCIICase(code) } }

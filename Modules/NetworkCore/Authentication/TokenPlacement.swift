@@ -3,7 +3,8 @@ public import AuthInterface
 /// The header fields in which a token is sent.
 public struct TokenPlacement: Sendable, Hashable {
     private enum Kind: Hashable {
-        case authorization(scheme: String)
+        /// What comes before the token: the scheme and a space.
+        case authorization(prefix: String)
         case fields(accessToken: String, refreshToken: String?)
         case proved(Prover)
     }
@@ -24,11 +25,11 @@ public struct TokenPlacement: Sendable, Hashable {
     }
 
     /// `Authorization: Bearer …` (RFC 6750 §2.1).
-    public static let bearer = TokenPlacement(kind: .authorization(scheme: "Bearer"))
+    public static let bearer = TokenPlacement(kind: .authorization(prefix: "Bearer "))
 
     /// `Authorization` with a scheme that the server defines, such as `Token`.
     public static func scheme(_ name: String) -> TokenPlacement {
-        TokenPlacement(kind: .authorization(scheme: name))
+        TokenPlacement(kind: .authorization(prefix: name + " "))
     }
 
     /// `Authorization: DPoP …`, with a proof that the sender has the key to which the token is bound (RFC 9449 §7.1).
@@ -68,10 +69,9 @@ public struct TokenPlacement: Sendable, Hashable {
         do {
             switch kind {
             case .proved:
-                let scheme = token.binding == nil ? "Bearer" : "DPoP"
-                try request.set("Authorization", to: scheme + " " + token.value)
-            case .authorization(let scheme):
-                try request.set("Authorization", to: scheme + " " + token.value)
+                try request.set("Authorization", to: (token.binding == nil ? "Bearer " : "DPoP ") + token.value)
+            case .authorization(let prefix):
+                try request.set("Authorization", to: prefix + token.value)
             case .fields(let accessToken, let refreshToken):
                 try request.set(accessToken, to: token.value)
                 let value = token.refreshToken?.isEmpty == true ? nil : token.refreshToken

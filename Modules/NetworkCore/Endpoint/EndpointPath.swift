@@ -185,9 +185,22 @@ extension String {
 }
 
 extension UInt8 {
-    fileprivate var isUnreserved: Bool { isLetter || isDigit || "-._~".utf8.contains(self) }
+    fileprivate var isUnreserved: Bool {
+        if isLetter || isDigit { return true }
+        return switch self {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: false
+        }
+    }
 
-    fileprivate var isPathPunctuation: Bool { "/!$&'()*+,;=:@".utf8.contains(self) }
+    fileprivate var isPathPunctuation: Bool {
+        switch self {
+        case UInt8(ascii: "/"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&")...UInt8(ascii: ","),
+            UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "@"):
+            true
+        default: false
+        }
+    }
 
     fileprivate static let hexDigits = Array("0123456789ABCDEF".utf8)
 }

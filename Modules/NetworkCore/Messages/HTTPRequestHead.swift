@@ -32,7 +32,7 @@ public struct HTTPRequestHead: Sendable, Hashable {
     ///
     /// - Throws: ``HTTPFieldError`` when the name or the value is invalid, or when the field belongs to the transport.
     public mutating func set(_ name: String, to value: String?) throws(HTTPFieldError) {
-        if value != nil { try Self.refuseFraming(name) }
+        if value != nil, Self.isFraming(name) { throw HTTPFieldError(.framing, field: name) }
         try headers.set(name, to: value)
     }
 
@@ -74,19 +74,17 @@ public struct HTTPRequestHead: Sendable, Hashable {
     /// - Throws: ``HTTPFieldError``.
     package static func validTrailers(_ fields: HTTPHeaders) throws(HTTPFieldError) -> HTTPHeaders {
         if let problem = fields.problem { throw problem }
-        for field in fields { try refuseFraming(field.name) }
+        if let name = fields.firstName(where: isFraming) { throw HTTPFieldError(.framing, field: name) }
         return fields
     }
 
-    private static func refuseFraming(_ name: String) throws(HTTPFieldError) {
+    private static func isFraming(_ name: String) -> Bool {
         // Most names begin with another letter.
-        switch name.utf8.first {
-        case UInt8(ascii: "c"), UInt8(ascii: "C"), UInt8(ascii: "e"), UInt8(ascii: "E"), UInt8(ascii: "h"),
-            UInt8(ascii: "H"), UInt8(ascii: "k"), UInt8(ascii: "K"), UInt8(ascii: "p"), UInt8(ascii: "P"),
-            UInt8(ascii: "t"), UInt8(ascii: "T"), UInt8(ascii: "u"), UInt8(ascii: "U"):
-            guard framingFields.contains(name.lowercased()) else { return }
-            throw HTTPFieldError(.framing, field: name)
-        default: return
+        return switch name.utf8.first.map({ $0 | 0x20 }) {
+        case UInt8(ascii: "c"), UInt8(ascii: "e"), UInt8(ascii: "h"), UInt8(ascii: "k"), UInt8(ascii: "p"),
+            UInt8(ascii: "t"), UInt8(ascii: "u"):
+            framingFields.contains(name.lowercased())
+        default: false
         }
     }
 }

@@ -40,6 +40,17 @@ extension HTTPHeadersTests {
         #expect(headers.map(\.name) == ["Set-Cookie"])
     }
 
+    @Test(arguments: ["\u{0}", "\n", "\u{1F}", "\u{7F}"] as [Character])
+    func `a control character is found at any place of a long value`(control: Character) throws {
+        let value = Array(String(repeating: "\t é~", count: 18))
+        #expect(throws: Never.self) { try HTTPField("A", "a" + String(value)) }
+        for place in value.indices {
+            var changed = value
+            changed[place] = control
+            #expect(throws: HTTPFieldError.self) { try HTTPField("A", "a" + String(changed)) }
+        }
+    }
+
     @Test(arguments: ["b\r\nX-Injected: 1", "b\nc", "b\rc", "b\u{0}", "b\u{1B}", "b\u{7F}"])
     func `a value with a control character is refused when the field is added`(value: String) {
         var headers = HTTPHeaders()
