@@ -77,7 +77,8 @@ extension AsyncHTTPClientDriver {
 
     private func makeTrailers() async throws {
         guard let make = request.body.trailers, let number = state.withLock({ $0.noteNumber }) else { return }
-        let fields = try HTTPRequestHead.validTrailers(try await make())
+        let fields = try await make()
+        try HTTPRequestHead.validateTrailers(fields)
         client.log?.requests.set(NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }), for: number)
     }
 

@@ -71,7 +71,8 @@ struct CallState: Sendable {
     /// token, because what such a response shows is for this session.
     var exchangeContext: RequestContext {
         var context = context
-        context.message = message
+        // A request without a body that nothing has changed shows what the call has to send.
+        if isRedirected || !body.isEmpty || !interceptors.isEmpty { context.message = message }
         guard authentication != nil, settings.requiresAuthentication else { return context }
         context.session = authentication?.session
         context.carried = authentication?.secrets ?? []

@@ -136,7 +136,7 @@ extension NetworkClient {
                 endpoint: head,
                 body: try endpoint.body.encoded(by: configuration.coding),
                 form: endpoint.body.form,
-                settings: settings,
+                settings: consume settings,
                 deadline: deadline,
                 endsWithBody: purpose == .call,
                 options: options,

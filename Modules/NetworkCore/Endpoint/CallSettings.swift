@@ -68,16 +68,15 @@ extension NetworkConfiguration {
     func settings<Response>(
         of endpoint: Endpoint<Response>, _ options: RequestOptions, purpose: HTTPTransportRequest.Purpose
     ) -> ResolvedSettings {
-        let own = endpoint.settings
-        let timeout = own.timeout ?? timeout
+        let timeout = endpoint.settings.timeout ?? timeout
         return ResolvedSettings(
-            own: own,
+            own: endpoint.settings,
             isIdempotent: endpoint.isIdempotent,
             timeout: timeout,
-            acceptedStatuses: own.acceptedStatuses ?? acceptedStatuses,
-            format: own.format ?? format,
-            purpose: own.purpose ?? purpose,
-            deadline: options.deadline ?? own.deadline,
+            acceptedStatuses: endpoint.settings.acceptedStatuses ?? acceptedStatuses,
+            format: endpoint.settings.format ?? format,
+            purpose: endpoint.settings.purpose ?? purpose,
+            deadline: options.deadline ?? endpoint.settings.deadline,
             timeLimit: deadline.map { max($0, timeout) }
         )
     }

@@ -61,7 +61,7 @@ public struct HTTPRequestHead: Sendable, Hashable {
             throw NetworkError(.invalidRequest, reason: "the method is not a token")
         }
         do {
-            _ = try Self.validTrailers(headers)
+            try Self.validateTrailers(headers)
         } catch {
             throw NetworkError(error)
         }
@@ -72,10 +72,9 @@ public struct HTTPRequestHead: Sendable, Hashable {
     /// message or lead it (RFC 9110 §6.5.1).
     ///
     /// - Throws: ``HTTPFieldError``.
-    package static func validTrailers(_ fields: HTTPHeaders) throws(HTTPFieldError) -> HTTPHeaders {
+    package static func validateTrailers(_ fields: HTTPHeaders) throws(HTTPFieldError) {
         if let problem = fields.problem { throw problem }
         if let name = fields.firstName(where: isFraming) { throw HTTPFieldError(.framing, field: name) }
-        return fields
     }
 
     private static func isFraming(_ name: String) -> Bool {
