@@ -1,3 +1,4 @@
+import ConcurrencyPrimitives
 import Foundation
 import NetworkRecording
 import NetworkTesting
@@ -169,6 +170,47 @@ import Testing
             #expect(redaction.text("<\(secret)>") == "<redacted>", "\(secret)")
         }
         #expect(redaction.text("ada-lovelace") == "ada-lovelace")
+    }
+
+    /// Keeps what is known of the secrets of each request.
+    private struct Looking: HTTPTransport {
+        let next: StubTransport
+        let seen = Locked<[Redaction]>([])
+
+        func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
+            seen.withLock { $0.append(Redaction(of: request)) }
+            return try await next.perform(request)
+        }
+    }
+
+    @Test func `the fields that a redirect or an interceptor leaves out are secrets of the request too`() async throws {
+        struct Leaving: RequestInterceptor {
+            func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+                try request.setting("X-API-Key", to: nil)
+            }
+        }
+        let elsewhere = StubResponse.status(302, headers: ["Location": "https://other.example/7"])
+        let redirected = Looking(next: StubTransport(.any ~> elsewhere, .any ~> .status(204)))
+        let adapted = Looking(next: StubTransport(.any ~> .status(204)))
+        let call = Endpoint<Void>.get("x").header("X-API-Key", "api-key-1")
+        try await NetworkClient(baseURL: baseURL, transport: redirected).send(call)
+        try await NetworkClient(baseURL: baseURL, transport: adapted, interceptors: [Leaving()]).send(call)
+        let sent = redirected.next.requests + adapted.next.requests
+        #expect(sent.map { $0.headers["X-API-Key"] } == ["api-key-1", nil, nil])
+        let seen = (redirected.seen.withLock(\.self) + adapted.seen.withLock(\.self)).map { $0.text("<api-key-1>") }
+        #expect(seen == ["<redacted>", "<redacted>", "<redacted>"])
+    }
+
+    @Test func `the secrets of a form that is too large to be read are those of its parts`() async throws {
+        var form = MultipartForm()
+        form.append("password", "pa55-word-1")
+        let photo = Data(count: Redaction.maximumBodySize)
+        form.append("photo", data: photo, filename: "a.jpg", contentType: "image/jpeg")
+        let transport = Looking(next: StubTransport(.any ~> .status(204)))
+        try await NetworkClient(baseURL: baseURL, transport: transport)
+            .send(Endpoint<Void>.post("x", body: .multipart(form)))
+        let seen = transport.seen.withLock(\.self)
+        #expect(seen.map { $0.text("<pa55-word-1>") } == ["<redacted>"] && seen.map(\.isComplete) == [true])
     }
 
     @Test func `a body is shown without the values under sensitive names`() {
