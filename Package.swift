@@ -194,7 +194,7 @@ let tests: [Target] = [
         name: "RepositoryTests",
         dependencies: ["TestSupport"],
         path: "Tests/RepositoryTests",
-        exclude: ["Fixtures"]
+        exclude: ["Budget.txt", "Fixtures"]
     ),
 ]
 

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+/// The ceilings of `Budget.txt`.
+@Suite struct BudgetTests {
+    private let folder = SourceFile.root.appendingPathComponent("Tests/RepositoryTests")
+
+    @Test func `no folder is over its ceiling`() throws {
+        let budget = try Budget(String(contentsOf: folder.appendingPathComponent("Budget.txt"), encoding: .utf8))
+        for objection in try budget.objections() { Issue.record("\(objection)") }
+    }
+
+    @Test func `every module has a ceiling`() throws {
+        let budget = try Budget(String(contentsOf: folder.appendingPathComponent("Budget.txt"), encoding: .utf8))
+        let listed = Set(budget.ceilings.map(\.folder))
+        for module in try SourceFile.targets(in: "Modules") where !listed.contains("Modules/\(module)") {
+            Issue.record("Budget.txt has no line for Modules/\(module).")
+        }
+    }
+
+    @Test func `what is over its ceiling is named, with both figures`() throws {
+        let budget = try Budget(
+            """
+            # A comment.
+            lines  Modules/ConcurrencyPrimitives 1
+            long   Modules/ConcurrencyPrimitives 0
+            public Modules/ConcurrencyPrimitives 9999
+            lines  Modules/NoSuchModule          1
+            """)
+        let files = try SourceFile.all(in: "Modules/ConcurrencyPrimitives")
+        let lines = files.reduce(0) { $0 + $1.lineCount }
+        let objections = try budget.objections()
+        #expect(objections.count == 2)
+        #expect(objections.first?.hasPrefix("Modules/ConcurrencyPrimitives has \(lines) lines of Swift, of 1:") == true)
+        #expect(objections.last?.hasPrefix("Modules/NoSuchModule: no Swift file") == true)
+    }
+
+    @Test(arguments: ["lines Modules", "lines Modules many", "words Modules 7"])
+    func `a line that cannot be read is an error`(line: String) {
+        #expect(throws: Budget.UnreadableLine.self) { try Budget(line) }
+    }
+}
+
+/// How large folders may become.
+private struct Budget {
+    enum Count: String {
+        /// Lines of Swift.
+        case lines
+        /// Files of more than 250 lines.
+        case long
+        /// Public declarations, without imports and extensions.
+        case `public`
+    }
+
+    struct Ceiling {
+        let count: Count
+        let folder: String
+        let limit: Int
+    }
+
+    struct UnreadableLine: Error { let line: Substring }
+
+    let ceilings: [Ceiling]
+
+    init(_ text: String) throws {
+        ceilings = try text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map { line in
+            let words = line.split(separator: " ")
+            guard words.count == 3, let count = Count(rawValue: String(words[0])), let limit = Int(words[2]) else {
+                throw UnreadableLine(line: line)
+            }
+            return Ceiling(count: count, folder: String(words[1]), limit: limit)
+        }
+    }
+
+    func objections() throws -> [String] {
+        try ceilings.compactMap { ceiling in
+            let files: [SourceFile]
+            do { files = try SourceFile.all(in: ceiling.folder) } catch let error as SourceFile.FolderIsEmpty {
+                return "\(ceiling.folder): \(error)"
+            }
+            let (number, things) = ceiling.count.number(in: files)
+            guard number > ceiling.limit else { return nil }
+            return """
+                \(ceiling.folder) has \(number) \(things), of \(ceiling.limit): take something out, or raise the ceiling in \
+                Tests/RepositoryTests/Budget.txt by what another one is lowered in the same commit, and say why.
+                """
+        }
+    }
+}
+
+extension Budget.Count {
+    fileprivate func number(in files: [SourceFile]) -> (Int, String) {
+        switch self {
+        case .lines: (files.reduce(0) { $0 + $1.lineCount }, "lines of Swift")
+        case .long: (files.count { $0.lineCount > 250 }, "files of more than 250 lines")
+        case .public: (files.reduce(0) { $0 + $1.publicDeclarations }, "public declarations")
+        }
+    }
+}
+
+extension SourceFile {
+    fileprivate var lineCount: Int { source.utf8.count { $0 == UInt8(ascii: "\n") } }
+
+    fileprivate var publicDeclarations: Int {
+        let declaration = /\bpublic (?!import\b|extension\b)/
+        return SourceFile.withoutCommentLines(source).split(separator: "\n").count { $0.contains(declaration) }
+    }
+}
