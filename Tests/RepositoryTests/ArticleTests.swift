@@ -63,25 +63,4 @@ import Testing
             #expect(first.contains(" | <doc:\(name)> |"), "\(article.path)")
         }
     }
-
-    /// They are tables, in which a reader looks for one row.
-    private static let mayBeLong = ["ComingFrom", "FieldCases", "Latchkey"]
-
-    @Test func `an article has one question, and 120 lines at most`() throws {
-        for article in try Self.articles() {
-            let name = (article.path as NSString).lastPathComponent.dropLast(3)
-            guard !Self.mayBeLong.contains(String(name)) else { continue }
-            #expect(article.text.count { $0 == "\n" } <= 120, "\(article.path): make two of it")
-        }
-    }
-
-    /// `make docs` compiles the steps before.
-    @Test(arguments: [
-        ("books-3", "Books"), ("library-4", "Library"), ("library-tests-2", "LibraryTests"),
-    ])
-    func `the last step of each file of the tutorial is in the tests`(step: String, file: String) throws {
-        let step = SourceFile.root.appendingPathComponent("Documentation/Latchkey.docc/Resources/\(step).swift")
-        let file = SourceFile.root.appendingPathComponent("Tests/DocumentationTests/Tutorial/\(file).swift")
-        #expect(try String(contentsOf: step, encoding: .utf8) == String(contentsOf: file, encoding: .utf8))
-    }
 }

@@ -99,8 +99,6 @@ extension Budget.Count {
 }
 
 extension SourceFile {
-    fileprivate var lineCount: Int { source.utf8.count { $0 == UInt8(ascii: "\n") } }
-
     fileprivate var publicDeclarations: Int {
         let declaration = /\bpublic (?!import\b|extension\b)/
         return SourceFile.withoutCommentLines(source).split(separator: "\n").count { $0.contains(declaration) }

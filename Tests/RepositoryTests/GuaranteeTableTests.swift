@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The tables of the guarantees and of the scenarios lead from each number to the tests that prove it.
+/// The tables of the guarantees, the scenarios and the field cases lead from each number to the tests that prove it.
 @Suite struct GuaranteeTableTests {
     private struct Row {
         let number: String
@@ -14,10 +14,11 @@ import Testing
         let file = SourceFile.root.appendingPathComponent("Modules/TokenRefresh/TokenRefresh.docc/\(article).md")
         let text = try String(contentsOf: file, encoding: .utf8)
         return text.split(separator: "\n").compactMap { line in
-            guard let match = line.firstMatch(of: /^\| ([GS][0-9]+) \|/) else { return nil }
+            guard let match = line.firstMatch(of: /^\| ([GS]?[0-9]+) \|/) else { return nil }
             return Row(
                 number: String(match.1),
-                tests: line.matches(of: /“([^”]+)”/).map { String($0.1) },
+                // The last column: a cause may quote a server.
+                tests: line.split(separator: "|").last.map { $0.matches(of: /“([^”]+)”/).map { String($0.1) } } ?? [],
                 commands: line.matches(of: /`make ([a-z-]+)`/).map { String($0.1) }
             )
         }
@@ -45,7 +46,7 @@ import Testing
 
     @Test func `every test that the tables name exists`() throws {
         let names = try Self.names()
-        for row in try Self.rows(of: "Guarantees") + Self.rows(of: "Scenarios") {
+        for row in try ["Guarantees", "Scenarios", "FieldCases"].flatMap(Self.rows) {
             for test in row.tests where !names.contains(Substring(test)) {
                 Issue.record("\(row.number): no test is called “\(test)”")
             }

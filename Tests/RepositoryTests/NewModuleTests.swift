@@ -46,14 +46,9 @@ import Testing
         #expect(lint.end == .status(0), "\(lint.output)")
         try SourceFile.$root.withValue(copy.url) {
             for folder in ["Modules", "Tests"] {
-                try NamingTests().`no file has a name that says nothing`(folder: folder)
                 try HouseRulesTests().`no comment is wider than 120 columns`(folder: folder)
                 try HouseRulesTests().`no test sleeps, and no module but by a clock`(folder: folder)
             }
-            try NamingTests().`a file is named for its type, or Type+Topic for the type that it extends`(
-                folder: "Modules")
-            try NamingTests().`a file of tests is named for its suite`(folder: "Tests")
-            try NamingTests().`a type that other modules use is in the file of its name, or is a small companion`()
             try HouseRulesTests().`the name of a test is a sentence in backticks`(folder: "Tests")
             let files = try SourceFile.all(in: "Modules")
             let imported = Set(files.flatMap { ImportScanner.imports(in: $0.source).map(\.module) })

@@ -10,9 +10,6 @@ struct SourceFile: Sendable, CustomStringConvertible {
 
     var description: String { path }
 
-    /// The name without the extension.
-    var name: String { String(path.split(separator: "/").last?.dropLast(6) ?? "") }
-
     /// The folder of the workspace. A test of a copy sets another.
     @TaskLocal static var root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -58,6 +55,8 @@ struct SourceFile: Sendable, CustomStringConvertible {
         }.sorted()
     }
 
+    var lineCount: Int { source.utf8.count { $0 == UInt8(ascii: "\n") } }
+
     /// The source with as many lines, of which those that are a comment are empty.
     static func withoutCommentLines(_ source: String) -> String {
         source.split(separator: "\n", omittingEmptySubsequences: false)
@@ -68,34 +67,5 @@ struct SourceFile: Sendable, CustomStringConvertible {
     /// The folders that hold Swift files, in a folder or in `Support` of it: its targets.
     static func targets(in folder: String) throws -> Set<String> {
         Set(try all(in: folder).map(\.target))
-    }
-}
-
-/// A type or an extension at the top level of a source file: at the left margin, where the formatter puts it.
-struct TopLevelDeclaration {
-    /// Of an extension of a nested type the first part: `NetworkError` for `NetworkError.Code`.
-    let name: String
-    let isExtension: Bool
-    /// Whether other modules can use it.
-    let isPublic: Bool
-    let line: Int
-    /// To the closing brace.
-    let lineCount: Int
-
-    /// The declarations in the order of the source, of every branch of every `#if`.
-    static func all(in source: String) -> [TopLevelDeclaration] {
-        let pattern = /(\S.*? )??(struct|class|enum|actor|protocol|extension|typealias|macro) (\w+)/
-        let lines = SourceFile.withoutCommentLines(source).split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.indices.compactMap { index in
-            guard let match = lines[index].prefixMatch(of: pattern) else { return nil }
-            let modifiers = (match.1 ?? "").split(separator: " ")
-            if modifiers.contains("import") { return nil }
-            let isOneLine = match.2 == "typealias" || lines[index].hasSuffix("}")
-            let end = isOneLine ? index : lines[index...].firstIndex(of: "}") ?? index
-            return TopLevelDeclaration(
-                name: String(match.3), isExtension: match.2 == "extension",
-                isPublic: modifiers.contains("public") || modifiers.contains("package"),
-                line: index + 1, lineCount: end - index + 1)
-        }
     }
 }

@@ -1,6 +1,0 @@
-import NetworkCore
-
-nonisolated struct Book: Codable, Identifiable {
-    let id: Int
-    let title: String
-}
