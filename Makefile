@@ -275,7 +275,7 @@ clean: ## Remove what was built
 
 .PHONY: setup-run setup-test setup-bench
 setup-bench:
-	@.ci/setup valgrind $(PACKAGES_Imaging) libpq-dev
+	@.ci/setup valgrind $(PACKAGES_Imaging)
 setup-run:
 	@.ci/setup $(RUN_PACKAGES)
 setup-test:

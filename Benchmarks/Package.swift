@@ -4,23 +4,15 @@ import PackageDescription
 // What the layer costs, measured beside the libraries below it: `make bench`. A package of its own, because it has
 // dependencies, and is built for release.
 
-// Client libraries to compare with, where they can be fetched: BENCH_PEERS=1 make bench ONLY=pipeline
-let hasPeers = Context.environment["BENCH_PEERS"] != nil
-
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v13)],
     dependencies: [
-        .package(name: "Latchkey", path: "..", traits: ["AsyncHTTPClient", "TurboJPEG", "PostgreSQL"]),
+        .package(name: "Latchkey", path: "..", traits: ["AsyncHTTPClient", "TurboJPEG"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-    ]
-        + (hasPeers
-            ? [
-                .package(url: "https://github.com/Alamofire/Alamofire", from: "5.10.0"),
-                .package(url: "https://github.com/kean/Get", from: "2.2.0"),
-            ] : []),
+    ],
     targets: [
         // Counts allocations: it takes the place of `malloc` in the program that links it.
         .target(name: "CountingMalloc"),
@@ -48,7 +40,6 @@ let package = Package(
                 .product(name: "NetworkAsyncHTTPClient", package: "Latchkey"),
                 .product(name: "NetworkTransfers", package: "Latchkey"),
                 .product(name: "Storage", package: "Latchkey"),
-                .product(name: "PostgreSQLStorage", package: "Latchkey"),
                 .product(name: "Imaging", package: "Latchkey"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -56,23 +47,17 @@ let package = Package(
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ]
-                + (hasPeers
-                    ? [
-                        .product(name: "Alamofire", package: "Alamofire"),
-                        .product(name: "Get", package: "Get"),
-                    ] : [])
         ),
     ],
     swiftLanguageModes: [.v6]
 )
 
 for target in package.targets where !["CountingMalloc", "PlainPNG"].contains(target.name) {
-    target.swiftSettings =
-        [
-            .treatAllWarnings(as: .error),
-            .enableUpcomingFeature("ExistentialAny"),
-            .enableUpcomingFeature("MemberImportVisibility"),
-            .enableUpcomingFeature("InternalImportsByDefault"),
-            .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-        ] + (hasPeers ? [.define("PEERS")] : [])
+    target.swiftSettings = [
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
 }

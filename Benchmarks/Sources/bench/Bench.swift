@@ -49,7 +49,7 @@ private final class MainThreadExecutor: TaskExecutor, @unchecked Sendable {  // 
 struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measures what the layer costs.",
-        subcommands: [Run.self, Check.self, Repeat.self, First.self, Accounts.self])
+        subcommands: [Run.self, Check.self, Repeat.self])
 }
 
 struct Selection: ParsableArguments {
@@ -76,7 +76,7 @@ struct Selection: ParsableArguments {
     }
 }
 
-/// Prints a table, and writes the report as JSON, and charts.
+/// Prints a table, and writes the report as JSON, and a chart.
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Measure, and print a table.")
 
@@ -85,17 +85,17 @@ struct Run: AsyncParsableCommand {
     @Option(help: "Also write the report as JSON to this file.")
     var json: String?
 
-    @Option(help: "Also draw the charts of the pipeline and of growth, where they were measured, in this folder.")
+    @Option(help: "Also draw the chart of the pipeline, where it was measured, in this folder.")
     var charts: String?
 
-    @Option(help: "Also replace the tables and the charts of this page.")
+    @Option(help: "Also replace the tables and the chart of this page.")
     var page: String?
 
     func run() async throws {
         let report = try await selection.measure()
         print(report.table)
         if let json { try report.json.write(to: URL(fileURLWithPath: json)) }
-        if let charts { try report.drawCharts(in: URL(fileURLWithPath: charts)) }
+        if let charts { try report.drawChart(in: URL(fileURLWithPath: charts)) }
         if let page { try ResultsPage(URL(fileURLWithPath: page)).update(by: report) }
     }
 }

@@ -12,12 +12,10 @@ struct Comparison {
     /// How often each work is repeated in one round.
     var count: Int
     var rounds = 7
-    /// The processor time so far, in microseconds.
-    var processor: @Sendable () -> Double = { Usage.processorTime }
 
     /// The costs of one work in each round, for one repetition.
     struct Costs {
-        /// Microseconds of all threads of the process, or of its children.
+        /// Microseconds of all threads of the process.
         var processor: [Double] = []
         /// Microseconds.
         var wall: [Double] = []
@@ -28,10 +26,10 @@ struct Comparison {
         var costs = works.map { _ in Costs() }
         for round in 0...rounds {
             for (index, work) in works.enumerated() {
-                let (before, wall) = (processor(), Usage.wallTime)
+                let (before, wall) = (Usage.processorTime, Usage.wallTime)
                 try await work.run(count)
                 guard round > 0 else { continue }
-                costs[index].processor.append((processor() - before) / Double(count))
+                costs[index].processor.append((Usage.processorTime - before) / Double(count))
                 costs[index].wall.append((Usage.wallTime - wall) / Double(count))
             }
         }

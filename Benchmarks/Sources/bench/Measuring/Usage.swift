@@ -6,17 +6,6 @@ enum Usage {
     /// The processor time of all threads, in microseconds.
     static var processorTime: Double { time(CLOCK_PROCESS_CPUTIME_ID) }
 
-    /// The processor time of all children that have ended, in microseconds.
-    static var processorTimeOfChildren: Double {
-        var usage = rusage()
-        #if canImport(Glibc)
-        getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
-        #else
-        getrusage(RUSAGE_CHILDREN, &usage)
-        #endif
-        return [usage.ru_utime, usage.ru_stime].map { Double($0.tv_sec) * 1e6 + Double($0.tv_usec) }.reduce(0, +)
-    }
-
     /// The time since an instant of the past, in microseconds.
     static var wallTime: Double { time(CLOCK_MONOTONIC) }
 

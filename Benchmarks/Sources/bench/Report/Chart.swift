@@ -1,11 +1,8 @@
 import Foundation
 
-/// A chart (SVG 1.1): bars of ratios, or lines over the size, with a dashed line at 1.
+/// A chart (SVG 1.1): bars of ratios, with a dashed line at 1.
 struct Chart {
     private static let width = 760.0
-
-    /// The charts of the subjects that have one.
-    static let all: [String: @Sendable (Report) -> Chart] = ["pipeline": pipeline, "growth": growth]
 
     private let title: String
     private let height: Double
@@ -31,41 +28,6 @@ struct Chart {
             chart.text(left + length + 6, y + 13, measured.value.median.short)
         }
         chart.line([(left + scale, 38), (left + scale, chart.height - 22)], dashes: "4 3")
-        return chart
-    }
-
-    /// What one costs where there are more, over how many there are.
-    static func growth(_ report: Report) -> Chart {
-        let (left, top, bottom, decade) = (50.0, 50.0, 350.0, 150.0)
-        let measurements = report.measurements.filter { $0.metric == .growth }
-        let highest = max(2, measurements.map(\.value.median).max() ?? 0)
-        let y = { (ratio: Double) in bottom - (bottom - top) * ratio / highest }
-        let series = Dictionary(grouping: measurements) { $0.name.split(separator: "/")[1] }
-        var chart = Chart(
-            title: "CPU of one, as a multiple of that where there are fewest (\(report.machine.description))",
-            height: 390)
-        for power in 0...3 {
-            let x = left + decade * Double(power)
-            chart.line([(x, top), (x, bottom)], color: "lightgray")
-            chart.text(x, bottom + 18, "× \(Int(pow(10, Double(power))))", anchor: "middle")
-        }
-        for ratio in stride(from: 0, through: highest, by: highest > 6 ? 2 : 0.5) {
-            chart.text(left - 8, y(ratio) + 4, ratio.short, anchor: "end")
-        }
-        chart.line([(left, y(1)), (left + 3 * decade, y(1))], dashes: "4 3")
-        // The labels are at the ends of the lines, one below the other.
-        var labelled = top - 14
-        let colors = ["steelblue", "darkorange", "seagreen", "crimson", "purple", "saddlebrown", "teal"]
-        let sorted = series.sorted { ($0.value.last?.value.median ?? 0) > ($1.value.last?.value.median ?? 0) }
-        for (index, (name, measured)) in sorted.enumerated() {
-            let color = colors[index % colors.count]
-            let points =
-                [(left, y(1))]
-                + measured.enumerated().map { (left + decade * Double($0 + 1), y($1.value.median)) }
-            chart.line(points, color: color, width: 2)
-            labelled = max(labelled + 16, (points.last?.1 ?? 0) + 4)
-            chart.text(left + 3 * decade + 8, labelled, String(name), color: color)
-        }
         return chart
     }
 

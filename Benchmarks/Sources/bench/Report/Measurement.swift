@@ -14,7 +14,6 @@ struct Measurement: Codable, Sendable {
         case throughputRatio = "requests/s, ratio"
         case speedRatio = "MB/s, ratio"
         case memoryRatio = "memory, ratio"
-        case growth = "cost of one, ratio"
         case instructions
         case allocations
         case bytes
@@ -22,21 +21,19 @@ struct Measurement: Codable, Sendable {
         case microseconds = "µs"
         case nanoseconds = "ns"
         case megabytesPerSecond = "MB/s"
-        case perSecond = "refreshes/s"
 
         /// Whether it repeats well enough to be checked: times do not.
-        var isChecked: Bool { ![.microseconds, .nanoseconds, .megabytesPerSecond, .perSecond].contains(self) }
+        var isChecked: Bool { ![.microseconds, .nanoseconds, .megabytesPerSecond].contains(self) }
 
         /// How much worse than when the thresholds were written a value may be, as a part of it.
         var margin: Double {
             switch self {
             case .instructions, .allocations: 0.02
-            case .growth: 0.5
             default: 0.25
             }
         }
 
-        var isBetterWhenHigh: Bool { [.throughputRatio, .speedRatio, .megabytesPerSecond, .perSecond].contains(self) }
+        var isBetterWhenHigh: Bool { [.throughputRatio, .speedRatio, .megabytesPerSecond].contains(self) }
     }
 
     /// The key of a threshold.

@@ -39,13 +39,12 @@ struct Report: Codable, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// Draws the charts of those subjects that have one. The folder is made where it is missing.
-    func drawCharts(in folder: URL) throws {
+    /// Draws the chart of the pipeline, where it was measured. The folder is made where it is missing.
+    func drawChart(in folder: URL) throws {
+        guard sections.contains(where: { $0.name == PipelineBenchmark.name }) else { return }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        for section in sections {
-            guard let chart = Chart.all[section.name] else { continue }
-            try Data(chart(self).svg.utf8).write(to: folder.appendingPathComponent("\(section.name).svg"))
-        }
+        let file = folder.appendingPathComponent("\(PipelineBenchmark.name).svg")
+        try Data(Chart.pipeline(self).svg.utf8).write(to: file)
     }
 }
 

@@ -6,7 +6,7 @@ struct ResultsPage {
 
     init(_ file: URL) { self.file = file }
 
-    /// Replaces the summary and the table of each subject of a report, draws its charts in the page's folder, and says
+    /// Replaces the summary and the table of each subject of a report, draws its chart in the page's folder, and says
     /// what they were measured on.
     ///
     /// - Throws: `BenchError` where the page has no section of a subject; errors of the file system.
@@ -23,7 +23,7 @@ struct ResultsPage {
             lines[place] = "Measured on \(report.machine.description)."
         }
         try lines.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
-        try report.drawCharts(in: file.deletingLastPathComponent())
+        try report.drawChart(in: file.deletingLastPathComponent())
     }
 }
 

@@ -25,14 +25,8 @@ struct Thresholds {
         for measured in report.measurements where measured.metric.isChecked {
             let margin = measured.metric.margin * abs(measured.value.median)
             let worse = measured.value.median + (measured.metric.isBetterWhenHigh ? -margin : margin)
-            let limit =
-                switch measured.metric {
-                // A few megabytes more than nothing are nothing.
-                case .megabytes: max(worse, measured.goal ?? 0)
-                // Where the fewest cost much more each, the ratio says how much they cost.
-                case .growth: max(worse, 1.2)
-                default: worse
-                }
+            // A few megabytes more than nothing are nothing.
+            let limit = measured.metric == .megabytes ? max(worse, measured.goal ?? 0) : worse
             values[measured.key] = (limit * 100).rounded() / 100
         }
         let encoder = JSONEncoder()

@@ -22,20 +22,12 @@ enum StoreBenchmark: Subject {
         try await store.save(bundle)
         let bytes = try Data(contentsOf: store.file)
         let plain = folder.appendingPathComponent("plain")
-        var works = [
+        let works = [
             Work(name: "plain save") { count in for _ in 0..<count { try write(bytes, to: plain) } },
             Work(name: "save") { count in for _ in 0..<count { try await store.save(bundle) } },
             Work(name: "refresh in memory") { count in for _ in 0..<count { try await refresh(inMemory) } },
             Work(name: "refresh with a file") { count in for _ in 0..<count { try await refresh(inFile) } },
         ]
-        let database = try Database()
-        if let database {
-            let inDatabase = try await Session(store: database.store(for: "stores")).engine
-            works.append(
-                Work(name: "refresh in PostgreSQL") { count in for _ in 0..<count { try await refresh(inDatabase) } })
-        } else {
-            print("\(name): a refresh with PostgreSQL is skipped, because \(Database.absence)")
-        }
         let reads = [
             Work(name: "plain read") { count in for _ in 0..<count { _ = try Data(contentsOf: plain) } },
             Work(name: "read") { count in for _ in 0..<count { _ = try await store.read() } },
@@ -43,7 +35,6 @@ enum StoreBenchmark: Subject {
         let costs = try await Comparison(works: works, count: 20).costs()
         // Reads do not wait for the disk: only many of them take long enough to be measured.
         let costsOfReads = try await Comparison(works: reads, count: 1_000).costs()
-        try database?.end()
         return [
             Measurement(
                 name: "\(name)/file/save", metric: .wallRatio, value: .ratio(costs[1].wall, to: costs[0].wall)),
@@ -51,7 +42,7 @@ enum StoreBenchmark: Subject {
                 name: "\(name)/file/read", metric: .processorRatio,
                 value: .ratio(costsOfReads[1].processor, to: costsOfReads[0].processor)),
         ]
-            + zip(["memory", "file", "PostgreSQL"], costs.dropFirst(2)).map { store, cost in
+            + zip(["memory", "file"], costs.dropFirst(2)).map { store, cost in
                 Measurement(name: "\(name)/\(store)/refresh", metric: .microseconds, value: Spread(cost.wall))
             }
     }

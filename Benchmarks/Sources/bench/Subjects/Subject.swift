@@ -38,7 +38,6 @@ extension Subject {
 
 /// All of them, in the order of the report.
 let subjects: [any Subject.Type] = [
-    PipelineBenchmark.self, FirstRequestBenchmark.self, OwnCostBenchmark.self, TokenBenchmark.self, StormBenchmark.self,
-    StoreBenchmark.self, FleetBenchmark.self,
-    TransferBenchmark.self, StreamBenchmark.self, ImagingBenchmark.self, GrowthBenchmark.self,
+    PipelineBenchmark.self, OwnCostBenchmark.self, TokenBenchmark.self, StormBenchmark.self, StoreBenchmark.self,
+    TransferBenchmark.self, StreamBenchmark.self, ImagingBenchmark.self,
 ]
