@@ -30,30 +30,6 @@ import Testing
         }
     }
 
-    @Test func `A token shares with an earlier one only what is the same`() {
-        let bundle = TokenBundle(
-            accessToken: "access-1", refreshToken: "refresh-1", session: SessionID(rawValue: "ada"), generation: 1)
-        let token = bundle.token
-        #expect(bundle.token(sharing: token).isIssued(with: token) && !bundle.token.isIssued(with: token))
-        let others = [
-            TokenBundle(accessToken: "access-2", refreshToken: "refresh-1", session: bundle.session, generation: 1),
-            TokenBundle(accessToken: "access-1", refreshToken: "refresh-2", session: bundle.session, generation: 1),
-            TokenBundle(accessToken: "access-1", refreshToken: nil, session: bundle.session, generation: 1),
-            TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", session: SessionID(), generation: 1),
-            TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", session: bundle.session, generation: 2),
-            TokenBundle(
-                accessToken: "access-1", refreshToken: "refresh-1", session: bundle.session, generation: 1,
-                binding: TokenBinding(thumbprint: "key-1")),
-        ]
-        for other in others {
-            let shared = other.token(sharing: token)
-            #expect(shared == other.token && shared.binding == other.binding && !shared.isIssued(with: token))
-        }
-        var replaced = token
-        replaced.handout.replacedAt = .seconds(1)
-        #expect(!replaced.isIssued(with: token))
-    }
-
     @Test func `G31: a subject has two parts of some length, is compared byte by byte, and is not described`() throws {
         #expect(TokenSubject(issuer: "", id: "a") == nil && TokenSubject(issuer: "a", id: "") == nil)
         let long = String(repeating: "a", count: TokenSubject.maximumLength)

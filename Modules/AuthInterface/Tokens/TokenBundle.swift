@@ -216,13 +216,9 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     }
 
     /// The main access token, for a request.
-    public var token: SessionToken { token(sharing: nil) }
-
-    /// The main access token, for a request, which shares what it has in common with an earlier one.
-    package func token(sharing earlier: SessionToken?) -> SessionToken {
+    public var token: SessionToken {
         SessionToken(
-            value: accessToken, refreshToken: refreshToken, session: session, generation: generation, binding: binding,
-            sharing: earlier)
+            value: accessToken, refreshToken: refreshToken, session: session, generation: generation, binding: binding)
     }
 
     /// The access token of an audience, for a request there. It has no refresh token beside it, which belongs nowhere
@@ -230,14 +226,10 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     ///
     /// - Parameter audience: The audience.
     /// - Returns: The token.
-    public func token(for audience: TokenAudience) -> SessionToken? { token(for: audience, sharing: nil) }
-
-    /// The access token of an audience, which shares what it has in common with an earlier one.
-    package func token(for audience: TokenAudience, sharing earlier: SessionToken?) -> SessionToken? {
+    public func token(for audience: TokenAudience) -> SessionToken? {
         audienceTokens[audience].map {
             SessionToken(
-                value: $0.value, refreshToken: nil, session: session, generation: generation, binding: binding,
-                audience: audience, sharing: earlier)
+                value: $0.value, session: session, generation: generation, binding: binding, audience: audience)
         }
     }
 }

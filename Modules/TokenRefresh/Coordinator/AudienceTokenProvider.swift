@@ -37,7 +37,7 @@ public struct AudienceTokenProvider: TokenProvider {
     /// - Throws: As ``TokenRefreshCoordinator/replacement(after:)``, and as ``token()``.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
         guard refusal.token.audience == audience else { return try await engine.token(for: audience, after: refusal) }
-        return try await engine.response(to: .replacing(refusal)).token
+        return try await engine.response(to: .replacement(refusal)).token
     }
 
     /// See `TokenProvider.noteServerDate(_:)`.

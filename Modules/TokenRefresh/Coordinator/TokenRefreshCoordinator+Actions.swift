@@ -7,39 +7,21 @@ extension TokenRefreshCoordinator {
     /// Sends an event to the machine and waits for the response.
     ///
     /// A cancelled task gets its response at once (G7). The refresh that it started continues.
-    ///
-    /// What the waiting functions hold is kept for each caller: together it fits the first 1,000 bytes of a task. So
-    /// what needs room before or after the wait is in functions that are not inlined, and this one is. The machine
-    /// responds to each caller once, so the continuation needs no check.
-    @inline(__always)
     func response(to event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
-        let id = nextWaiter()
+        let id = WaiterID(number: core.withLock { $0.nextNumber() })
         let event = event(id)
         return await withTaskCancellationHandler {
-            await withUnsafeContinuation { enter(id, with: event, $0) }
+            await withCheckedContinuation { continuation in
+                run { core, now in
+                    watchStore(in: &core)
+                    core.waiters[id] = continuation
+                    let actions = core.machine.handle(event, at: now)
+                    // The cancellation handler of a task that was cancelled before this line has found no waiter.
+                    return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
+                }
+            }
         } onCancel: {
             send(.waiterCancelled(id))
-        }
-    }
-
-    /// A crowd does not wait for the lock of the machine twice.
-    @inline(never)
-    private func nextWaiter() -> WaiterID {
-        let number = lastWaiter.withLock { last in
-            last += 1
-            return last
-        }
-        return WaiterID(number: number)
-    }
-
-    @inline(never)
-    private func enter(_ id: WaiterID, with event: RefreshEvent, _ continuation: CoordinatorCore.Waiter) {
-        run { core, now in
-            watchStore(in: &core)
-            _ = core.waiters.add(continuation, for: id)
-            let actions = core.machine.handle(event, at: now)
-            // The cancellation handler of a task that was cancelled before this line has found no waiter.
-            return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
         }
     }
 
@@ -47,7 +29,6 @@ extension TokenRefreshCoordinator {
     ///
     /// - Throws: ``AuthenticationError`` with code `insideRefresh` in a call of the own handler, and in a task that it
     ///   started while the call is under way: it would wait for itself (G20).
-    @inline(__always)
     func response(to request: CallerRequest) async throws -> RefreshResponse {
         guard !HandlerCall.isRunning(in: self) else { throw AuthenticationError(.insideRefresh) }
         return await response { .requested(request, $0) }
@@ -63,7 +44,6 @@ extension TokenRefreshCoordinator {
     /// Actions that must keep their order run under the lock, and are short: publishing states, starting tasks.
     /// Cancelling tasks, resuming waiters and calling the observer run other code and follow after it: a handler that
     /// is notified of its cancellation may read the state.
-    @inline(never)
     private func run(_ step: (inout CoordinatorCore, Instant) -> [RefreshAction]) {
         let now = Instant(uptime: clock.uptime, date: clock.date, asleep: clock.asleep)
         let after = core.withLock { core in
@@ -75,7 +55,7 @@ extension TokenRefreshCoordinator {
             for action in lost.isEmpty ? step(&core, now) : lost + step(&core, now) {
                 switch action {
                 case .respond(let waiter, let response):
-                    if let continuation = core.waiters.remove(waiter) {
+                    if let continuation = core.waiters.removeValue(forKey: waiter) {
                         responses.append((continuation, response))
                     }
                 case .report(let event):
@@ -86,7 +66,7 @@ extension TokenRefreshCoordinator {
             }
             if isSignedIn { stopped += core.broadRevocations }
             if let task = keepWhileAtWork(&core, now) { stopped.append(task) }
-            ready.update(to: core.machine.ready)
+            ready.withLock { $0 = core.machine.ready }
             return (responses: responses, events: events, stopped: stopped)
         }
         for task in after.stopped { task.cancel() }

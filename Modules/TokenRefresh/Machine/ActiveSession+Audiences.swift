@@ -44,12 +44,9 @@ extension ActiveSession {
         return ends.compactMap(\.self).filter { $0 > uptime }.min()
     }
 
-    /// The access tokens of other audiences that can be used without an event. `earlier`: those before the event.
-    func readyTokens(
-        sharing earlier: [TokenAudience: MachineState.ReadyToken]
-    ) -> [TokenAudience: MachineState.ReadyToken] {
-        guard !others.isEmpty else { return [:] }
-        return others.keys.reduce(into: [:]) { $0[$1] = readyToken(of: $1, sharing: earlier[$1]?.token) }
+    /// The access tokens of other audiences that can be used without an event.
+    var readyTokens: [TokenAudience: MachineState.ReadyToken] {
+        others.keys.reduce(into: [:]) { $0[$1] = readyToken(of: $1) }
     }
 
     /// The server issues no token for the audience of a call. Requests of others continue.

@@ -14,7 +14,7 @@ extension ActiveSession {
         case .replacement: token = self.token(of: request.audience, replacedAt: uptime)
         case .refresh, .restore, .settle: return .state(.signedIn(bundle.session))
         }
-        return token.map { context.response(with: $0) } ?? .failed(AuthenticationError(.refreshUnavailable))
+        return token.map { .token($0) } ?? .failed(AuthenticationError(.refreshUnavailable))
     }
 
     mutating func refuse(_ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil) {

@@ -126,18 +126,11 @@ extension ActiveSession {
         leaseHolder = nil
         failure = nil
         rest()
-        // What a crowd gets is made once.
-        var last: (request: CallerRequest, response: RefreshResponse?)?
         for waiter in context.room.take(.attempt) {
-            let request = waiter.request
-            if last.map({ !request.isLike($0.request) }) ?? true {
-                let audience = request.audience
-                // Another process may have stored a token for it that cannot be used.
-                let isReady = isRenewed(audience) && expiry(of: audience).urgency(at: uptime) != .expired
-                last = (request, isReady ? response(to: request) : nil)
-            }
-            if let response = last?.response {
-                emit(.respond(waiter.id, response))
+            let audience = waiter.request.audience
+            // Another process may have stored a token for it that cannot be used.
+            if isRenewed(audience), expiry(of: audience).urgency(at: uptime) != .expired {
+                give(waiter)
             } else {
                 context.room.add(waiter, to: .pause)
             }

@@ -1,8 +1,8 @@
 import AuthInterface
 import Foundation
 
-/// How a session ends. In a box: the context has room for one with each event.
-indirect enum SessionOutcome: Sendable {
+/// How a session ends.
+enum SessionOutcome: Sendable {
     /// The session has ended. `inStore`: the store holds its end already.
     case ends(SignOutReason, revoking: TokenBundle?, inStore: Bool)
     /// Another process has signed in, and the store holds its session.
@@ -32,8 +32,7 @@ struct ActiveSession: Hashable, Sendable {
         case refreshing(AttemptID, Stage)
     }
 
-    /// In a box: a phase is looked at with each event, and changes rarely.
-    indirect enum Stage: Hashable, Sendable {
+    enum Stage: Hashable, Sendable {
         /// Another process may hold the lease.
         case leasing
         /// Another process may have refreshed already. `isStale`: the read may not show a write that has ended since.
@@ -193,9 +192,7 @@ struct ActiveSession: Hashable, Sendable {
     /// For which audience the attempt under way was started. A call that may have been lost is completed first, for its
     /// own.
     var wanted: TokenAudience?
-    var call: Call? { didSet { isCalling = call != nil } }
-    /// Whether there is one. Each event asks, and a look at the call would copy it.
-    private(set) var isCalling = false
+    var call: Call?
     /// When the next waiter of the attempt fails that has waited since before it started.
     var waitersEnd: Duration?
     /// The key of all calls with the current refresh token. `nil`: there was none (G12).
@@ -292,10 +289,8 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     /// The token of an audience that can be used without an event, and until when (G18).
-    func readyToken(
-        of audience: TokenAudience?, sharing earlier: SessionToken? = nil
-    ) -> MachineState.ReadyToken? {
-        guard !isActivating, let token = token(of: audience, sharing: earlier) else { return nil }
+    func readyToken(of audience: TokenAudience?) -> MachineState.ReadyToken? {
+        guard !isActivating, let token = token(of: audience) else { return nil }
         func ready(until end: Duration?) -> MachineState.ReadyToken { .init(token: token, until: end) }
         let expiry = expiry(of: audience)
         guard isRefreshable else { return ready(until: expiry.end) }
@@ -307,24 +302,21 @@ struct ActiveSession: Hashable, Sendable {
         return ready(until: min(leewayFrom, start))
     }
 
-    // Inlined: a call would copy the session for it.
-    @inline(__always)
     var isRefreshable: Bool { bundle.refreshToken?.isEmpty == false }
+
+    var isCalling: Bool { call != nil }
+
+    /// Rule 2: a call or a write owns the lease until it has ended.
+    var needsLease: Bool {
+        if case .refreshing(_, .leasing) = phase { return isCalling }
+        return isCalling || isRefreshing
+    }
 
     var canStart: Bool { if case .resting = phase { !isCalling } else { false } }
 
-    /// The token of an audience, for a request. `nil`: there is none. It shares what it has in common with an earlier
-    /// one.
-    func token(
-        of audience: TokenAudience?, replacedAt uptime: Duration? = nil, sharing earlier: SessionToken? = nil
-    ) -> SessionToken? {
-        var token: SessionToken
-        if let audience {
-            guard let other = bundle.token(for: audience, sharing: earlier ?? context.lastToken) else { return nil }
-            token = other
-        } else {
-            token = bundle.token(sharing: context.lastToken)
-        }
+    /// The token of an audience, for a request. `nil`: there is none.
+    func token(of audience: TokenAudience?, replacedAt uptime: Duration? = nil) -> SessionToken? {
+        guard var token = audience.map({ bundle.token(for: $0) }) ?? bundle.token else { return nil }
         token.handout = .init(failures: failureCount(of: audience), replacedAt: uptime)
         return token
     }
@@ -372,29 +364,4 @@ struct ActiveSession: Hashable, Sendable {
         guard case .nothing(let replaced, _) = persistence else { return }
         persistence = .nothing(replacing: replaced, isUncertain: isUncertain)
     }
-}
-
-/// A session in a place of its own, so that the state of the machine is small: its values are as large as its largest
-/// case, and are moved as it changes.
-final class SessionBox: @unchecked Sendable {  // It is changed by its only owner: see `modifySession`.
-    @exclusivity(unchecked) var value: ActiveSession
-
-    init(_ value: ActiveSession) { self.value = value }
-
-    /// Whether the lease is needed: a call or a write owns it until it has ended (rule 2). Here, as each event asks for
-    /// it, and a question to the value would copy the value.
-    var needsLease: Bool {
-        if value.isCalling { return true }
-        if case .refreshing(_, let stage) = value.phase {
-            if case .leasing = stage { return false }
-            return true
-        }
-        return false
-    }
-}
-
-extension SessionBox: Hashable {
-    static func == (first: SessionBox, second: SessionBox) -> Bool { first === second || first.value == second.value }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

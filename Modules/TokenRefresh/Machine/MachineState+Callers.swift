@@ -8,7 +8,7 @@ extension MachineState {
         switch state {
         case .unknown: .unknown
         case .signedOut, .modifying: .signedOut
-        case .signedIn(let session): session.value.isActivating ? .activating : .signedIn
+        case .signedIn(let session): session.isActivating ? .activating : .signedIn
         }
     }
 
@@ -173,7 +173,7 @@ extension MachineState {
 
     /// Uses the session that the store holds.
     mutating func use(stored bundle: TokenBundle, after sighting: StoreSighting? = nil) {
-        state = .signedIn(SessionBox(ActiveSession(stored: bundle, after: sighting, context.moment)))
+        state = .signedIn(ActiveSession(stored: bundle, after: sighting, context.moment))
         modifySession { session in
             session.recordSighting(bundle)
             if let intent = bundle.refreshIntent { session.observeFailure(of: intent) }

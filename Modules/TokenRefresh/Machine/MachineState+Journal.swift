@@ -76,18 +76,18 @@ extension MachineState {
     /// Another process has noted the end of the session in use, and could not store it.
     private mutating func followJournal() {
         guard case .signedIn(let session) = state else { return }
-        let id = session.value.bundle.session
+        let id = session.bundle.session
         guard let pending = context.journal.entry?.pending.first(where: { $0.sessions.contains(id) }) else { return }
         // The tokens of an expired session are not valid any more.
-        end(pending.reason, revoking: pending.reason.isExpired ? nil : session.value.newestBundle, inStore: false)
+        end(pending.reason, revoking: pending.reason.isExpired ? nil : session.newestBundle, inStore: false)
     }
 
     /// The session is noted once the store has it, after a read or a write: never when one of its tokens is used.
     mutating func noteSession() {
-        guard context.hasJournal, case .signedIn(let session) = state, !session.value.isActivating,
-            session.value.isStored && !context.store.isBehind
+        guard context.hasJournal, case .signedIn(let session) = state, !session.isActivating,
+            session.isStored && !context.store.isBehind
         else { return }
-        let id = session.value.bundle.session
+        let id = session.bundle.session
         guard context.journal.lacksSighting(of: id, at: context.now.date) else { return }
         context.note(.seen(id, at: context.now.date))
     }

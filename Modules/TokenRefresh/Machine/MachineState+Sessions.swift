@@ -23,8 +23,8 @@ extension MachineState {
         case .signedOut, .modifying:
             scope = pendingEndScope?.followed(by: id) ?? .sessions(id, replacing: [])
         case .signedIn(let session):
-            old = session.value
-            scope = session.value.endScope.followed(by: id)
+            old = session
+            scope = session.endScope.followed(by: id)
         }
         failWaiters()
         context.noteFirst(.sparing(id, begunAt: begun))
@@ -35,8 +35,7 @@ extension MachineState {
         let validity = TokenValidity(received: bundle, lifetime, context.moment)
         let over = StoreContent.Predecessor.begunBefore(bundle.begunAt, replacing: scope.sessions)
         let version = context.write(.bundle(bundle, over: over))
-        state = .signedIn(
-            SessionBox(ActiveSession(signedIn: bundle, validity, replacing: scope, version: version)))
+        state = .signedIn(ActiveSession(signedIn: bundle, validity, replacing: scope, version: version))
         context.letWait(waiter, isSignIn: true)
         // The sign-in replaces what an earlier sign-out was to end.
         context.letEarlySignOutsWait()
@@ -64,7 +63,7 @@ extension MachineState {
     /// Releases a key, unless the tokens in use are bound to it, here or, as far as a write has found, elsewhere.
     mutating func releaseKey(_ binding: TokenBinding?, unlessOf stored: TokenBundle? = nil) {
         var inUse = [stored?.binding?.thumbprint]
-        if case .signedIn(let session) = state { inUse.append(session.value.newestBundle.binding?.thumbprint) }
+        if case .signedIn(let session) = state { inUse.append(session.newestBundle.binding?.thumbprint) }
         if let binding, !inUse.contains(binding.thumbprint) { context.emit(.releaseKey(binding)) }
     }
 
@@ -72,12 +71,12 @@ extension MachineState {
     /// is a sign-in like any other.
     mutating func stepUp(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: Waiter) {
         // No server has seen the tokens of a session that has not been published.
-        guard isPublished, case .signedIn(let session) = state, session.value.goesOn(with: tokens),
-            !context.store.mayEnd(session.value.bundle.session)
+        guard isPublished, case .signedIn(let session) = state, session.goesOn(with: tokens),
+            !context.store.mayEnd(session.bundle.session)
         else {
             return signIn(tokens, id, waiter)
         }
-        guard !session.value.dividesKeys(with: tokens) else {
+        guard !session.dividesKeys(with: tokens) else {
             return context.emit(.respond(waiter.id, .failed(AuthenticationError(.invalidTokens))))
         }
         modifySession { $0.stepUp(tokens) }
@@ -110,7 +109,7 @@ extension MachineState {
             context.noteEnding(reason, at: context.now.date, of: .unread)
             load()
         case .signedIn(let session):
-            end(reason, revoking: session.value.newestBundle, inStore: false)
+            end(reason, revoking: session.newestBundle, inStore: false)
             context.letWait(waiter)
         }
     }
@@ -127,15 +126,15 @@ extension MachineState {
             context.storeMayHaveChanged = true
             context.forgetWrites()
             respondToStoreWaiters(nil)
-            context.note(.ended([session.value.bundle.session]))
+            context.note(.ended([session.bundle.session]))
         } else {
-            _ = context.write(.tombstone(reason, at: context.now.date, of: session.value.endScope))
-            if let call = session.value.call {
+            _ = context.write(.tombstone(reason, at: context.now.date, of: session.endScope))
+            if let call = session.call {
                 context.lease.endedCalls[call.id] = Lease.EndedCall(
-                    session: session.value.bundle.session, generation: call.generation)
+                    session: session.bundle.session, generation: call.generation)
             }
         }
-        let ended = session.value
+        let ended = session
         failWaiters()
         finish(reason)
         if reason != .moved { releaseKeys(of: ended) }
@@ -156,7 +155,7 @@ extension MachineState {
         context.forgetWrites()
         respondToStoreWaiters(nil)
         var ended: ActiveSession?
-        if case .signedIn(let session) = state { ended = session.value }
+        if case .signedIn(let session) = state { ended = session }
         use(stored: found, after: ended?.sighting)
         if let ended {
             // Who has replaced the session has released its key, unless it was moved. That of a step-up which is not
@@ -232,7 +231,7 @@ extension MachineState {
     /// never revoked.
     mutating func revoke(_ bundle: TokenBundle, beside found: TokenBundle? = nil) {
         var other = found
-        if case .signedIn(let session) = state { other = session.value.newestBundle }
+        if case .signedIn(let session) = state { other = session.newestBundle }
         guard let other else { return context.emit(.revoke(bundle, besideAnother: false)) }
         // An older version has stored an empty refresh token where there is none.
         let isInUse = other.refreshToken.map { !$0.isEmpty && $0 == bundle.refreshToken } ?? false

@@ -2,33 +2,16 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The constants of a machine. A class: a moment is moved with each event, and they stay where they are.
-final class MachineSettings: Sendable {
+/// The constants of a machine.
+struct MachineSettings: Equatable, Sendable {
     let policy: TokenRefreshPolicy
     let isShared: Bool
     /// This process, as an intent names it.
     let owner: ProcessIdentity
     let tolerance: ReplayTolerance
-    let hasJournal: Bool
+    var hasJournal = false
     /// What the handler can ask tokens for, beside the main one.
-    let audiences: Set<TokenAudience>
-
-    init(
-        policy: TokenRefreshPolicy, isShared: Bool, owner: ProcessIdentity, tolerance: ReplayTolerance,
-        hasJournal: Bool = false, audiences: Set<TokenAudience> = []
-    ) {
-        (self.policy, self.isShared, self.owner, self.tolerance) = (policy, isShared, owner, tolerance)
-        (self.hasJournal, self.audiences) = (hasJournal, audiences)
-    }
-}
-
-extension MachineSettings: Equatable {
-    static func == (first: MachineSettings, second: MachineSettings) -> Bool {
-        first === second
-            || (first.policy == second.policy && first.isShared == second.isShared && first.owner == second.owner
-                && first.tolerance == second.tolerance && first.hasJournal == second.hasJournal
-                && first.audiences == second.audiences)
-    }
+    var audiences: Set<TokenAudience> = []
 }
 
 /// What a rule reads of an event's instant: the two clocks, what is known of them, and the constants of the machine.
@@ -56,26 +39,15 @@ struct Moment: Sendable {
     static let shortestSleep: Duration = .seconds(1)
 
     mutating func advance(to instant: Instant) {
-        if instant == now, steadySince != nil { return }
         let slept = instant.asleep - now.asleep
         now = instant
         if steadySince != nil, slept >= Self.shortestSleep { noteWake() }
         if let start = steadySince {
-            let (measured, shown) = (instant.uptime - start.uptime, instant.date.timeIntervalSince(start.date))
-            if Self.agree(measured, shown) { return }
+            let drift = instant.date.timeIntervalSince(start.date) - (instant.uptime - start.uptime) / .seconds(1)
+            if abs(drift) <= Self.clockTolerance { return }
             wasClockSet = true
         }
         steadySince = instant
-    }
-
-    /// Whether the wall clock has advanced with the monotonic one.
-    private static func agree(_ measured: Duration, _ shown: TimeInterval) -> Bool {
-        // Each event asks, and they nearly always agree to the second: a division takes longer than the rest of this.
-        if let seconds = Int64(exactly: shown.rounded()) {
-            let rest = measured - .seconds(seconds)
-            if rest >= .seconds(-1), rest <= .seconds(1) { return true }
-        }
-        return abs(shown - measured / .seconds(1)) <= clockTolerance
     }
 
     /// The process has slept, and continues now at the earliest: it was not idle for so long, or nothing woke it. That

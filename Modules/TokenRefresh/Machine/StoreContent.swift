@@ -1,8 +1,8 @@
 import AuthInterface
 import Foundation
 
-/// The content for the store. In a box: it is kept, written and compared as one value.
-indirect enum StoreContent: Hashable, Sendable {
+/// The content for the store.
+enum StoreContent: Hashable, Sendable {
     /// A bundle, and the stored content that it may replace.
     case bundle(TokenBundle, over: Predecessor)
 

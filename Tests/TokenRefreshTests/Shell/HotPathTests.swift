@@ -59,21 +59,6 @@ import Testing
         #expect(await tokens() == [nil])
     }
 
-    @Test func `G18: threads that use one token do not all count references of one object`() async throws {
-        let bench = try await Bench.signedIn()
-        let shared = try #require(bench.engine.validToken)
-        let threads = (0..<8).map { _ in ThreadExecutor() }
-        defer { for thread in threads { thread.end() } }
-        var tokens: [SessionToken] = []
-        for thread in threads + threads {
-            _ = await withTaskExecutorPreference(thread) { bench.engine.validToken }
-            tokens.append(try #require(await withTaskExecutorPreference(thread) { bench.engine.validToken }))
-        }
-        #expect(tokens.allSatisfy { $0 == shared })
-        #expect((0..<8).allSatisfy { tokens[$0].isIssued(with: tokens[$0 + 8]) }, "a thread has one for long")
-        #expect(!tokens.allSatisfy { $0.isIssued(with: tokens[0]) })
-    }
-
     @Test(arguments: [StoreOperation.lease, .load, .record, .save, nil])
     func `G37: a request whose token is valid does not wait for the refresh in the background`(
         held: StoreOperation?
