@@ -60,7 +60,7 @@ extension ErrorCode<AuthenticationError> {
     /// A token was asked for an audience that the refresh handler does not list. No call was made.
     public static var audienceNotListed: Self { Self(rawValue: "audienceNotListed") }
 
-    /// A login returned tokens that no request can carry.
+    /// A login returned tokens that no request can carry, or a step-up no refresh token.
     public static var invalidTokens: Self { Self(rawValue: "invalidTokens") }
 }
 
@@ -103,7 +103,9 @@ extension AuthenticationError: RedactedDescription {
             "a follower has no refresh token to place in a field; let the owner of the session send the request"
         case .audienceNotListed:
             "the refresh handler cannot ask a token for this audience; add it to the audiences of the handler"
-        case .invalidTokens: "the access token is empty or has characters that no header field can carry"
+        case .invalidTokens:
+            "the access token is empty or has characters that no header field can carry, or a step-up brought no "
+                + "refresh token; ask for one in its sign-in, such as by the scope offline_access"
         default: "see the documentation of this code"
         }
     }

@@ -171,7 +171,9 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     ///   read for the first time: pass the tokens again. `CancellationError`.
     public func stepUp(_ tokens: TokenRefreshResult) async throws {
         let known = state == .unknown ? try await restore() : state
-        if case .signedOut = known, tokens.accessToken.fitsHeaderField { cancelBroadRevocations() }
+        if case .signedOut = known, tokens.accessToken.fitsHeaderField, tokens.bringsRefreshToken {
+            cancelBroadRevocations()
+        }
         _ = try await response { .stepUp(tokens, SessionID(), $0) }.get()
     }
 

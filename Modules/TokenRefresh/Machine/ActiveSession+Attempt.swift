@@ -145,7 +145,7 @@ extension ActiveSession {
     /// - Returns: The tokens before.
     mutating func adoptTokens(_ found: TokenBundle) -> TokenBundle {
         context.storeMayHaveChanged = true
-        let (old, newest) = (bundle, newestBundle.refreshToken)
+        let old = bundle
         bundle = found.with(refreshIntent: nil)
         // The tokens of a step-up that was not stored are not in use any more.
         precedence = .none
@@ -157,10 +157,6 @@ extension ActiveSession {
         persistence = .current
         key = CallKey(of: found.refreshIntent, moment)
         doubt = nil
-        // A step-up has left the refresh token in use that a call of this process has spent, or may be spending (G32).
-        let isHeir = call.map { $0.generation == old.generation || $0.id == heir } ?? false
-        heir = isHeir && found.refreshToken == old.refreshToken ? call?.id : nil
-        if let spent, found.refreshToken == spent, let newest { keep(newest) }
         return old
     }
 
@@ -172,7 +168,7 @@ extension ActiveSession {
             return
         }
         let stored = found.flatMap { $0.hasSameTokens(as: bundle) ? $0 : nil }
-        guard let intent = (stored ?? found.flatMap(beforeStepUp))?.refreshIntent else {
+        guard let intent = stored?.refreshIntent else {
             return record(over: stored, id)
         }
         // The time of a call of this process is known exactly, unless another one has called before it.

@@ -42,8 +42,7 @@ extension ActiveSession {
         if ended.generation == bundle.generation, !isStoring {
             restoreIntent(before: ended.recording, ended.mark == .none ? ended.intent : ended.intent.abandoned)
         }
-        guard case .refreshing(id, .calling) = phase else { return serveAfterCall() }
-        failAttempt(error)
+        if case .refreshing(id, .calling) = phase { failAttempt(error) }
     }
 
     /// The session ends here.

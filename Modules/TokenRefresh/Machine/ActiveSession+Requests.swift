@@ -157,7 +157,6 @@ extension ActiveSession {
         case .refreshing:
             join(waiter)
         case .resting where isCalling:
-            if waitsForHeir(waiter) { return }
             let audience = waiter.request.audience
             // G8. The call of an attempt that missed its deadline is still under way: no second one is made.
             let error =

@@ -20,9 +20,7 @@ extension ActiveSession {
         // G9. The tokens have changed since: the response belongs to an older generation.
         guard base.session == bundle.session, base.generation == bundle.generation else {
             context.stopLimits(of: id)
-            if inherit(result, id, spending: base.refreshToken) { return }
-            emit(.report(.responseDropped(session: base.session)))
-            return serveAfterCall()
+            return emit(.report(.responseDropped(session: base.session)))
         }
         switch (phase, result) {
         case (.refreshing(_, .storing), _), (.activating, _):
@@ -162,7 +160,6 @@ extension ActiveSession {
         context.reportMissingScope(of: tokens, after: bundle[audience], bundle.session)
         var renewal = renewal(by: tokens, for: audience, lifetime: lifetime.duration, sentAt: sent)
         renewal.validity?.isMeasured = isMeasured && lifetime.isCertain
-        if hasNewRefreshToken { spent = bundle.refreshToken }
         let version = context.write(.bundle(renewal.bundle, over: predecessor(nil)))
         phase = .refreshing(attempt, .storing(renewal, version: version))
         // The write replaces that of a mark, if one waits.

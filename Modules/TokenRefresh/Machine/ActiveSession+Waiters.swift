@@ -69,8 +69,7 @@ extension ActiveSession {
         // The deadlines of many callers within a short time pass together.
         let latest = uptime + limit / 64 - limit
         switch phase {
-        // They wait for a call that a step-up has left under way.
-        case .resting: serveQueue()
+        case .resting: break
         case .activating:
             // They have waited for a refresh, and then for the write of a step-up, whose token is not stored yet.
             let error = TokenRefreshError(.unavailable, reason: "waited \(limit.inWords) for a refresh and the store")

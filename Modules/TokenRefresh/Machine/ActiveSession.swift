@@ -215,12 +215,6 @@ struct ActiveSession: Hashable, Sendable {
     var leaseHolder: LeaseHolder?
     /// Whether the tokens in use replace what another process has stored of the session.
     var precedence = Precedence.none
-    /// The call that may bring the next refresh token, as a step-up has left the one before in use.
-    var heir: AttemptID?
-    /// The generation before the last step-ups that have left the refresh token in use, and that of the last one.
-    var stepUps: ClosedRange<Int>?
-    /// The refresh token that the newest one has replaced. A step-up in another process may have left it in use there.
-    var spent: String?
     /// The keys that step-ups have replaced. They are released once no stored token is bound to them (G34).
     var formerBindings: [TokenBinding] = []
 

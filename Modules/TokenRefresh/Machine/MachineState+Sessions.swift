@@ -68,16 +68,16 @@ extension MachineState {
     }
 
     /// G32. A sign-in of the user of the session: the session goes on. Of another user, or of one that is not known, it
-    /// is a sign-in like any other.
+    /// is a sign-in like any other. Without a refresh token it changes nothing: the one in use would not be of it.
     mutating func stepUp(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: Waiter) {
+        guard tokens.bringsRefreshToken else {
+            return context.emit(.respond(waiter.id, .failed(AuthenticationError(.invalidTokens))))
+        }
         // No server has seen the tokens of a session that has not been published.
         guard isPublished, case .signedIn(let session) = state, session.goesOn(with: tokens),
             !context.store.mayEnd(session.bundle.session)
         else {
             return signIn(tokens, id, waiter)
-        }
-        guard !session.dividesKeys(with: tokens) else {
-            return context.emit(.respond(waiter.id, .failed(AuthenticationError(.invalidTokens))))
         }
         modifySession { $0.stepUp(tokens) }
         context.letWait(waiter, isSignIn: true)

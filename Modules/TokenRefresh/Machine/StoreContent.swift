@@ -24,16 +24,13 @@ enum StoreContent: Hashable, Sendable {
         /// tombstone, another session and an equal or higher generation stay. An empty or corrupt store has lost the
         /// session, and is written again.
         case older
-        /// As `older`. The intent that is found stays where the refresh token is the same: a step-up has left it in
-        /// use, and another process may be calling with it (G32).
-        case olderWithIntent
         /// Exactly this bundle, including its intent: an intent replaces what was read under the lease.
         case exactly(TokenBundle)
 
         var mayBeAnotherSession: Bool {
             switch self {
             case .anything, .begunBefore: true
-            case .older, .olderWithIntent, .exactly: false
+            case .older, .exactly: false
             }
         }
     }
@@ -144,10 +141,6 @@ extension StoreContent {
         case .bundle(let bundle, over: .anything), .bundle(let bundle, over: .begunBefore),
             .bundle(let bundle, over: .older):
             return bundle.mayFollow(found) ? .active(bundle) : nil
-        case .bundle(let bundle, over: .olderWithIntent):
-            guard bundle.mayFollow(found) else { return nil }
-            let isSame = found?.bundle?.refreshToken == bundle.refreshToken && bundle.refreshIntent == nil
-            return .active(isSame ? bundle.with(refreshIntent: found?.bundle?.refreshIntent) : bundle)
         case .bundle(let bundle, over: .exactly(let read)):
             switch found {
             case .active(let stored): return stored == read ? .active(bundle) : nil

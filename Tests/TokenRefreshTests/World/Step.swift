@@ -15,7 +15,7 @@ struct Step {
         // Its users and their requests.
         case signIn(user: String)
         /// The user of the session signs in again: with a refresh token, or without.
-        case stepUp(bringsRefreshToken: Bool)
+        case stepUp
         case signOut(SignOutReason)
         case request(endpoint: Int)
         case requestFile
@@ -94,7 +94,7 @@ extension World {
         case .resume: resume(process)
 
         case .signIn(let user): signIn(process, as: user)
-        case .stepUp(let bringsRefreshToken): stepUp(process, bringsRefreshToken: bringsRefreshToken)
+        case .stepUp: stepUp(process)
         case .signOut(let reason): signOut(process, as: reason)
         case .request(let endpoint): sendRequest(process, endpoint: endpoint)
         case .requestFile: requestFile(process)

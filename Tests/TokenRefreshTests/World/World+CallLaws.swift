@@ -32,7 +32,6 @@ extension World {
         {
             fail(.rotation, "p\(process + 1) uses r\(token), whose successor has been stored")
         }
-        // Neither does a step-up that has left it in use, in this or another process.
         if notes.spent.contains(token), !hasLostContent, !family.isLoggedOut {
             fail(.rotation, "p\(process + 1) uses r\(token), whose successor it has received")
         }

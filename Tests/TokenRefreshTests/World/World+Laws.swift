@@ -188,7 +188,7 @@ extension World {
 
     func isLateRefusal(_ before: MachineSnapshot) -> Bool {
         guard let refused = before.refusal?.token, refused.session == before.session else { return false }
-        // After a step-up a new refresh token may come, and the access token stays.
+        // What another process has refreshed moves the generation of a step-up, and the access token stays.
         guard refused.value != before.accessToken else { return false }
         return refused.generation < before.generation && before.urgency == .none && !before.isActivating
     }

@@ -156,7 +156,7 @@ extension World {
             }
         case .unavailable:
             let asked = min(error.retryAfter ?? .zero, plan.policy.maximumRetryAfter)
-            // A step-up with a refresh token of its own has left the call, and is a sign-in that has succeeded since.
+            // A step-up has left the call, and is a sign-in that has succeeded since.
             let isNeeded = call.base.refreshToken == processes[call.process].newest?.refreshToken
             if isCurrent, isNeeded, !call.isOverdue {
                 processes[call.process].notes.pause = (session, now + asked.milliseconds)

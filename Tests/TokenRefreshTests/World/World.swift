@@ -34,8 +34,7 @@ struct World {
     var unnotedEndings: Set<SessionID> = []
     /// When a user last signed out before a store was read: the journal notes it for all processes.
     var unreadSignOutAt: Int?
-    /// The sign-ins whose refresh tokens a step-up has left in use, beside one at the same time that has brought its
-    /// own.
+    /// The sign-ins whose tokens a process has not stored yet when the user steps up in one.
     var rootsBesideStepUps: Set<Int> = []
     /// The sign-ins whose tokens a write has failed to store, perhaps: newer ones may descend from them.
     var failedRoots: Set<Int> = []
