@@ -19,9 +19,6 @@ public struct SessionToken: Sendable {
     /// The key to which the token is bound. `nil`: none, any request may carry it. Equality ignores it.
     public let binding: TokenBinding?
 
-    /// Where the token is used. `nil`: it is the session's main access token.
-    public let audience: TokenAudience?
-
     /// The access token and the refresh token, which a server may quote.
     package var secrets: [String] { [value] + [refreshToken].compactMap(\.self) }
 
@@ -52,11 +49,10 @@ public struct SessionToken: Sendable {
         refreshToken: String? = nil,
         session: SessionID,
         generation: Int,
-        binding: TokenBinding? = nil,
-        audience: TokenAudience? = nil
+        binding: TokenBinding? = nil
     ) {
         (self.value, self.refreshToken, self.session) = (value, refreshToken, session)
-        (self.generation, self.binding, self.audience) = (generation, binding, audience)
+        (self.generation, self.binding) = (generation, binding)
     }
 }
 
@@ -65,7 +61,6 @@ extension SessionToken: Hashable {
     public static func == (first: SessionToken, second: SessionToken) -> Bool {
         first.generation == second.generation && first.value == second.value
             && first.refreshToken == second.refreshToken && first.session == second.session
-            && first.audience == second.audience
     }
 
     /// Hashes the access token and its origin.
@@ -77,11 +72,8 @@ extension SessionToken: Hashable {
 }
 
 extension SessionToken: RedactedDescription {
-    /// The session, the generation and the audience; never the token.
-    public var description: String {
-        let place = audience.map { ", audience: \($0)" } ?? ""
-        return "SessionToken(session: \(session), generation: \(generation)\(place))"
-    }
+    /// The session and the generation; never the token.
+    public var description: String { "SessionToken(session: \(session), generation: \(generation))" }
 }
 
 extension String {

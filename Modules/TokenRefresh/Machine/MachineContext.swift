@@ -15,8 +15,6 @@ struct MachineContext: Sendable {
     private var attemptRead: AttemptID?
     /// The limits of calls whose timers are set.
     private var callLimits: [RefreshTimer: CallLimit] = [:]
-    /// For which audiences the calls are whose responses have not come, where it is not the main one.
-    private var callAudiences: [AttemptID: TokenAudience] = [:]
     /// The event says that the content of the store may have changed: a read under way may have seen older content.
     /// Always `false` between two events.
     var storeMayHaveChanged = false
@@ -138,15 +136,6 @@ struct MachineContext: Sendable {
     /// Whether a call is under way, of this session or of an earlier one, that was not abandoned.
     var isCalling: Bool { !callLimits.isEmpty }
 
-    /// A call is made. Its response says nothing of its audience, and may come when the call is long abandoned.
-    mutating func note(_ audience: TokenAudience?, ofCall id: AttemptID) {
-        if let audience { callAudiences[id] = audience }
-    }
-
-    mutating func audienceOfEndedCall(_ id: AttemptID) -> TokenAudience? {
-        callAudiences.isEmpty ? nil : callAudiences.removeValue(forKey: id)
-    }
-
     /// Starts the timer of a limit of a call.
     mutating func limitCall(_ timer: RefreshTimer, at end: Duration) {
         let limit = CallLimit(at: end, now: now.uptime, grace: policy.wakeGrace)
@@ -184,7 +173,7 @@ struct MachineContext: Sendable {
     }
 
     /// G31. A token that may do less than it was asked for is reported.
-    mutating func reportMissingScope(of tokens: TokenRefreshResult, after old: AccessToken?, _ session: SessionID) {
+    mutating func reportMissingScope(of tokens: TokenRefreshResult, after old: TokenBundle?, _ session: SessionID) {
         let missing = tokens.missingScope(of: old?.scope)
         if !missing.isEmpty { emit(.report(.scopeNarrowed(session: session, missing: missing))) }
     }
@@ -210,8 +199,7 @@ extension MachineContext: Hashable {
         first.moment == second.moment && first.store == second.store && first.room == second.room
             && first.lease == second.lease && first.attempts == second.attempts
             && first.attemptRead == second.attemptRead && first.callLimits == second.callLimits
-            && first.callAudiences == second.callAudiences && first.journal == second.journal
-            && first.random == second.random
+            && first.journal == second.journal && first.random == second.random
     }
 
     func hash(into hasher: inout Hasher) {
@@ -223,6 +211,5 @@ extension MachineContext: Hashable {
         hasher.combine(callLimits)
         hasher.combine(attempts)
         hasher.combine(journal)
-        hasher.combine(callAudiences)
     }
 }

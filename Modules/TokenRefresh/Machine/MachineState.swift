@@ -93,8 +93,6 @@ struct MachineState: Hashable, Sendable {
 
     /// The token that can be used without an event (G18). Updated after each event.
     var ready: ReadyToken?
-    /// Those of other audiences, where there are any.
-    var readyTokens: [TokenAudience: ReadyToken] = [:]
 
     init(settings: MachineSettings, random: RandomSource) {
         context = MachineContext(settings: settings, random: random)
@@ -105,17 +103,10 @@ struct MachineState: Hashable, Sendable {
     /// - Complexity: O(1), without an allocation.
     func readyToken(at uptime: Duration) -> SessionToken? { ready?.token(at: uptime) }
 
-    /// The current token of another audience, if it needs no refresh.
-    ///
-    /// - Complexity: O(1), without an allocation.
-    func readyToken(for audience: TokenAudience, at uptime: Duration) -> SessionToken? {
-        readyTokens[audience]?.token(at: uptime)
-    }
-
     /// The tokens in use.
     var current: (bundle: TokenBundle, expiry: Expiry)? {
         if case .signedIn(let session) = state {
-            (session.bundle, session.main.validity.expiry)
+            (session.bundle, session.validity.expiry)
         } else {
             nil
         }
@@ -191,9 +182,9 @@ struct MachineState: Hashable, Sendable {
         checkForWaiters()
         releaseLeases()
         respondToSettleWaiters()
-        var (ready, others) = (ReadyToken?.none, [TokenAudience: ReadyToken]())
-        modifySession { (ready, others) = ($0.readyToken(of: nil), $0.readyTokens) }
-        (self.ready, readyTokens) = (ready, others)
+        var ready: ReadyToken?
+        modifySession { ready = $0.readyToken() }
+        self.ready = ready
         return context.takeActions()
     }
 

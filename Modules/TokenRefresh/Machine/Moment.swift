@@ -10,8 +10,6 @@ struct MachineSettings: Equatable, Sendable {
     let owner: ProcessIdentity
     let tolerance: ReplayTolerance
     var hasJournal = false
-    /// What the handler can ask tokens for, beside the main one.
-    var audiences: Set<TokenAudience> = []
 }
 
 /// What a rule reads of an event's instant: the two clocks, what is known of them, and the constants of the machine.
@@ -81,18 +79,12 @@ struct Moment: Sendable {
         uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
     }
 
-    /// When the main access token of a bundle from the store expires.
-    func expiry(ofStored bundle: TokenBundle) -> Expiry { expiry(ofStored: bundle.main, of: bundle.session) }
-
-    /// When an access token from the store expires, by the clock of its expiry: the server's, as far as that is known.
-    /// `sighting`: when the store held the tokens before it. The server's own clock needs no such check.
-    func expiry(
-        ofStored token: AccessToken, of session: SessionID, after sighting: StoreSighting? = nil
-    ) -> Expiry {
-        let isCertain = serverClock.isKnown && token.isDatedByServer
-        let skew = token.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? token.clockSkew
-        return Expiry(
-            stored: token, of: session, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
+    /// When tokens from the store expire, by the clock of their expiry: the server's, as far as that is known.
+    /// `sighting`: when the store held the tokens before them. The server's own clock needs no such check.
+    func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
+        let isCertain = serverClock.isKnown && bundle.isDatedByServer
+        let skew = bundle.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? bundle.clockSkew
+        return Expiry(stored: bundle, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
     }
 }
 

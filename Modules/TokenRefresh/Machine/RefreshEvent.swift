@@ -39,8 +39,6 @@ enum RefreshEvent: Sendable {
 enum CallerRequest: Hashable, Sendable {
     /// A token for a request that starts.
     case token
-    /// A token of another audience for a request that starts.
-    case audienceToken(TokenAudience)
     /// A token in place of a refused one.
     case replacement(TokenRefusal)
     /// A refresh, independent of the expiry.
