@@ -79,12 +79,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         self.observer = observer
         access = StoreAccess(store: store, journal: journal, clock: clock)
         let settings = MachineSettings(
-            policy: policy,
-            isShared: store is any SharedTokenStore,
-            owner: .newEngine(),
-            tolerance: handler.replayTolerance,
-            hasJournal: journal != nil
-        )
+            policy: policy, isShared: access.shared != nil, owner: .newEngine(), tolerance: handler.replayTolerance,
+            hasJournal: journal != nil)
         core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: random)))
     }
 
@@ -112,8 +108,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     ///
     /// - Complexity: O(1): one lock, no allocation.
     public var validToken: SessionToken? {
-        let uptime = clock.uptime
-        return ready.withLock { $0?.token(at: uptime) }
+        ready.withLock { $0 }?.token(at: clock.uptime)
     }
 
     /// See `TokenProvider.replacement(after:)`.

@@ -192,9 +192,7 @@ extension ActiveSession {
 
     /// Rule 4: the owner of an intent may still be calling. An intent of this process that replaced the intent of such
     /// an owner says nothing about that owner.
-    mutating func permission(after intent: RefreshIntent, ownerMayCall: Bool)
-        -> CallPermission
-    {
+    mutating func permission(after intent: RefreshIntent, ownerMayCall: Bool) -> CallPermission {
         // Rule 7: the call has ended, and is neither under way nor lost.
         if intent.failure != nil, !intent.isAbandoned { return .now }
         if intent.owner == settings.owner {

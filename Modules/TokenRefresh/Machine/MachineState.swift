@@ -98,11 +98,6 @@ struct MachineState: Hashable, Sendable {
         context = MachineContext(settings: settings, random: random)
     }
 
-    /// The current token, if it needs no refresh.
-    ///
-    /// - Complexity: O(1), without an allocation.
-    func readyToken(at uptime: Duration) -> SessionToken? { ready?.token(at: uptime) }
-
     /// The tokens in use.
     var current: (bundle: TokenBundle, expiry: Expiry)? {
         if case .signedIn(let session) = state {
