@@ -23,10 +23,10 @@ public struct SessionToken: Sendable {
     package var secrets: [String] { [value] + [refreshToken].compactMap(\.self) }
 
     /// When and how the engine issued the token to a request. Equality ignores it.
-    package var handout = Handout()
+    package var issuance = Issuance()
 
     /// The state of the engine when it issued a token, for the case that the server refuses it.
-    package struct Handout: Sendable, Hashable {
+    package struct Issuance: Sendable, Hashable {
         /// How many refreshes of the session had failed in this process.
         package var failures = 0
 

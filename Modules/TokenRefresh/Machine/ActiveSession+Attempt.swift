@@ -155,7 +155,7 @@ extension ActiveSession {
         recordSighting(found)
         persistence = .current
         key = CallKey(of: found.refreshIntent, moment)
-        doubt = nil
+        refusals = nil
         return old
     }
 

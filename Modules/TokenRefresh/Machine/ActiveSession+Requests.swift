@@ -74,7 +74,7 @@ extension ActiveSession {
         if isRefreshing || isActivating { return waitForRefresh(waiter) }
         // G6. A request that was sent before the last attempt failed shares that failure, however late it is refused: a
         // server that is slow to refuse gets one attempt for all of them.
-        if let failure, refused.handout.failures < failures,
+        if let failure, refused.issuance.failures < failures,
             uptime < max(failure.until, failure.at + policy.failureSharing)
         {
             // Never zero: a caller that asks again with the same token, and not for a token, would spin.
@@ -105,7 +105,7 @@ extension ActiveSession {
         if let pause = loops.pause(of: refusal.endpoint, at: uptime) { return pause }
         // A token that lives for seconds is old sooner.
         let freshness = bundle.lifetime.map { min(policy.freshness, $0 / 4) } ?? policy.freshness
-        let isReplacement = refusal.token.handout.replacedAt.map { uptime < $0 + freshness } ?? false
+        let isReplacement = refusal.token.issuance.replacedAt.map { uptime < $0 + freshness } ?? false
         let isFresh = validity.refreshedAt.map { uptime < $0 + freshness } ?? false
         guard isReplacement || isFresh else { return nil }
         let cooldown = policy.refusalCooldown

@@ -81,7 +81,7 @@ extension ActiveSession {
             case .never: false
             case .always: true
             case .repeated:
-                doubt?.isConfirmed(by: error, at: uptime, policy.ambiguityPeriod) ?? false
+                refusals?.isConfirmed(by: error, at: uptime, policy.ambiguityPeriod) ?? false
             }
         default: false
         }

@@ -16,7 +16,7 @@ extension ActiveSession {
             status: error.status,
             serverCode: error.serverCode
         )
-        if error.code == .ambiguous { doubt?.fill(&shared, at: now) }
+        if error.code == .ambiguous { refusals?.fill(&shared, at: now) }
         var intent = call.intent
         intent.failure = shared
         // The failure of a replay says nothing of the call before it, whose response was lost.
@@ -37,7 +37,7 @@ extension ActiveSession {
         seenFailure = shared
         let passed = moment.timePassed(since: shared.date) ?? .zero
         let left = min(max(shared.pause, .zero), policy.maximumRetryAfter) - passed
-        doubt = Doubt(shared, moment)
+        refusals = AmbiguousRefusals(shared, moment)
         guard left > .zero, left > pauseLeft ?? .zero else { return }
         let error = TokenRefreshError(
             shared.isAmbiguous ? .ambiguous : .unavailable,

@@ -62,7 +62,7 @@ extension ActiveSession {
 
     /// What is known of the tokens before says nothing of the new ones. A pause that the server has asked for stays.
     private mutating func forgetPast(_ validity: TokenValidity) {
-        (doubt, leaseHolder, sighting) = (nil, nil, nil)
+        (refusals, leaseHolder, sighting) = (nil, nil, nil)
         self.validity = validity
         loops = LoopBreaker()
     }

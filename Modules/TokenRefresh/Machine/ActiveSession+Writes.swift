@@ -109,7 +109,7 @@ extension ActiveSession {
         sighting = nil
         if isStored { recordSighting(bundle) }
         lastRefresh = now.date
-        doubt = nil
+        refusals = nil
         emit(.report(.refreshed(session: bundle.session, generation: bundle.generation)))
         return finishAttempt(isRenewed: true)
     }
@@ -164,10 +164,10 @@ extension ActiveSession {
         let inARow = (failure?.inARow ?? 0) + 1
         var asked = max(min(error.retryAfter ?? .zero, policy.maximumRetryAfter), least)
         if error.code == .ambiguous {
-            asked = max(asked, policy.ambiguityCooldown, Doubt.shortestCooldown)
-            doubt = Doubt(error, after: doubt, at: uptime)
-        } else if error.status != nil || doubt?.outlivesLostResponses == false {
-            doubt = nil
+            asked = max(asked, policy.ambiguityCooldown, AmbiguousRefusals.shortestCooldown)
+            refusals = AmbiguousRefusals(error, after: refusals, at: uptime)
+        } else if error.status != nil || refusals?.outlivesLostResponses == false {
+            refusals = nil
         }
         let backoff =
             error.cause is TokenStoreError

@@ -92,7 +92,7 @@ struct ActiveSession: Hashable, Sendable {
     var failure: Failure?
     var failures = 0
     /// The ambiguous refusals in a row.
-    var doubt: Doubt?
+    var refusals: AmbiguousRefusals?
     /// The newest failure that another process, or an earlier run of this one, has stored with the intent (rule 7).
     var seenFailure: RefreshIntent.Failure?
     var lastRefresh: Date?
@@ -200,7 +200,7 @@ struct ActiveSession: Hashable, Sendable {
     /// The access token, for a request.
     func token(replacedAt uptime: Duration? = nil) -> SessionToken {
         var token = bundle.token
-        token.handout = .init(failures: failures, replacedAt: uptime)
+        token.issuance = .init(failures: failures, replacedAt: uptime)
         return token
     }
 

@@ -62,8 +62,8 @@ extension MachineState {
     /// Responds to the sign-outs that have waited for the journal, and for no write of the store.
     mutating func respondToNotedSignOuts() {
         if case .unknown(var restoring) = state {
-            guard let error = restoring.unanswered else { return }
-            restoring.unanswered = nil
+            guard let error = restoring.heldFailure else { return }
+            restoring.heldFailure = nil
             state = .unknown(restoring)
             failEarlySignOuts(error)
         } else if !context.journal.holdsStore {
@@ -102,9 +102,9 @@ extension MachineState {
     /// Whether a session that the store holds ends by its date alone: by a sign-out that waits for the first read.
     /// The journal may have been read before another process has stored the session, and so before it has said that
     /// such a sign-out spares it: it is read once more.
-    func isSuspect(_ bundle: TokenBundle, _ wish: SignOut? = nil) -> Bool {
+    func isSuspect(_ bundle: TokenBundle, _ earlySignOut: SignOut? = nil) -> Bool {
         guard context.hasJournal, context.settings.isShared else { return false }
-        if let wish, !isSignIn(bundle, after: wish) { return true }
+        if let earlySignOut, !isSignIn(bundle, after: earlySignOut) { return true }
         return pendingEnd(of: bundle).map { !$0.sessions.contains(bundle.session) } ?? false
     }
 

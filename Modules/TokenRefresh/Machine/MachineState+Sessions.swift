@@ -17,7 +17,7 @@ extension MachineState {
         case .unknown(let restoring):
             scope = .sessions(id, replacing: [id])
             // The sign-out of this process came before it, also where the clock has not moved.
-            if restoring.wish?.askedAt == context.now.uptime { begun += 1e-6 }
+            if restoring.earlySignOut?.askedAt == context.now.uptime { begun += 1e-6 }
             // The read shows what the sign-in replaces.
             if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
         case .signedOut, .modifying:
@@ -103,7 +103,8 @@ extension MachineState {
             if context.store.isBehind { context.beginWriting() } else { respondToStoreWaiters(nil) }
         case .unknown(var restoring):
             // A later one is also meant for a session that has begun since.
-            restoring.wish = SignOut(reason: restoring.wish?.reason ?? reason, askedAt: context.now.uptime)
+            let first = restoring.earlySignOut?.reason
+            restoring.earlySignOut = SignOut(reason: first ?? reason, askedAt: context.now.uptime)
             state = .unknown(restoring)
             context.room.add(waiter, to: .earlySignOut)
             context.noteEnding(reason, at: context.now.date, of: .unread)

@@ -17,9 +17,9 @@ struct MachineState: Hashable, Sendable {
         var isReading = false
         var isTimed = false
         var failures = 0
-        var wish: SignOut?
+        var earlySignOut: SignOut?
         /// The failure of the store for which the callers of sign-outs wait until the journal has responded.
-        var unanswered: TokenStoreError?
+        var heldFailure: TokenStoreError?
         /// The session that was found before the last read of the journal.
         var suspect: SessionID?
     }
@@ -121,7 +121,7 @@ struct MachineState: Hashable, Sendable {
         switch state {
         // What the journal still names are other sessions.
         case .signedIn(let session): session.fill(&status)
-        case .unknown(let restoring) where restoring.wish != nil: status.isSignOutPending = true
+        case .unknown(let restoring) where restoring.earlySignOut != nil: status.isSignOutPending = true
         default:
             if context.hasJournal, context.journal.entry?.pending.isEmpty == false { status.isSignOutPending = true }
         }
@@ -256,7 +256,7 @@ struct MachineState: Hashable, Sendable {
         guard !context.store.isBehind, !check.isUnderWay, !context.isCalling else { return false }
         if context.hasJournal, context.journal.isWriting { return false }
         switch state {
-        case .unknown(let restoring): return !restoring.isReading && restoring.wish == nil
+        case .unknown(let restoring): return !restoring.isReading && restoring.earlySignOut == nil
         case .signedOut, .modifying: return true
         case .signedIn(let session): return session.isIdle
         }

@@ -6,13 +6,13 @@ struct Waiter: Hashable, Sendable {
     let since: Duration
 }
 
-/// The callers that wait for a response, each at one station.
+/// The callers that wait for a response, each in one queue.
 ///
-/// A caller enters once. It leaves when it is taken out, with its response or its cancellation, or to wait at another
-/// station: so no caller gets two responses. Their numbers rise, and they are served in that order.
+/// A caller enters once. It leaves when it is taken out, with its response or its cancellation, or to wait in another
+/// queue: so no caller gets two responses. Their numbers rise, and they are served in that order.
 struct WaitingRoom: Hashable, Sendable {
     /// What a caller waits for.
-    enum Station: Hashable, Sendable {
+    enum Queue: Hashable, Sendable {
         /// The first read.
         case load
         /// The first read, which shows the session that a sign-out ends.
@@ -33,41 +33,41 @@ struct WaitingRoom: Hashable, Sendable {
         case pause
     }
 
-    /// No station is here at which nobody waits.
-    private var callers: [Station: [WaiterID: Waiter]] = [:]
+    /// No queue is here in which nobody waits.
+    private var callers: [Queue: [WaiterID: Waiter]] = [:]
 
-    func isEmpty(_ station: Station) -> Bool { callers[station] == nil }
+    func isEmpty(_ queue: Queue) -> Bool { callers[queue] == nil }
 
-    /// Since when the one waits that has waited at a station for the longest time.
+    /// Since when the one waits that has waited in a queue for the longest time.
     ///
-    /// - Complexity: O(n), with the callers at the station.
-    func earliest(at station: Station) -> Duration? { callers[station]?.values.lazy.map(\.since).min() }
+    /// - Complexity: O(n), with the callers in the queue.
+    func earliest(at queue: Queue) -> Duration? { callers[queue]?.values.lazy.map(\.since).min() }
 
     /// Lets a caller wait that is not in the room.
-    mutating func add(_ waiter: Waiter, to station: Station) {
+    mutating func add(_ waiter: Waiter, to queue: Queue) {
         precondition(callers.values.allSatisfy { $0[waiter.id] == nil }, "\(waiter.id) waits already")
-        callers[station, default: [:]][waiter.id] = waiter
+        callers[queue, default: [:]][waiter.id] = waiter
     }
 
     /// Takes out one caller, wherever it waits.
     ///
     /// - Returns: Whether it was here. One that was not has its response.
     mutating func remove(_ id: WaiterID) -> Bool {
-        guard let station = callers.first(where: { $0.value[id] != nil })?.key else { return false }
-        callers[station]?[id] = nil
-        if callers[station]?.isEmpty == true { callers[station] = nil }
+        guard let queue = callers.first(where: { $0.value[id] != nil })?.key else { return false }
+        callers[queue]?[id] = nil
+        if callers[queue]?.isEmpty == true { callers[queue] = nil }
         return true
     }
 
-    /// Takes out the callers at some stations, in the order in which they came.
-    mutating func take(_ stations: Station...) -> [Waiter] {
-        let taken = stations.flatMap { callers.removeValue(forKey: $0)?.map(\.value) ?? [] }
+    /// Takes out the callers in some queues, in the order in which they came.
+    mutating func take(_ queues: Queue...) -> [Waiter] {
+        let taken = queues.flatMap { callers.removeValue(forKey: $0)?.map(\.value) ?? [] }
         return taken.sorted { $0.id.number < $1.id.number }
     }
 
-    /// Takes out the callers that have waited at a station since an instant or longer, in the order in which they came.
-    mutating func take(_ station: Station, since uptime: Duration) -> [Waiter] {
-        let due = (callers[station] ?? [:]).values.filter { $0.since <= uptime && remove($0.id) }
+    /// Takes out the callers that have waited in a queue since an instant or longer, in the order in which they came.
+    mutating func take(_ queue: Queue, since uptime: Duration) -> [Waiter] {
+        let due = (callers[queue] ?? [:]).values.filter { $0.since <= uptime && remove($0.id) }
         return due.sorted { $0.id.number < $1.id.number }
     }
 
@@ -80,9 +80,9 @@ struct WaitingRoom: Hashable, Sendable {
         return due.sorted { $0.id.number < $1.id.number }
     }
 
-    /// Lets the callers at a station wait at another one.
-    mutating func move(from station: Station, to other: Station) {
-        guard let moved = callers.removeValue(forKey: station) else { return }
+    /// Lets the callers in a queue wait in another one.
+    mutating func move(from queue: Queue, to other: Queue) {
+        guard let moved = callers.removeValue(forKey: queue) else { return }
         callers[other, default: [:]].merge(moved) { caller, _ in caller }
     }
 }

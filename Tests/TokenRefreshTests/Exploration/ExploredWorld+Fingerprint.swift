@@ -75,8 +75,8 @@ extension DeviceProcess {
                 hasher.combine(request.phase)
                 hasher.combine(request.session)
                 // Equality of tokens ignores how they were handed out.
-                if case .carrying(let token) = request.phase { hasher.combine(token.handout) }
-                if case .replacement(let token) = request.kind { hasher.combine(token.handout) }
+                if case .carrying(let token) = request.phase { hasher.combine(token.issuance) }
+                if case .replacement(let token) = request.kind { hasher.combine(token.issuance) }
             })
         hasher.combine(notes.left)
         hasher.combine(notes.signedOut)
