@@ -142,22 +142,23 @@ public final class StubSession: AuthSession, TokenProvider {
         }
     }
 
-    /// Goes on with the tokens where they have the subject of the session's, and else signs in (G32).
+    /// Goes on with the tokens where they have the subject of the session's, and else signs in (G32). They need a
+    /// refresh token.
     ///
     /// - Parameter tokens: What the server issued.
     /// - Throws: The scripted error; `AuthenticationError` with code `invalidTokens`. The session stays then.
     public func stepUp(_ tokens: TokenRefreshResult) async throws {
         contents.withLock { $0.signIns.append(tokens) }
         try await perform(.stepUp) { contents in
-            guard tokens.accessToken.fitsHeaderField else { throw AuthenticationError(.invalidTokens) }
+            guard tokens.accessToken.fitsHeaderField, tokens.bringsRefreshToken else {
+                throw AuthenticationError(.invalidTokens)
+            }
             guard case .signedIn = contents.state, let subject = contents.tokens.subject, subject == tokens.subject
             else {
                 (contents.tokens, contents.generation) = (tokens, 0)
                 return contents.change(to: .signedIn(SessionID()))
             }
-            let old = contents.tokens.refreshToken
             contents.tokens = tokens
-            contents.tokens.refreshToken = tokens.refreshToken ?? old
             contents.generation += 1
         }
     }

@@ -16,7 +16,8 @@ extension OAuth2CodeSignIn {
     ///
     /// The page asks for the classes of authentication, the age and the claims of the challenge, and for its scope
     /// beside that of the sign-in. The session goes on if both are known to be of the same user, for which the scope
-    /// needs `openid`. Otherwise this is a sign-in like any other.
+    /// needs `openid`. Otherwise this is a sign-in like any other. The response must have a refresh token: where the
+    /// server wants to be asked for one, the scope needs `offline_access` too.
     ///
     /// Tokens that are bound to a key (DPoP) are bound to that of the session, as its refresh token is.
     ///
@@ -26,8 +27,9 @@ extension OAuth2CodeSignIn {
     ///   - userAgent: Shows the page and receives the response.
     /// - Returns: Who has signed in, when (``IDToken/authenticatedAt``) and how (``IDToken/authenticationContext``).
     ///   `nil`: `openid` is not in the scope.
-    /// - Throws: ``OAuth2SignInError``; the errors of `token()` and `stepUp(_:)` of the session; `SigningKeyError` when
-    ///   the key of the session no longer exists; `CancellationError`. The session stays as it is.
+    /// - Throws: ``OAuth2SignInError``, with code `invalidResponse` where the response has no refresh token; the errors
+    ///   of `token()` and `stepUp(_:)` of the session; `SigningKeyError` when the key of the session no longer exists;
+    ///   `CancellationError`. The session stays as it is.
     @discardableResult
     public func stepUp(
         _ session: any AuthSession & TokenProvider,
@@ -36,6 +38,10 @@ extension OAuth2CodeSignIn {
     ) async throws -> IDToken? {
         let key = try await key(of: session)
         let (tokens, idToken) = try await asking(for: challenge).tokens(with: userAgent, key)
+        guard tokens.bringsRefreshToken else {
+            throw OAuth2SignInError(
+                .invalidResponse, reason: "a step-up needs a refresh token; add offline_access to the scope")
+        }
         try await session.stepUp(tokens)
         return idToken
     }

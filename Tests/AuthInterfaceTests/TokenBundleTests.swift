@@ -19,39 +19,12 @@ import Testing
             TokenBundle(
                 accessToken: "access-1", refreshToken: "refresh-1", generation: 3,
                 refreshIntent: RefreshIntent(
-                    idempotencyKey: "key-1", owner: .current, date: Date(timeIntervalSince1970: 1_800_000_000),
-                    audience: TokenAudience("files")),
-                audienceTokens: [TokenAudience("files"): AccessToken(value: "files-1", scope: "read", generation: 2)],
-                accessGeneration: 1),
+                    idempotencyKey: "key-1", owner: .current, date: Date(timeIntervalSince1970: 1_800_000_000))),
         ]
         for bundle in bundles {
             let data = try JSONEncoder().encode(bundle)
             #expect(try JSONDecoder().decode(TokenBundle.self, from: data) == bundle)
         }
-    }
-
-    @Test func `A token shares with an earlier one only what is the same`() {
-        let bundle = TokenBundle(
-            accessToken: "access-1", refreshToken: "refresh-1", session: SessionID(rawValue: "ada"), generation: 1)
-        let token = bundle.token
-        #expect(bundle.token(sharing: token).isIssued(with: token) && !bundle.token.isIssued(with: token))
-        let others = [
-            TokenBundle(accessToken: "access-2", refreshToken: "refresh-1", session: bundle.session, generation: 1),
-            TokenBundle(accessToken: "access-1", refreshToken: "refresh-2", session: bundle.session, generation: 1),
-            TokenBundle(accessToken: "access-1", refreshToken: nil, session: bundle.session, generation: 1),
-            TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", session: SessionID(), generation: 1),
-            TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", session: bundle.session, generation: 2),
-            TokenBundle(
-                accessToken: "access-1", refreshToken: "refresh-1", session: bundle.session, generation: 1,
-                binding: TokenBinding(thumbprint: "key-1")),
-        ]
-        for other in others {
-            let shared = other.token(sharing: token)
-            #expect(shared == other.token && shared.binding == other.binding && !shared.isIssued(with: token))
-        }
-        var replaced = token
-        replaced.handout.replacedAt = .seconds(1)
-        #expect(!replaced.isIssued(with: token))
     }
 
     @Test func `G31: a subject has two parts of some length, is compared byte by byte, and is not described`() throws {
@@ -92,26 +65,15 @@ import Testing
         #expect(lifetime(nil, from: start) == nil)
     }
 
-    @Test
-    func `what an older version has stored has no tokens of other audiences, and without them nothing is written`()
-        throws
-    {
-        let stored = Data(#"{"accessToken":"a","refreshToken":"r","clockSkew":0,"session":"s","generation":3}"#.utf8)
+    @Test func `G36: what an earlier version has encoded for several audiences is the session's own token`() throws {
+        let stored = Data(
+            #"""
+            {"accessToken":"a","refreshToken":"r","clockSkew":0,"session":"s","generation":3,"accessGeneration":1,
+            "audienceTokens":{"files":{"value":"f","clockSkew":0,"generation":3}}}
+            """#.utf8)
         let bundle = try JSONDecoder().decode(TokenBundle.self, from: stored)
-        #expect(bundle.audienceTokens.isEmpty && bundle.accessGeneration == 3)
-        let text = String(decoding: try JSONEncoder().encode(bundle), as: UTF8.self)
-        #expect(!text.contains("audience") && !text.contains("accessGeneration"))
-    }
-
-    @Test func `G29: a follower gets no token of another audience, and other tokens of one are not the same tokens`() {
-        let files = [TokenAudience("files"): AccessToken(value: "files-1", generation: 0)]
-        let bundle = TokenBundle(accessToken: "access", refreshToken: "refresh", audienceTokens: files)
-        #expect(bundle.withoutRefreshToken.audienceTokens.isEmpty)
-        #expect(bundle.withoutTokens.audienceTokens.isEmpty)
-        #expect(!bundle.hasSameTokens(as: bundle.withoutAudiences))
-        #expect(bundle.token(for: TokenAudience("files"))?.value == "files-1")
-        #expect(bundle.token(for: TokenAudience("files"))?.refreshToken == nil)
-        #expect(bundle.token(for: TokenAudience("mail")) == nil)
+        #expect(bundle.accessToken == "a" && bundle.refreshToken == "r" && bundle.generation == 3)
+        #expect(!String(decoding: try JSONEncoder().encode(bundle), as: UTF8.self).contains("udience"))
     }
 
     @Test func `Another access or refresh token is not the same tokens, and another intent is`() {

@@ -81,6 +81,7 @@ final class SigningServer: Sendable {
     private struct State: Sendable {
         var keys: LoopbackServer.Action = .respond(404)
         var idToken: String?
+        var hasRefreshToken = true
         var date: Date
     }
 
@@ -104,7 +105,7 @@ final class SigningServer: Sendable {
             case "/keys":
                 onFetch()
                 return state.withLock { $0.keys }
-            case "/token": return state.withLock { Self.tokens($0.idToken, at: $0.date) }
+            case "/token": return state.withLock { Self.tokens($0) }
             case "/device":
                 return .json(
                     #"{"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a"}"#)
@@ -114,14 +115,15 @@ final class SigningServer: Sendable {
         publish(keys)
     }
 
-    private static func tokens(_ idToken: String?, at date: Date) -> LoopbackServer.Action {
-        let id = idToken.map { #","id_token":"\#($0)""# } ?? ""
+    private static func tokens(_ state: State) -> LoopbackServer.Action {
+        let id = state.idToken.map { #","id_token":"\#($0)""# } ?? ""
+        let refreshToken = state.hasRefreshToken ? #","refresh_token":"fixture-refresh""# : ""
         let format = DateFormatter()
         (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(identifier: "GMT"))
         format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
         return .json(
-            #"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-refresh"\#(id)}"#,
-            headers: ["Date": format.string(from: date)])
+            #"{"access_token":"fixture-access","token_type":"Bearer"\#(refreshToken)\#(id)}"#,
+            headers: ["Date": format.string(from: state.date)])
     }
 
     /// The number of times that the keys were fetched.
@@ -136,7 +138,9 @@ final class SigningServer: Sendable {
     func publish(_ response: LoopbackServer.Action) { state.withLock { $0.keys = response } }
 
     /// Issues an id token with the next tokens.
-    func issue(_ idToken: String?) { state.withLock { $0.idToken = idToken } }
+    func issue(_ idToken: String?, hasRefreshToken: Bool = true) {
+        state.withLock { ($0.idToken, $0.hasRefreshToken) = (idToken, hasRefreshToken) }
+    }
 
     var description: OAuth2Server {
         var server = provider.description

@@ -24,7 +24,7 @@ import Testing
     /// Steps up, and returns the page that was shown.
     private func stepUp(
         _ session: StubSession, at server: SigningServer, for challenge: StepUpChallenge,
-        scope: String? = "openid notes"
+        scope: String? = "openid notes", hasRefreshToken: Bool = true
     ) async throws -> (page: URL, token: IDToken?) {
         var signIn = OAuth2CodeSignIn(
             server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
@@ -35,7 +35,7 @@ import Testing
             var claims = server.claims
             claims["nonce"] = page.values(of: "nonce").first.map { #""\#($0)""# }
             claims["auth_time"] = "1800000000"
-            server.issue(try key.sign(claims))
+            server.issue(try key.sign(claims), hasRefreshToken: hasRefreshToken)
         }
         let token = try await signIn.stepUp(session, for: challenge, with: userAgent)
         return (try #require(userAgent.pages.first), token)
@@ -82,6 +82,19 @@ import Testing
             _ = try await stepUp(session, at: server, for: StepUpChallenge(.scope), scope: scope)
             #expect(session.state != before && session.calls == [.token, .stepUp])
         }
+    }
+
+    @Test func `a response without a refresh token is an error that says what to ask for, and the session goes on`()
+        async throws
+    {
+        let server = try SigningServer(date, [key])
+        let session = session(at: server)
+        let before = session.state
+        let error = await signInError {
+            _ = try await stepUp(session, at: server, for: StepUpChallenge(.userAuthentication), hasRefreshToken: false)
+        }
+        #expect(error?.code == .invalidResponse && error?.reason.contains("offline_access") == true)
+        #expect(session.state == before && session.calls == [.token])
     }
 
     @Test func `a sign-in that fails leaves the session`() async throws {

@@ -55,7 +55,8 @@ import TokenRefresh
                 .authenticated(by: session)
             let sender = StepUpSender(network: network) { [seen, ada] challenge in
                 seen.withLockedValue { $0.pages.append(challenge) }
-                try await session.stepUp(TokenRefreshResult(accessToken: access, subject: ada))
+                try await session.stepUp(
+                    TokenRefreshResult(accessToken: access, refreshToken: "refresh-new", subject: ada))
             }
             try await test(sender, session, network)
         }
@@ -91,7 +92,8 @@ import TokenRefresh
         try await running(issuing: "access-recent") { _, session, network in
             let sender = StepUpSender(network: network) { _ in
                 let bob = TokenSubject(issuer: "https://id.example.com", id: "bob")
-                try await session.stepUp(TokenRefreshResult(accessToken: "access-recent", subject: bob))
+                try await session.stepUp(
+                    TokenRefreshResult(accessToken: "access-recent", refreshToken: "refresh-bob", subject: bob))
             }
             let error = await #expect(throws: NetworkError.self) { try await sender.send(transfer(7)) }
             #expect(error?.authentication?.code == .sessionEnded)
@@ -106,7 +108,8 @@ import TokenRefresh
             let sender = StepUpSender(network: network) { [ada] _ in
                 show.yield()
                 for await _ in closed {}
-                try await session.stepUp(TokenRefreshResult(accessToken: "access-recent", subject: ada))
+                try await session.stepUp(
+                    TokenRefreshResult(accessToken: "access-recent", refreshToken: "refresh-new", subject: ada))
             }
             let patient = Task { try await sender.send(transfer(7)).amount }
             _ = await shown.first { _ in true }
@@ -117,6 +120,19 @@ import TokenRefresh
             close.finish()
             let amount = try await patient.value
             #expect(amount == 7)
+        }
+    }
+
+    @Test func `a sign-in without a refresh token fails the call, and the session goes on as it was`() async throws {
+        try await running(issuing: "access-recent") { _, session, network in
+            let before = try await session.token()
+            let sender = StepUpSender(network: network) { [ada] _ in
+                try await session.stepUp(TokenRefreshResult(accessToken: "access-recent", subject: ada))
+            }
+            let error = await #expect(throws: AuthenticationError.self) { try await sender.send(transfer(7)) }
+            #expect(error?.code == .invalidTokens && error?.description.contains("offline_access") == true)
+            let after = try await session.token()
+            #expect(after == before)
         }
     }
 
@@ -136,7 +152,8 @@ import TokenRefresh
                 seen.withLockedValue { $0.pages.append(challenge) }
                 started.yield()
                 for await _ in closed {}
-                try await session.stepUp(TokenRefreshResult(accessToken: "access-recent", subject: ada))
+                try await session.stepUp(
+                    TokenRefreshResult(accessToken: "access-recent", refreshToken: "refresh-new", subject: ada))
             }
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for amount in 1...20 { group.addTask { try await sender.send(transfer(amount)).amount } }

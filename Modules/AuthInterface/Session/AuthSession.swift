@@ -31,15 +31,15 @@ public protocol AuthSession: Sendable {
     ///
     /// Where the session and the tokens are known to have the same ``TokenRefreshResult/subject``, the session goes on
     /// with the new tokens: it keeps its identity, and requests that wait continue (G32). Otherwise this is
-    /// ``signIn(_:)``. Without a new refresh token the old one stays.
+    /// ``signIn(_:)``. The response must have a refresh token: most servers want to be asked for one again, such as by
+    /// the scope `offline_access`.
     ///
     /// The tokens before them are not revoked: a server may count both as one session, and would end it.
     ///
     /// The default signs in.
     ///
-    /// - Throws: As ``signIn(_:)``. `invalidTokens` also where the new access token is bound to another key than the
-    ///   old refresh token, which stays (G34). `storeUnavailable` while the session is not known, as the store cannot
-    ///   be read: pass the tokens again.
+    /// - Throws: As ``signIn(_:)``. `invalidTokens` also without a refresh token: the session goes on as it was.
+    ///   `storeUnavailable` while the session is not known, as the store cannot be read: pass the tokens again.
     func stepUp(_ tokens: TokenRefreshResult) async throws
 
     /// Refreshes the tokens now, expired or not: on a splash screen, or after the user's rights changed.

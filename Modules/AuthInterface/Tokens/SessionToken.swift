@@ -5,52 +5,28 @@
 /// the current session.
 public struct SessionToken: Sendable {
     /// The access token.
-    public var value: String { content.value }
+    public let value: String
 
     /// The refresh token, for servers that require both in header fields. `nil`: the session has none.
-    public var refreshToken: String? { content.refreshToken }
+    public let refreshToken: String?
 
     /// The login the token belongs to.
-    public var session: SessionID { content.session }
+    public let session: SessionID
 
     /// The generation of the bundle the token came from.
     public let generation: Int
 
     /// The key to which the token is bound. `nil`: none, any request may carry it. Equality ignores it.
-    public var binding: TokenBinding? { content.binding }
-
-    /// Where the token is used. `nil`: it is the session's main access token.
-    public var audience: TokenAudience? { content.audience }
+    public let binding: TokenBinding?
 
     /// The access token and the refresh token, which a server may quote.
-    package var secrets: [String] { content.secrets }
-
-    /// What the copies of a token share: a copy counts one reference. To count several is what processors that use one
-    /// token at the same time wait for.
-    private let content: Content
-
-    private final class Content: Sendable {
-        let value: String
-        let refreshToken: String?
-        let session: SessionID
-        let binding: TokenBinding?
-        let audience: TokenAudience?
-        let secrets: [String]
-
-        init(
-            value: String, refreshToken: String?, session: SessionID, binding: TokenBinding?, audience: TokenAudience?
-        ) {
-            (self.value, self.refreshToken, self.session) = (value, refreshToken, session)
-            (self.binding, self.audience) = (binding, audience)
-            secrets = [value] + [refreshToken].compactMap(\.self)
-        }
-    }
+    package var secrets: [String] { [value] + [refreshToken].compactMap(\.self) }
 
     /// When and how the engine issued the token to a request. Equality ignores it.
-    package var handout = Handout()
+    package var issuance = Issuance()
 
     /// The state of the engine when it issued a token, for the case that the server refuses it.
-    package struct Handout: Sendable, Hashable {
+    package struct Issuance: Sendable, Hashable {
         /// How many refreshes of the session had failed in this process.
         package var failures = 0
 
@@ -73,52 +49,18 @@ public struct SessionToken: Sendable {
         refreshToken: String? = nil,
         session: SessionID,
         generation: Int,
-        binding: TokenBinding? = nil,
-        audience: TokenAudience? = nil
+        binding: TokenBinding? = nil
     ) {
-        self.init(
-            value: value, refreshToken: refreshToken, session: session, generation: generation, binding: binding,
-            audience: audience, sharing: nil)
-    }
-
-    /// Creates a token that shares what it has in common with an earlier one.
-    package init(
-        value: String, refreshToken: String?, session: SessionID, generation: Int, binding: TokenBinding?,
-        audience: TokenAudience? = nil, sharing earlier: SessionToken?
-    ) {
-        self.generation = generation
-        if let content = earlier?.content, content.value == value, content.refreshToken == refreshToken,
-            content.session == session, content.binding == binding, content.audience == audience
-        {
-            self.content = content
-        } else {
-            content = Content(
-                value: value, refreshToken: refreshToken, session: session, binding: binding, audience: audience)
-        }
-    }
-
-    /// A copy that shares nothing with others: processors that use one each do not wait for each other.
-    package var unshared: SessionToken {
-        var copy = SessionToken(
-            value: value, refreshToken: refreshToken, session: session, generation: generation, binding: binding,
-            audience: audience)
-        copy.handout = handout
-        return copy
-    }
-
-    /// Whether a token was issued with another one, or is a copy of it. Other tokens may be equal.
-    package func isIssued(with other: SessionToken) -> Bool {
-        content === other.content && generation == other.generation && handout == other.handout
+        (self.value, self.refreshToken, self.session) = (value, refreshToken, session)
+        (self.generation, self.binding) = (generation, binding)
     }
 }
 
 extension SessionToken: Hashable {
     /// Compares the tokens and their origin.
     public static func == (first: SessionToken, second: SessionToken) -> Bool {
-        guard first.generation == second.generation else { return false }
-        return first.content === second.content
-            || (first.value == second.value && first.refreshToken == second.refreshToken
-                && first.session == second.session && first.audience == second.audience)
+        first.generation == second.generation && first.value == second.value
+            && first.refreshToken == second.refreshToken && first.session == second.session
     }
 
     /// Hashes the access token and its origin.
@@ -130,11 +72,8 @@ extension SessionToken: Hashable {
 }
 
 extension SessionToken: RedactedDescription {
-    /// The session, the generation and the audience; never the token.
-    public var description: String {
-        let place = audience.map { ", audience: \($0)" } ?? ""
-        return "SessionToken(session: \(session), generation: \(generation)\(place))"
-    }
+    /// The session and the generation; never the token.
+    public var description: String { "SessionToken(session: \(session), generation: \(generation))" }
 }
 
 extension String {

@@ -62,6 +62,11 @@ public struct TokenRefreshResult: Sendable, Hashable {
     }
 }
 
+extension TokenRefreshResult {
+    /// Whether the response has a refresh token. Some servers send an empty one.
+    package var bringsRefreshToken: Bool { refreshToken?.isEmpty == false }
+}
+
 extension TokenRefreshResult: RedactedDescription {
     /// What was issued; never a token.
     public var description: String {

@@ -105,7 +105,7 @@ struct CallAuthentication: Sendable {
             let fields = try await proof.fields(method: head.method.rawValue, url: head.url, token: token)
             for (name, value) in fields { try head.set(name, to: value) }
             return head
-        } catch let error as SigningKeyError where token.handout.isFollowed {
+        } catch let error as SigningKeyError where token.issuance.isFollowed {
             // The key may be on the owner's device only. No newer token of the owner would help (G34).
             throw NetworkError(AuthenticationError(.proofRequired, cause: error))
         } catch let error as SigningKeyError {

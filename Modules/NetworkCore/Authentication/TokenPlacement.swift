@@ -60,7 +60,7 @@ public struct TokenPlacement: Sendable, Hashable {
                 .invalidRequest,
                 reason: "the access token of the session is empty; correct what the sign-in or the refresh returns")
         }
-        if case .fields(_, refreshToken: _?) = kind, token.handout.isFollowed {
+        if case .fields(_, refreshToken: _?) = kind, token.issuance.isFollowed {
             throw NetworkError(AuthenticationError(.followerHasNoRefreshToken))
         }
         guard token.binding == nil || proof != nil else {

@@ -5,10 +5,10 @@ import struct Foundation.Date
 
 /// The state behind the coordinator's lock: the machine, and the handles of the work that it has started.
 struct CoordinatorCore {
-    typealias Waiter = UnsafeContinuation<RefreshResponse, Never>
+    typealias Waiter = CheckedContinuation<RefreshResponse, Never>
 
     var machine: RefreshStateMachine
-    var waiters = CallerList<Waiter>()
+    var waiters: [WaiterID: Waiter] = [:]
     var calls: [AttemptID: (task: Task<Void, Never>, permit: StartPermit)] = [:]
     var leases: [AttemptID: HeldLease] = [:]
     var timers: [RefreshTimer: (number: Int, task: Task<Void, Never>)] = [:]
@@ -38,9 +38,8 @@ struct CoordinatorCore {
 
     /// Notifies the machine of a lease that is lost, before the event that may make it call.
     mutating func reportLostLeases(_ now: Instant) -> [RefreshAction] {
-        // Each event asks, and nearly none finds one.
-        guard leases.values.contains(where: \.lease.isLost) else { return [] }
         let lost = leases.filter(\.value.lease.isLost).map(\.key)
+        guard !lost.isEmpty else { return [] }
         return withdrawCalls(now, because: "the lease of the shared store was lost")
             + lost.flatMap { machine.handle(.leaseLost($0), at: now) }
     }
@@ -82,16 +81,11 @@ struct CoordinatorCore {
     }
 }
 
-/// A lease, and the activity that keeps the system from suspending the process while it is held. An object: each event
-/// looks at it.
-final class HeldLease: Sendable {
+/// A lease, and the activity that keeps the system from suspending the process while it is held.
+struct HeldLease: Sendable {
     let lease: any TokenStoreLease
     let activity: ExpiringActivityToken
     let wait: Task<LeaseResult, Never>
-
-    init(lease: any TokenStoreLease, activity: ExpiringActivityToken, wait: Task<LeaseResult, Never>) {
-        (self.lease, self.activity, self.wait) = (lease, activity, wait)
-    }
 
     func release() async {
         await lease.release()

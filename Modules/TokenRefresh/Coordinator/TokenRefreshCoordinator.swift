@@ -29,10 +29,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// The key of the engine in ``EnginesAtWork``, and of others on the same store.
     var place: StorePlace { StorePlace(of: access.store) ?? .object(ObjectIdentifier(self)) }
     let core: Locked<CoordinatorCore>
-    /// The number of the last caller that waited for the machine.
-    let lastWaiter = Locked(0)
-    /// The token of the core that needs no event. Its locks are taken under that of the core, or alone.
-    let ready = ReadyTokens()
+    /// The token of the core that needs no event. Its lock is taken under that of the core, or alone.
+    let ready = Locked<MachineState.ReadyToken?>(nil)
 
     /// Creates an engine. It does not access the store or the server before its first use.
     ///
@@ -81,13 +79,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         self.observer = observer
         access = StoreAccess(store: store, journal: journal, clock: clock)
         let settings = MachineSettings(
-            policy: policy,
-            isShared: store is any SharedTokenStore,
-            owner: .newEngine(),
-            tolerance: handler.replayTolerance,
-            hasJournal: journal != nil,
-            audiences: handler.audiences
-        )
+            policy: policy, isShared: access.shared != nil, owner: .newEngine(), tolerance: handler.replayTolerance,
+            hasJournal: journal != nil)
         core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: random)))
     }
 
@@ -105,8 +98,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     ///
     /// - Returns: A token that is not known to be expired.
     /// - Throws: `AuthenticationError`, or `CancellationError`.
-    /// - Complexity: With a valid token O(1): one lock, no suspension, and an allocation only where a thread is the
-    ///   first to use the token.
+    /// - Complexity: With a valid token O(1): one lock, no suspension, no allocation.
     public func token() async throws -> SessionToken {
         if let token = validToken { return token }
         return try await response(to: .token).token
@@ -114,15 +106,9 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// See `TokenProvider.validToken`. While it must be refreshed, also in the background, it is asked for.
     ///
-    /// - Complexity: O(1): one lock, and an allocation only where a thread is the first to use the token.
+    /// - Complexity: O(1): one lock, no allocation.
     public var validToken: SessionToken? {
-        let uptime = clock.uptime
-        if let token = ready.token(at: uptime) { return token }
-        return core.withLock { core in
-            let token = core.machine.readyToken(at: uptime)
-            if token != nil { ready.fill(with: core.machine.ready) }
-            return token
-        }
+        ready.withLock { $0 }?.token(at: clock.uptime)
     }
 
     /// See `TokenProvider.replacement(after:)`.
@@ -131,8 +117,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Returns: A token of the same session: another one, unless the server has issued the refused one again.
     /// - Throws: `AuthenticationError`, or `CancellationError`.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
-        guard refusal.token.audience == nil else { return try await token(for: nil, after: refusal) }
-        return try await response(to: .replacing(refusal)).token
+        try await response(to: .replacement(refusal)).token
     }
 
     /// See `TokenProvider.noteServerDate(_:)`.
@@ -179,7 +164,9 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     ///   read for the first time: pass the tokens again. `CancellationError`.
     public func stepUp(_ tokens: TokenRefreshResult) async throws {
         let known = state == .unknown ? try await restore() : state
-        if case .signedOut = known, tokens.accessToken.fitsHeaderField { cancelBroadRevocations() }
+        if case .signedOut = known, tokens.accessToken.fitsHeaderField, tokens.bringsRefreshToken {
+            cancelBroadRevocations()
+        }
         _ = try await response { .stepUp(tokens, SessionID(), $0) }.get()
     }
 

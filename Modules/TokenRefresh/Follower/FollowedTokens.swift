@@ -11,7 +11,7 @@ struct FollowedTokens: Sendable {
     init(_ bundle: TokenBundle, _ moment: Moment) {
         self.bundle = bundle.withoutRefreshToken
         var token = self.bundle.token
-        token.handout = .init(isFollowed: true)
+        token.issuance = .init(isFollowed: true)
         self.token = token
         expiry = moment.expiry(ofStored: bundle)
     }

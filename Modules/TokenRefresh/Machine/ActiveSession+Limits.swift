@@ -95,7 +95,7 @@ extension ActiveSession {
 
     mutating func abandonCall() {
         endCall()
-        guard case .refreshing(_, .calling) = phase else { return serveAfterCall() }
+        guard case .refreshing(_, .calling) = phase else { return }
         failAttempt(TokenRefreshError(.unavailable, reason: "the call did not end"))
     }
 

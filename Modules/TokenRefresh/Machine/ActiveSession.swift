@@ -1,8 +1,8 @@
 import AuthInterface
 import Foundation
 
-/// How a session ends. In a box: the context has room for one with each event.
-indirect enum SessionOutcome: Sendable {
+/// How a session ends.
+enum SessionOutcome: Sendable {
     /// The session has ended. `inStore`: the store holds its end already.
     case ends(SignOutReason, revoking: TokenBundle?, inStore: Bool)
     /// Another process has signed in, and the store holds its session.
@@ -32,8 +32,7 @@ struct ActiveSession: Hashable, Sendable {
         case refreshing(AttemptID, Stage)
     }
 
-    /// In a box: a phase is looked at with each event, and changes rarely.
-    indirect enum Stage: Hashable, Sendable {
+    enum Stage: Hashable, Sendable {
         /// Another process may hold the lease.
         case leasing
         /// Another process may have refreshed already. `isStale`: the read may not show a write that has ended since.
@@ -48,112 +47,6 @@ struct ActiveSession: Hashable, Sendable {
         case ending(SignOutReason, version: Int)
         /// The new tokens are being stored (G11).
         case storing(Renewal, version: Int)
-    }
-
-    /// An intent that is being stored, and the limits of its call.
-    struct Recording: Hashable, Sendable {
-        let intent: RefreshIntent
-        /// The intent that it replaces: it counts again where the call is not made. That of a replay is its own, as the
-        /// call before it was made.
-        var replaced: RefreshIntent?
-        let version: Int
-        /// From then on the limits and the tolerance count: the record of the intent, or the call that it repeats.
-        let since: Duration
-        /// From then on no byte of the call may be written: other processes count its limits from the date of the
-        /// intent (G28).
-        let startBefore: Duration
-    }
-
-    /// Whether a call may be made where an intent was found (rule 4).
-    enum CallPermission {
-        case now
-        /// Another call may be under way, and the server tolerates this one.
-        case tolerated(Repetition)
-        case later(in: Duration)
-    }
-
-    /// A call beside another one that may be under way. Where the tolerance of the server is a time, it counts from the
-    /// first call, so the intent of the repetition has the date of the first one, and both have one limit.
-    struct Repetition: Hashable, Sendable {
-        var date: Date?
-        var since: Duration?
-    }
-
-    /// The key of all calls with one refresh token.
-    struct CallKey: Hashable, Sendable {
-        let value: String
-        /// For which audience every call with it asks: a server that honours it returns its first result again.
-        let audience: TokenAudience?
-        /// A call may have been made with it.
-        var isUsed: Bool
-        /// When the first call was made whose response may still arrive, or be repeated: the tokens of any response
-        /// have been valid since then. `nil`: there was none.
-        var firstCall: Instant?
-        /// Whether the uptime of the first call was measured here, and not calculated from a date.
-        var isMeasured: Bool
-        /// When this process made the key: no call was made with it before. `nil`: another one made it.
-        private var madeAt: Duration?
-
-        /// The key of a call that was recorded earlier. `own`: what this process knows of the key.
-        init?(of intent: RefreshIntent?, knownAs own: CallKey? = nil, _ moment: Moment) {
-            guard let intent else { return nil }
-            let first = intent.firstDate ?? intent.date
-            madeAt = own.flatMap { $0.value == intent.idempotencyKey ? $0.madeAt : nil }
-            (value, audience, isUsed, isMeasured) = (intent.idempotencyKey, intent.audience, true, false)
-            if intent.firstDate == nil, RefreshStatus(intent.failure?.status).provesNoExchange { return }
-            let shown = moment.timePassed(since: first).map { moment.uptime - $0 }
-            firstCall = Instant(uptime: max(shown ?? .zero, madeAt ?? shown ?? moment.uptime), date: first)
-        }
-
-        /// The key, once a call is made with it.
-        func used(at now: Instant) -> CallKey {
-            var key = self
-            key.isUsed = true
-            if firstCall == nil { (key.firstCall, key.isMeasured) = (now, true) }
-            return key
-        }
-
-        init(new value: String, for audience: TokenAudience?, at uptime: Duration) {
-            (self.value, self.audience, isUsed, isMeasured, madeAt) = (value, audience, false, true, uptime)
-        }
-    }
-
-    /// The call that spends, or has spent, the current refresh token.
-    struct Call: Hashable, Sendable {
-        let id: AttemptID
-        /// Its intent, which the store holds or is to hold.
-        let recording: Recording
-        /// The generation of the bundle whose refresh token it spends.
-        let generation: Int
-        /// What was known of its key before it.
-        let keyBefore: CallKey
-        var progress = Progress.underWay
-        var mark = Mark.none
-
-        enum Progress: Hashable, Sendable {
-            case underWay
-            /// It has passed its second limit.
-            case cancelled
-            /// It has not ended although it was cancelled.
-            case abandoned
-        }
-
-        var intent: RefreshIntent { recording.intent }
-
-        /// Whether no response to an earlier call with the key can come in place of its own.
-        var isFirst: Bool { keyBefore.firstCall == nil }
-
-        /// The mark of its intent: the call was abandoned, or the process is about to be suspended.
-        enum Mark: Hashable, Sendable {
-            case none
-            case writing(version: Int)
-            case stored
-        }
-
-        /// Whether a failure means that the response was lost, and not that the server has refused.
-        func isLost(by error: TokenRefreshError) -> Bool {
-            progress == .underWay && error.code == .unavailable && error.status == nil
-        }
     }
 
     /// What the store is known to have held of this session.
@@ -183,28 +76,23 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The tokens in use. An intent is in the store only.
     var bundle: TokenBundle
-    /// What is known of the main access token.
-    var main: AccessTokenState
-    /// What is known of those of other audiences, as far as the handler lists them.
-    var others: [TokenAudience: AccessTokenState] = [:]
+    /// How long the access token is valid.
+    var validity: TokenValidity
+    /// The endpoints that have refused it although it was fresh (G10).
+    var loops = LoopBreaker()
     var persistence: Persistence
 
     var phase: Phase
-    /// For which audience the attempt under way was started. A call that may have been lost is completed first, for its
-    /// own.
-    var wanted: TokenAudience?
-    var call: Call? { didSet { isCalling = call != nil } }
-    /// Whether there is one. Each event asks, and a look at the call would copy it.
-    private(set) var isCalling = false
+    var call: Call?
     /// When the next waiter of the attempt fails that has waited since before it started.
     var waitersEnd: Duration?
     /// The key of all calls with the current refresh token. `nil`: there was none (G12).
     var key: CallKey?
-    /// The last failed attempt, if it says something of the whole session.
+    /// The last failed attempt.
     var failure: Failure?
     var failures = 0
     /// The ambiguous refusals in a row.
-    var doubt: Doubt?
+    var refusals: AmbiguousRefusals?
     /// The newest failure that another process, or an earlier run of this one, has stored with the intent (rule 7).
     var seenFailure: RefreshIntent.Failure?
     var lastRefresh: Date?
@@ -218,12 +106,6 @@ struct ActiveSession: Hashable, Sendable {
     var leaseHolder: LeaseHolder?
     /// Whether the tokens in use replace what another process has stored of the session.
     var precedence = Precedence.none
-    /// The call that may bring the next refresh token, as a step-up has left the one before in use.
-    var heir: AttemptID?
-    /// The generation before the last step-ups that have left the refresh token in use, and that of the last one.
-    var stepUps: ClosedRange<Int>?
-    /// The refresh token that the newest one has replaced. A step-up in another process may have left it in use there.
-    var spent: String?
     /// The keys that step-ups have replaced. They are released once no stored token is bound to them (G34).
     var formerBindings: [TokenBinding] = []
 
@@ -233,7 +115,7 @@ struct ActiveSession: Hashable, Sendable {
     /// A session that was signed in here. `scope`: whose tokens it replaces in the store. `version`: that of its write.
     init(signedIn bundle: TokenBundle, _ validity: TokenValidity, replacing scope: EndScope, version: Int) {
         self.bundle = bundle
-        main = AccessTokenState(validity: validity)
+        self.validity = validity
         persistence = .nothing(replacing: scope, isUncertain: false)
         begunAt = bundle.begunAt
         phase = .activating(version: version)
@@ -242,12 +124,10 @@ struct ActiveSession: Hashable, Sendable {
     /// A session that the store holds. `earlier`: when it held the tokens before these.
     init(stored bundle: TokenBundle, after earlier: StoreSighting?, _ moment: Moment) {
         self.bundle = bundle.with(refreshIntent: nil)
-        main = AccessTokenState(
-            validity: TokenValidity(stored: bundle.main, of: bundle.session, after: earlier, moment))
+        validity = TokenValidity(stored: bundle, after: earlier, moment)
         persistence = .current
         phase = .resting
         key = CallKey(of: bundle.refreshIntent, moment)
-        if !moment.settings.audiences.isEmpty { useStoredAudiences(moment) }
     }
 
     // MARK: The context
@@ -291,48 +171,44 @@ struct ActiveSession: Hashable, Sendable {
         if case .refreshing(_, .storing(let renewal, _)) = phase { renewal.bundle } else { bundle }
     }
 
-    /// The token of an audience that can be used without an event, and until when (G18).
-    func readyToken(
-        of audience: TokenAudience?, sharing earlier: SessionToken? = nil
-    ) -> MachineState.ReadyToken? {
-        guard !isActivating, let token = token(of: audience, sharing: earlier) else { return nil }
-        func ready(until end: Duration?) -> MachineState.ReadyToken { .init(token: token, until: end) }
-        let expiry = expiry(of: audience)
+    /// The token that can be used without an event, and until when (G18).
+    func readyToken() -> MachineState.ReadyToken? {
+        guard !isActivating else { return nil }
+        func ready(until end: Duration?) -> MachineState.ReadyToken { .init(token: token(), until: end) }
+        let expiry = validity.expiry
         guard isRefreshable else { return ready(until: expiry.end) }
         guard let aheadFrom = expiry.aheadFrom, let leewayFrom = expiry.leewayFrom else { return ready(until: nil) }
         // While no refresh can start, a valid token can be used until its leeway.
         guard canStart else { return ready(until: leewayFrom) }
-        let pauseEnd = lastFailure(of: audience)?.until ?? aheadFrom
+        let pauseEnd = failure?.until ?? aheadFrom
         let start = max(aheadFrom, pauseEnd, context.moment.quietUntil ?? aheadFrom)
         return ready(until: min(leewayFrom, start))
     }
 
-    // Inlined: a call would copy the session for it.
-    @inline(__always)
     var isRefreshable: Bool { bundle.refreshToken?.isEmpty == false }
+
+    var isCalling: Bool { call != nil }
+
+    /// Rule 2: a call or a write owns the lease until it has ended.
+    var needsLease: Bool {
+        if case .refreshing(_, .leasing) = phase { return isCalling }
+        return isCalling || isRefreshing
+    }
 
     var canStart: Bool { if case .resting = phase { !isCalling } else { false } }
 
-    /// The token of an audience, for a request. `nil`: there is none. It shares what it has in common with an earlier
-    /// one.
-    func token(
-        of audience: TokenAudience?, replacedAt uptime: Duration? = nil, sharing earlier: SessionToken? = nil
-    ) -> SessionToken? {
-        var token: SessionToken
-        if let audience {
-            guard let other = bundle.token(for: audience, sharing: earlier ?? context.lastToken) else { return nil }
-            token = other
-        } else {
-            token = bundle.token(sharing: context.lastToken)
-        }
-        token.handout = .init(failures: failureCount(of: audience), replacedAt: uptime)
+    /// The access token, for a request.
+    func token(replacedAt uptime: Duration? = nil) -> SessionToken {
+        var token = bundle.token
+        token.issuance = .init(failures: failures, replacedAt: uptime)
         return token
     }
 
-    /// The time until the next attempt may start, where the last one has failed for the whole session.
-    var pauseLeft: Duration? {
-        failure.flatMap { $0.until > uptime ? $0.until - uptime : nil }
-    }
+    /// How close the access token is to its end.
+    var urgency: Expiry.Urgency { validity.expiry.urgency(at: uptime) }
+
+    /// The time until the next attempt may start, where the last one has failed.
+    var pauseLeft: Duration? { failure.flatMap { $0.until > uptime ? $0.until - uptime : nil } }
 
     func fill(_ status: inout SessionStatus) {
         status.generation = bundle.generation
@@ -340,7 +216,7 @@ struct ActiveSession: Hashable, Sendable {
         status.isRefreshing = !canStart && !isActivating
         status.expiresAt = bundle.expiresAt
         status.lastRefresh = lastRefresh
-        status.lastFailure = lastFailure(of: nil)?.error
+        status.lastFailure = failure?.error
         status.leaseHolder = leaseHolder
     }
 
@@ -356,9 +232,7 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The store has been read. Without an intent, no refresh of its tokens was under way.
     mutating func recordSighting(_ stored: TokenBundle) {
-        guard stored.refreshIntent == nil, stored.hasSameTokens(as: bundle),
-            stored.lifetime != nil || stored.audienceTokens.values.contains(where: { $0.lifetime != nil })
-        else { return }
+        guard stored.refreshIntent == nil, stored.hasSameTokens(as: bundle), stored.lifetime != nil else { return }
         sighting = StoreSighting(unchangedAt: uptime)
     }
 
@@ -372,29 +246,4 @@ struct ActiveSession: Hashable, Sendable {
         guard case .nothing(let replaced, _) = persistence else { return }
         persistence = .nothing(replacing: replaced, isUncertain: isUncertain)
     }
-}
-
-/// A session in a place of its own, so that the state of the machine is small: its values are as large as its largest
-/// case, and are moved as it changes.
-final class SessionBox: @unchecked Sendable {  // It is changed by its only owner: see `modifySession`.
-    @exclusivity(unchecked) var value: ActiveSession
-
-    init(_ value: ActiveSession) { self.value = value }
-
-    /// Whether the lease is needed: a call or a write owns it until it has ended (rule 2). Here, as each event asks for
-    /// it, and a question to the value would copy the value.
-    var needsLease: Bool {
-        if value.isCalling { return true }
-        if case .refreshing(_, let stage) = value.phase {
-            if case .leasing = stage { return false }
-            return true
-        }
-        return false
-    }
-}
-
-extension SessionBox: Hashable {
-    static func == (first: SessionBox, second: SessionBox) -> Bool { first === second || first.value == second.value }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(value) }
 }

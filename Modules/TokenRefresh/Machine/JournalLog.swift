@@ -288,9 +288,3 @@ extension SessionJournalEntry {
         return pending.contains { !$0.sessions.isDisjoint(with: sessions) }
     }
 }
-
-/// A journal, or none.
-indirect enum JournalSlot: Hashable, Sendable {
-    case absent
-    case log(JournalLog)
-}

@@ -82,19 +82,17 @@ struct Lease: Hashable, Sendable {
     ///   - session: The session, if one is signed in.
     ///   - store: What is not stored yet.
     /// - Returns: The leases to release.
-    mutating func release(neededBy session: SessionBox?, _ store: PendingWrite) -> [AttemptID] {
+    mutating func release(neededBy session: ActiveSession?, _ store: PendingWrite) -> [AttemptID] {
         let isStored = !store.isBehind
         if session == nil, isStored { endedCalls = [:] }
         let isEndMissed = session == nil && store.hasMissed && endedCalls.isEmpty
-        // Optional chaining would copy the session.
-        let isCalling = if let session { session.value.isCalling } else { false }
+        let isCalling = session?.isCalling ?? false
         var released: [AttemptID] = []
         if isEndMissed || (isStored && !isCalling) {
             released = lost
             lost = []
         }
-        let isInUse = if let session { session.needsLease } else { false }
-        let isNeeded = !isSuspending && isInUse
+        let isNeeded = !isSuspending && session?.needsLease ?? false
         if let held, (isStored && !isNeeded) || (isEndMissed && !isSuspending) {
             released.append(held.id)
             state = .none

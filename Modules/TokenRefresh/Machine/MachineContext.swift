@@ -9,23 +9,17 @@ struct MachineContext: Sendable {
     var store = PendingWrite()
     var room = WaitingRoom()
     var lease = Lease()
-    /// What is known of the journal, where there is one. In a box: most events do not look at it.
-    private var journalSlot: JournalSlot
+    /// What is known of the journal, if there is one.
+    var journal = JournalLog()
     /// The attempt whose read of the store has not ended. One is under way at most, however long the store hangs (G26).
     private var attemptRead: AttemptID?
     /// The limits of calls whose timers are set.
     private var callLimits: [RefreshTimer: CallLimit] = [:]
-    /// For which audiences the calls are whose responses have not come, where it is not the main one.
-    private var callAudiences: [AttemptID: TokenAudience] = [:]
     /// The event says that the content of the store may have changed: a read under way may have seen older content.
     /// Always `false` between two events.
     var storeMayHaveChanged = false
     private var random: RandomSource
     private var actions: [RefreshAction] = []
-    /// The last token that was issued: the next one shares what it has in common with it.
-    var lastToken: SessionToken?
-    /// The last response with a token. Callers that get the same one share it, so that a crowd needs little room.
-    private var lastResponse: (token: SessionToken, response: RefreshResponse)?
     /// How the session ends with this event. Always `nil` between two events.
     private(set) var outcome: SessionOutcome?
     private var attempts = 0
@@ -33,36 +27,20 @@ struct MachineContext: Sendable {
     init(settings: MachineSettings, random: RandomSource) {
         moment = Moment(settings: settings)
         self.random = random
-        journalSlot = settings.hasJournal ? .log(JournalLog()) : .absent
     }
 
     var now: Instant { moment.now }
     var policy: TokenRefreshPolicy { moment.policy }
     var settings: MachineSettings { moment.settings }
 
-    var hasJournal: Bool { if case .log = journalSlot { true } else { false } }
-
-    var journal: JournalLog {
-        get { if case .log(let log) = journalSlot { log } else { JournalLog() } }
-        set { journalSlot = .log(newValue) }
-    }
+    var hasJournal: Bool { settings.hasJournal }
 
     mutating func emit(_ action: RefreshAction) { actions.append(action) }
-
-    /// The response to a caller that gets a token.
-    mutating func response(with token: SessionToken) -> RefreshResponse {
-        if let last = lastResponse, last.token.isIssued(with: token) { return last.response }
-        let response = RefreshResponse.token(token)
-        (lastToken, lastResponse) = (token, (token, response))
-        return response
-    }
-
-    var hasActions: Bool { !actions.isEmpty }
 
     /// Returns the actions of one event. The next event gets a new buffer, so that a burst of responses leaves
     /// no large buffer behind.
     mutating func takeActions() -> [RefreshAction] {
-        defer { (actions, lastResponse) = ([], nil) }
+        defer { actions = [] }
         return actions
     }
 
@@ -158,15 +136,6 @@ struct MachineContext: Sendable {
     /// Whether a call is under way, of this session or of an earlier one, that was not abandoned.
     var isCalling: Bool { !callLimits.isEmpty }
 
-    /// A call is made. Its response says nothing of its audience, and may come when the call is long abandoned.
-    mutating func note(_ audience: TokenAudience?, ofCall id: AttemptID) {
-        if let audience { callAudiences[id] = audience }
-    }
-
-    mutating func audienceOfEndedCall(_ id: AttemptID) -> TokenAudience? {
-        callAudiences.isEmpty ? nil : callAudiences.removeValue(forKey: id)
-    }
-
     /// Starts the timer of a limit of a call.
     mutating func limitCall(_ timer: RefreshTimer, at end: Duration) {
         let limit = CallLimit(at: end, now: now.uptime, grace: policy.wakeGrace)
@@ -204,7 +173,7 @@ struct MachineContext: Sendable {
     }
 
     /// G31. A token that may do less than it was asked for is reported.
-    mutating func reportMissingScope(of tokens: TokenRefreshResult, after old: AccessToken?, _ session: SessionID) {
+    mutating func reportMissingScope(of tokens: TokenRefreshResult, after old: TokenBundle?, _ session: SessionID) {
         let missing = tokens.missingScope(of: old?.scope)
         if !missing.isEmpty { emit(.report(.scopeNarrowed(session: session, missing: missing))) }
     }
@@ -222,16 +191,15 @@ struct MachineContext: Sendable {
     }
 }
 
-/// Two contexts are equal when the same event has the same effect in both. The effects are empty between two events,
-/// and the last token only saves room. The hash leaves out the random source, which only names keys and stretches
+/// Two contexts are equal when the same event has the same effect in both. The effects are empty between two events.
+/// The hash leaves out the random source, which only names keys and stretches
 /// pauses.
 extension MachineContext: Hashable {
     static func == (first: MachineContext, second: MachineContext) -> Bool {
         first.moment == second.moment && first.store == second.store && first.room == second.room
             && first.lease == second.lease && first.attempts == second.attempts
             && first.attemptRead == second.attemptRead && first.callLimits == second.callLimits
-            && first.callAudiences == second.callAudiences && first.journalSlot == second.journalSlot
-            && first.random == second.random
+            && first.journal == second.journal && first.random == second.random
     }
 
     func hash(into hasher: inout Hasher) {
@@ -242,7 +210,6 @@ extension MachineContext: Hashable {
         hasher.combine(attemptRead)
         hasher.combine(callLimits)
         hasher.combine(attempts)
-        hasher.combine(journalSlot)
-        hasher.combine(callAudiences)
+        hasher.combine(journal)
     }
 }

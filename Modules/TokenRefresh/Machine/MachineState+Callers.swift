@@ -8,16 +8,11 @@ extension MachineState {
         switch state {
         case .unknown: .unknown
         case .signedOut, .modifying: .signedOut
-        case .signedIn(let session): session.value.isActivating ? .activating : .signedIn
+        case .signedIn(let session): session.isActivating ? .activating : .signedIn
         }
     }
 
     mutating func requested(_ waiter: Waiter) {
-        // Its handler would bring a token for another place.
-        if let audience = waiter.request.audience, !context.settings.audiences.contains(audience) {
-            context.emit(.respond(waiter.id, .failed(AuthenticationError(.audienceNotListed))))
-            return
-        }
         switch (waiter.request, stateKind) {
         case (.settle, _): context.room.add(waiter, to: .settle)
         case (_, .unknown):
@@ -26,8 +21,7 @@ extension MachineState {
         case (.restore, .activating): waitForPublication(waiter)
         case (.restore, .signedIn), (.restore, .signedOut): restore(waiter)
         case (_, .signedIn), (_, .activating): modifySession { $0.requested(waiter) }
-        case (.token, .signedOut), (.audienceToken, .signedOut):
-            context.emit(.respond(waiter.id, .failed(AuthenticationError(.notSignedIn))))
+        case (.token, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.notSignedIn))))
         case (.replacement, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
         case (.refresh, .signedOut): context.emit(.respond(waiter.id, .state(published)))
         }
@@ -52,7 +46,7 @@ extension MachineState {
         guard date.isPlausible else { return }
         let isFirst = !context.moment.serverClock.isKnown
         context.moment.serverClock.record(date, at: context.now)
-        if isFirst { modifySession { $0.serverClockKnown() } }
+        if isFirst { modifySession { $0.validity.serverClockKnown($0.bundle, $0.moment) } }
     }
 
     // MARK: The first read
@@ -92,7 +86,7 @@ extension MachineState {
         }
         restoring.isReading = false
         if case .success(.active(let bundle)?) = found, restoring.suspect != bundle.session,
-            isSuspect(bundle, restoring.wish)
+            isSuspect(bundle, restoring.earlySignOut)
         {
             restoring.suspect = bundle.session
             state = .unknown(restoring)
@@ -104,33 +98,33 @@ extension MachineState {
         switch found {
         case .success(.some(let content)):
             storeFailure = nil
-            restored(content, restoring.wish, isEmpty: (try? result.get()) == .empty)
+            restored(content, restoring.earlySignOut, isEmpty: (try? result.get()) == .empty)
             startOwedCheck()
-        case .success(nil): unreadable(.unusableBundle, restoring.wish)
-        case .failure(let error): unreadable(error, restoring.wish)
+        case .success(nil): unreadable(.unusableBundle, restoring.earlySignOut)
+        case .failure(let error): unreadable(error, restoring.earlySignOut)
         }
     }
 
     /// `isEmpty`: the store holds nothing, not even a tombstone that is too old.
-    private mutating func restored(_ content: StoredSession, _ wish: SignOut?, isEmpty: Bool) {
-        if wish != nil { context.noteLater(.fulfilled) }
+    private mutating func restored(_ content: StoredSession, _ earlySignOut: SignOut?, isEmpty: Bool) {
+        if earlySignOut != nil { context.noteLater(.fulfilled) }
         switch content {
-        case .active(let bundle): found(bundle, wish)
+        case .active(let bundle): found(bundle, earlySignOut)
         case .tombstone(let tombstone):
             endRestoring(tombstone.reason)
             respondToEarlySignOuts()
         case .empty:
-            endRestoring(wish?.reason ?? (isEmpty ? reasonOfEmptyStore : .never))
+            endRestoring(earlySignOut?.reason ?? (isEmpty ? reasonOfEmptyStore : .never))
             respondToEarlySignOuts()
         }
         settleJournal(content)
         context.writeJournal()
     }
 
-    private mutating func found(_ bundle: TokenBundle, _ wish: SignOut?) {
+    private mutating func found(_ bundle: TokenBundle, _ earlySignOut: SignOut?) {
         // A session that another process began after the sign-out was asked for is not the one that it meant.
-        if let wish, !isSignIn(bundle, after: wish) {
-            endFound(bundle, wish.reason)
+        if let earlySignOut, !isSignIn(bundle, after: earlySignOut) {
+            endFound(bundle, earlySignOut.reason)
             return context.letEarlySignOutsWait()
         }
         if let pending = pendingEnd(of: bundle) {
@@ -143,11 +137,11 @@ extension MachineState {
     }
 
     /// A sign-out removes content that no read can show. A store that cannot be read now is read again.
-    private mutating func unreadable(_ error: TokenStoreError, _ wish: SignOut?) {
-        guard let wish, error.isLasting else { return storeUnavailable(error) }
-        _ = context.write(.tombstone(wish.reason, at: context.now.date, of: .unread))
+    private mutating func unreadable(_ error: TokenStoreError, _ earlySignOut: SignOut?) {
+        guard let earlySignOut, error.isLasting else { return storeUnavailable(error) }
+        _ = context.write(.tombstone(earlySignOut.reason, at: context.now.date, of: .unread))
         context.letEarlySignOutsWait()
-        endRestoring(wish.reason)
+        endRestoring(earlySignOut.reason)
     }
 
     private mutating func respondToEarlySignOuts() {
@@ -156,11 +150,11 @@ extension MachineState {
 
     /// Whether a stored session is known to have begun after a sign-out was asked for: by the journal, by the age of
     /// its first token, or else by the date of the sign-in, which it keeps.
-    func isSignIn(_ bundle: TokenBundle, after wish: SignOut) -> Bool {
+    func isSignIn(_ bundle: TokenBundle, after earlySignOut: SignOut) -> Bool {
         if context.hasJournal, context.journal.spares(bundle.session) { return true }
         // A date counts parts of a microsecond.
-        let past = context.now.uptime - wish.askedAt - .microseconds(1)
-        if bundle.generation == 0, let age = bundle.main.age(at: context.now.date) { return age < past }
+        let past = context.now.uptime - earlySignOut.askedAt - .microseconds(1)
+        if bundle.generation == 0, let age = bundle.age(at: context.now.date) { return age < past }
         return bundle.hasBegun(after: context.now.date - past / .seconds(1), foundAt: context.now.date)
     }
 
@@ -173,7 +167,7 @@ extension MachineState {
 
     /// Uses the session that the store holds.
     mutating func use(stored bundle: TokenBundle, after sighting: StoreSighting? = nil) {
-        state = .signedIn(SessionBox(ActiveSession(stored: bundle, after: sighting, context.moment)))
+        state = .signedIn(ActiveSession(stored: bundle, after: sighting, context.moment))
         modifySession { session in
             session.recordSighting(bundle)
             if let intent = bundle.refreshIntent { session.observeFailure(of: intent) }
@@ -219,7 +213,7 @@ extension MachineState {
     mutating func failEarlySignOuts(_ error: TokenStoreError, retryAfter pause: Duration? = nil) {
         guard case .unknown(var restoring) = state, !context.room.isEmpty(.earlySignOut) else { return }
         if context.hasJournal, context.journal.holdsStore {
-            restoring.unanswered = error
+            restoring.heldFailure = error
             state = .unknown(restoring)
             return
         }

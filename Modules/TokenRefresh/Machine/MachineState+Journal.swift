@@ -62,8 +62,8 @@ extension MachineState {
     /// Responds to the sign-outs that have waited for the journal, and for no write of the store.
     mutating func respondToNotedSignOuts() {
         if case .unknown(var restoring) = state {
-            guard let error = restoring.unanswered else { return }
-            restoring.unanswered = nil
+            guard let error = restoring.heldFailure else { return }
+            restoring.heldFailure = nil
             state = .unknown(restoring)
             failEarlySignOuts(error)
         } else if !context.journal.holdsStore {
@@ -76,18 +76,18 @@ extension MachineState {
     /// Another process has noted the end of the session in use, and could not store it.
     private mutating func followJournal() {
         guard case .signedIn(let session) = state else { return }
-        let id = session.value.bundle.session
+        let id = session.bundle.session
         guard let pending = context.journal.entry?.pending.first(where: { $0.sessions.contains(id) }) else { return }
         // The tokens of an expired session are not valid any more.
-        end(pending.reason, revoking: pending.reason.isExpired ? nil : session.value.newestBundle, inStore: false)
+        end(pending.reason, revoking: pending.reason.isExpired ? nil : session.newestBundle, inStore: false)
     }
 
     /// The session is noted once the store has it, after a read or a write: never when one of its tokens is used.
     mutating func noteSession() {
-        guard context.hasJournal, case .signedIn(let session) = state, !session.value.isActivating,
-            session.value.isStored && !context.store.isBehind
+        guard context.hasJournal, case .signedIn(let session) = state, !session.isActivating,
+            session.isStored && !context.store.isBehind
         else { return }
-        let id = session.value.bundle.session
+        let id = session.bundle.session
         guard context.journal.lacksSighting(of: id, at: context.now.date) else { return }
         context.note(.seen(id, at: context.now.date))
     }
@@ -102,9 +102,9 @@ extension MachineState {
     /// Whether a session that the store holds ends by its date alone: by a sign-out that waits for the first read.
     /// The journal may have been read before another process has stored the session, and so before it has said that
     /// such a sign-out spares it: it is read once more.
-    func isSuspect(_ bundle: TokenBundle, _ wish: SignOut? = nil) -> Bool {
+    func isSuspect(_ bundle: TokenBundle, _ earlySignOut: SignOut? = nil) -> Bool {
         guard context.hasJournal, context.settings.isShared else { return false }
-        if let wish, !isSignIn(bundle, after: wish) { return true }
+        if let earlySignOut, !isSignIn(bundle, after: earlySignOut) { return true }
         return pendingEnd(of: bundle).map { !$0.sessions.contains(bundle.session) } ?? false
     }
 

@@ -17,14 +17,14 @@ extension MachineState {
         case .unknown(let restoring):
             scope = .sessions(id, replacing: [id])
             // The sign-out of this process came before it, also where the clock has not moved.
-            if restoring.wish?.askedAt == context.now.uptime { begun += 1e-6 }
+            if restoring.earlySignOut?.askedAt == context.now.uptime { begun += 1e-6 }
             // The read shows what the sign-in replaces.
             if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
         case .signedOut, .modifying:
             scope = pendingEndScope?.followed(by: id) ?? .sessions(id, replacing: [])
         case .signedIn(let session):
-            old = session.value
-            scope = session.value.endScope.followed(by: id)
+            old = session
+            scope = session.endScope.followed(by: id)
         }
         failWaiters()
         context.noteFirst(.sparing(id, begunAt: begun))
@@ -35,8 +35,7 @@ extension MachineState {
         let validity = TokenValidity(received: bundle, lifetime, context.moment)
         let over = StoreContent.Predecessor.begunBefore(bundle.begunAt, replacing: scope.sessions)
         let version = context.write(.bundle(bundle, over: over))
-        state = .signedIn(
-            SessionBox(ActiveSession(signedIn: bundle, validity, replacing: scope, version: version)))
+        state = .signedIn(ActiveSession(signedIn: bundle, validity, replacing: scope, version: version))
         context.letWait(waiter, isSignIn: true)
         // The sign-in replaces what an earlier sign-out was to end.
         context.letEarlySignOutsWait()
@@ -64,21 +63,21 @@ extension MachineState {
     /// Releases a key, unless the tokens in use are bound to it, here or, as far as a write has found, elsewhere.
     mutating func releaseKey(_ binding: TokenBinding?, unlessOf stored: TokenBundle? = nil) {
         var inUse = [stored?.binding?.thumbprint]
-        if case .signedIn(let session) = state { inUse.append(session.value.newestBundle.binding?.thumbprint) }
+        if case .signedIn(let session) = state { inUse.append(session.newestBundle.binding?.thumbprint) }
         if let binding, !inUse.contains(binding.thumbprint) { context.emit(.releaseKey(binding)) }
     }
 
     /// G32. A sign-in of the user of the session: the session goes on. Of another user, or of one that is not known, it
-    /// is a sign-in like any other.
+    /// is a sign-in like any other. Without a refresh token it changes nothing: the one in use would not be of it.
     mutating func stepUp(_ tokens: TokenRefreshResult, _ id: SessionID, _ waiter: Waiter) {
+        guard tokens.bringsRefreshToken else {
+            return context.emit(.respond(waiter.id, .failed(AuthenticationError(.invalidTokens))))
+        }
         // No server has seen the tokens of a session that has not been published.
-        guard isPublished, case .signedIn(let session) = state, session.value.goesOn(with: tokens),
-            !context.store.mayEnd(session.value.bundle.session)
+        guard isPublished, case .signedIn(let session) = state, session.goesOn(with: tokens),
+            !context.store.mayEnd(session.bundle.session)
         else {
             return signIn(tokens, id, waiter)
-        }
-        guard !session.value.dividesKeys(with: tokens) else {
-            return context.emit(.respond(waiter.id, .failed(AuthenticationError(.invalidTokens))))
         }
         modifySession { $0.stepUp(tokens) }
         context.letWait(waiter, isSignIn: true)
@@ -104,13 +103,14 @@ extension MachineState {
             if context.store.isBehind { context.beginWriting() } else { respondToStoreWaiters(nil) }
         case .unknown(var restoring):
             // A later one is also meant for a session that has begun since.
-            restoring.wish = SignOut(reason: restoring.wish?.reason ?? reason, askedAt: context.now.uptime)
+            let first = restoring.earlySignOut?.reason
+            restoring.earlySignOut = SignOut(reason: first ?? reason, askedAt: context.now.uptime)
             state = .unknown(restoring)
             context.room.add(waiter, to: .earlySignOut)
             context.noteEnding(reason, at: context.now.date, of: .unread)
             load()
         case .signedIn(let session):
-            end(reason, revoking: session.value.newestBundle, inStore: false)
+            end(reason, revoking: session.newestBundle, inStore: false)
             context.letWait(waiter)
         }
     }
@@ -127,15 +127,15 @@ extension MachineState {
             context.storeMayHaveChanged = true
             context.forgetWrites()
             respondToStoreWaiters(nil)
-            context.note(.ended([session.value.bundle.session]))
+            context.note(.ended([session.bundle.session]))
         } else {
-            _ = context.write(.tombstone(reason, at: context.now.date, of: session.value.endScope))
-            if let call = session.value.call {
+            _ = context.write(.tombstone(reason, at: context.now.date, of: session.endScope))
+            if let call = session.call {
                 context.lease.endedCalls[call.id] = Lease.EndedCall(
-                    session: session.value.bundle.session, generation: call.generation)
+                    session: session.bundle.session, generation: call.generation)
             }
         }
-        let ended = session.value
+        let ended = session
         failWaiters()
         finish(reason)
         if reason != .moved { releaseKeys(of: ended) }
@@ -156,7 +156,7 @@ extension MachineState {
         context.forgetWrites()
         respondToStoreWaiters(nil)
         var ended: ActiveSession?
-        if case .signedIn(let session) = state { ended = session.value }
+        if case .signedIn(let session) = state { ended = session }
         use(stored: found, after: ended?.sighting)
         if let ended {
             // Who has replaced the session has released its key, unless it was moved. That of a step-up which is not
@@ -175,7 +175,7 @@ extension MachineState {
         for waiter in context.room.take(.load, .check, .nextCheck, .attempt, .pause) {
             switch waiter.request {
             case .restore, .refresh: context.room.add(waiter, to: .publication)
-            case .token, .audienceToken, .replacement, .settle:
+            case .token, .replacement, .settle:
                 context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
             }
         }
@@ -232,7 +232,7 @@ extension MachineState {
     /// never revoked.
     mutating func revoke(_ bundle: TokenBundle, beside found: TokenBundle? = nil) {
         var other = found
-        if case .signedIn(let session) = state { other = session.value.newestBundle }
+        if case .signedIn(let session) = state { other = session.newestBundle }
         guard let other else { return context.emit(.revoke(bundle, besideAnother: false)) }
         // An older version has stored an empty refresh token where there is none.
         let isInUse = other.refreshToken.map { !$0.isEmpty && $0 == bundle.refreshToken } ?? false
@@ -255,7 +255,6 @@ extension MachineState {
 
     mutating func callNotMade(_ id: AttemptID, _ error: TokenRefreshError) {
         context.lease.endedCalls[id] = nil
-        _ = context.audienceOfEndedCall(id)
         context.stopLimits(of: id)
         modifySession { $0.callNotMade(id, error) }
     }
@@ -266,10 +265,9 @@ extension MachineState {
         _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
         context.lease.endedCalls[id] = nil
-        let audience = context.audienceOfEndedCall(id)
         let result = ofSubject(of: base, result)
         if current?.bundle.session == base.session {
-            return modifySession { $0.responded(id, base: base, for: audience, result) }
+            return modifySession { $0.responded(id, base: base, result) }
         }
         // G9: the session is over. If the response repeats the old tokens, they were already revoked with the session.
         context.stopLimits(of: id)
@@ -277,7 +275,6 @@ extension MachineState {
         guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
             new != base.refreshToken, !isMoved
         else { return }
-        revokeOnceWritten(
-            base.renewed(by: tokens, for: audience, lifetime: nil, context.moment.serverClock, context.now))
+        revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.moment.serverClock, context.now))
     }
 }

@@ -18,12 +18,9 @@ extension MachineState {
         if !context.store.isBehind { revoked = [:] }
         if let moved = outcome.moved { revocable.removeAll { $0.session == moved } }
         modifySession { $0.wrote(version, content, outcome) }
-        // Where tokens of another process are used in place of those that were to be written next, there is no such
-        // write any more.
-        let settled = context.store.isBehind ? version : context.store.version
-        activate(settled)
-        revokeWritten(upTo: settled, beside: outcome.found)
-        respondToStoreWaiters(failure, upTo: settled)
+        activate(version)
+        revokeWritten(upTo: version, beside: outcome.found)
+        respondToStoreWaiters(failure, upTo: version)
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.storePause(afterFailures: context.store.failures)
             context.emit(.startTimer(.storeRetry, at: context.now.uptime + pause))

@@ -7,7 +7,7 @@ struct MachineState: Hashable, Sendable {
     enum State: Hashable, Sendable {
         case unknown(Restoring)
         case signedOut(SignOutReason)
-        case signedIn(SessionBox)
+        case signedIn(ActiveSession)
         /// A rule of the session is at work and has it: no rule of the machine sees this.
         case modifying
     }
@@ -17,9 +17,9 @@ struct MachineState: Hashable, Sendable {
         var isReading = false
         var isTimed = false
         var failures = 0
-        var wish: SignOut?
+        var earlySignOut: SignOut?
         /// The failure of the store for which the callers of sign-outs wait until the journal has responded.
-        var unanswered: TokenStoreError?
+        var heldFailure: TokenStoreError?
         /// The session that was found before the last read of the journal.
         var suspect: SessionID?
     }
@@ -65,19 +65,15 @@ struct MachineState: Hashable, Sendable {
         let version: Int
     }
 
-    /// A token that can be used without an event, and until when. An object: its identity shows that it is the one of
-    /// the event before, without a copy.
-    final class ReadyToken: Sendable {
+    /// A token that can be used without an event, and until when.
+    struct ReadyToken: Hashable, Sendable {
         let token: SessionToken
         let until: Duration?
-
-        init(token: SessionToken, until: Duration?) { (self.token, self.until) = (token, until) }
 
         func token(at uptime: Duration) -> SessionToken? { until.isReached(at: uptime) ? nil : token }
     }
 
-    /// The case of the state without its values. Reading it keeps no copy of a session; a copy would make every change
-    /// of the session copy its waiters.
+    /// The case of the state without its values.
     enum StateKind { case unknown, signedOut, activating, signedIn }
 
     var state: State = .unknown(Restoring())
@@ -97,29 +93,15 @@ struct MachineState: Hashable, Sendable {
 
     /// The token that can be used without an event (G18). Updated after each event.
     var ready: ReadyToken?
-    /// Those of other audiences, where there are any.
-    var readyTokens: [TokenAudience: ReadyToken] = [:]
 
     init(settings: MachineSettings, random: RandomSource) {
         context = MachineContext(settings: settings, random: random)
     }
 
-    /// The current token, if it needs no refresh.
-    ///
-    /// - Complexity: O(1), without an allocation.
-    func readyToken(at uptime: Duration) -> SessionToken? { ready?.token(at: uptime) }
-
-    /// The current token of another audience, if it needs no refresh.
-    ///
-    /// - Complexity: O(1), without an allocation.
-    func readyToken(for audience: TokenAudience, at uptime: Duration) -> SessionToken? {
-        readyTokens[audience]?.token(at: uptime)
-    }
-
     /// The tokens in use.
     var current: (bundle: TokenBundle, expiry: Expiry)? {
         if case .signedIn(let session) = state {
-            (session.value.bundle, session.value.main.validity.expiry)
+            (session.bundle, session.validity.expiry)
         } else {
             nil
         }
@@ -138,8 +120,8 @@ struct MachineState: Hashable, Sendable {
         if context.hasJournal { status.journalFailure = context.journal.failure }
         switch state {
         // What the journal still names are other sessions.
-        case .signedIn(let session): session.value.fill(&status)
-        case .unknown(let restoring) where restoring.wish != nil: status.isSignOutPending = true
+        case .signedIn(let session): session.fill(&status)
+        case .unknown(let restoring) where restoring.earlySignOut != nil: status.isSignOutPending = true
         default:
             if context.hasJournal, context.journal.entry?.pending.isEmpty == false { status.isSignOutPending = true }
         }
@@ -193,18 +175,11 @@ struct MachineState: Hashable, Sendable {
         default: break
         }
         checkForWaiters()
-        // A caller that only waits changes no lease and no token. Each caller of a crowd is one.
-        let isWaiting = if case .requested = event { !context.hasActions } else { false }
-        if !isWaiting { releaseLeases() }
+        releaseLeases()
         respondToSettleWaiters()
-        if isWaiting, !context.hasActions { return [] }
-        let earlier = readyTokens
-        var (ready, others) = (ReadyToken?.none, [TokenAudience: ReadyToken]())
-        modifySession { (ready, others) = ($0.readyToken(of: nil), $0.readyTokens(sharing: earlier)) }
-        let isKnown = if let ready, let known = self.ready { known.isSame(as: ready) } else { false }
-        if !isKnown { self.ready = ready }
-        readyTokens = others
-        context.lastToken = ready?.token
+        var ready: ReadyToken?
+        modifySession { ready = $0.readyToken() }
+        self.ready = ready
         return context.takeActions()
     }
 
@@ -244,10 +219,9 @@ struct MachineState: Hashable, Sendable {
     mutating func modifySession(_ body: (inout ActiveSession) -> Void) {
         guard case .signedIn(var session) = state else { return }
         state = .modifying
-        if !isKnownUniquelyReferenced(&session) { session = SessionBox(session.value) }
-        swap(&session.value.context, &context)
-        body(&session.value)
-        swap(&session.value.context, &context)
+        swap(&session.context, &context)
+        body(&session)
+        swap(&session.context, &context)
         state = .signedIn(session)
         switch context.takeOutcome() {
         case .ends(let reason, let revoked, let inStore)?: end(reason, revoking: revoked, inStore: inStore)
@@ -263,7 +237,7 @@ struct MachineState: Hashable, Sendable {
     mutating func releaseLeases() {
         guard !context.lease.isFree else { return }
         if context.lease.isSuspending, !context.store.isBehind { modifySession { $0.suspensionNear() } }
-        var session: SessionBox?
+        var session: ActiveSession?
         if case .signedIn(let current) = state { session = current }
         for id in context.lease.release(neededBy: session, context.store) { context.emit(.release(id)) }
     }
@@ -274,7 +248,7 @@ struct MachineState: Hashable, Sendable {
     }
 
     func pauseEnd(at uptime: Duration) -> Duration? {
-        guard case .signedIn(let session) = state, let until = session.value.failure?.until else { return nil }
+        guard case .signedIn(let session) = state, let until = session.failure?.until else { return nil }
         return until > uptime ? until : nil
     }
 
@@ -282,26 +256,10 @@ struct MachineState: Hashable, Sendable {
         guard !context.store.isBehind, !check.isUnderWay, !context.isCalling else { return false }
         if context.hasJournal, context.journal.isWriting { return false }
         switch state {
-        case .unknown(let restoring): return !restoring.isReading && restoring.wish == nil
+        case .unknown(let restoring): return !restoring.isReading && restoring.earlySignOut == nil
         case .signedOut, .modifying: return true
-        case .signedIn(let session): return session.value.isIdle
+        case .signedIn(let session): return session.isIdle
         }
-    }
-}
-
-extension MachineState.ReadyToken: Hashable {
-    static func == (first: MachineState.ReadyToken, second: MachineState.ReadyToken) -> Bool {
-        first === second || (first.token == second.token && first.until == second.until)
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(token)
-        hasher.combine(until)
-    }
-
-    /// Whether it is the same token, issued in the same state of the engine, which equality ignores.
-    fileprivate func isSame(as other: MachineState.ReadyToken) -> Bool {
-        token.isIssued(with: other.token) && until == other.until
     }
 }
 

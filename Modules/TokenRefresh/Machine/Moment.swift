@@ -2,33 +2,14 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The constants of a machine. A class: a moment is moved with each event, and they stay where they are.
-final class MachineSettings: Sendable {
+/// The constants of a machine.
+struct MachineSettings: Equatable, Sendable {
     let policy: TokenRefreshPolicy
     let isShared: Bool
     /// This process, as an intent names it.
     let owner: ProcessIdentity
     let tolerance: ReplayTolerance
-    let hasJournal: Bool
-    /// What the handler can ask tokens for, beside the main one.
-    let audiences: Set<TokenAudience>
-
-    init(
-        policy: TokenRefreshPolicy, isShared: Bool, owner: ProcessIdentity, tolerance: ReplayTolerance,
-        hasJournal: Bool = false, audiences: Set<TokenAudience> = []
-    ) {
-        (self.policy, self.isShared, self.owner, self.tolerance) = (policy, isShared, owner, tolerance)
-        (self.hasJournal, self.audiences) = (hasJournal, audiences)
-    }
-}
-
-extension MachineSettings: Equatable {
-    static func == (first: MachineSettings, second: MachineSettings) -> Bool {
-        first === second
-            || (first.policy == second.policy && first.isShared == second.isShared && first.owner == second.owner
-                && first.tolerance == second.tolerance && first.hasJournal == second.hasJournal
-                && first.audiences == second.audiences)
-    }
+    var hasJournal = false
 }
 
 /// What a rule reads of an event's instant: the two clocks, what is known of them, and the constants of the machine.
@@ -56,26 +37,15 @@ struct Moment: Sendable {
     static let shortestSleep: Duration = .seconds(1)
 
     mutating func advance(to instant: Instant) {
-        if instant == now, steadySince != nil { return }
         let slept = instant.asleep - now.asleep
         now = instant
         if steadySince != nil, slept >= Self.shortestSleep { noteWake() }
         if let start = steadySince {
-            let (measured, shown) = (instant.uptime - start.uptime, instant.date.timeIntervalSince(start.date))
-            if Self.agree(measured, shown) { return }
+            let drift = instant.date.timeIntervalSince(start.date) - (instant.uptime - start.uptime) / .seconds(1)
+            if abs(drift) <= Self.clockTolerance { return }
             wasClockSet = true
         }
         steadySince = instant
-    }
-
-    /// Whether the wall clock has advanced with the monotonic one.
-    private static func agree(_ measured: Duration, _ shown: TimeInterval) -> Bool {
-        // Each event asks, and they nearly always agree to the second: a division takes longer than the rest of this.
-        if let seconds = Int64(exactly: shown.rounded()) {
-            let rest = measured - .seconds(seconds)
-            if rest >= .seconds(-1), rest <= .seconds(1) { return true }
-        }
-        return abs(shown - measured / .seconds(1)) <= clockTolerance
     }
 
     /// The process has slept, and continues now at the earliest: it was not idle for so long, or nothing woke it. That
@@ -109,18 +79,12 @@ struct Moment: Sendable {
         uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
     }
 
-    /// When the main access token of a bundle from the store expires.
-    func expiry(ofStored bundle: TokenBundle) -> Expiry { expiry(ofStored: bundle.main, of: bundle.session) }
-
-    /// When an access token from the store expires, by the clock of its expiry: the server's, as far as that is known.
-    /// `sighting`: when the store held the tokens before it. The server's own clock needs no such check.
-    func expiry(
-        ofStored token: AccessToken, of session: SessionID, after sighting: StoreSighting? = nil
-    ) -> Expiry {
-        let isCertain = serverClock.isKnown && token.isDatedByServer
-        let skew = token.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? token.clockSkew
-        return Expiry(
-            stored: token, of: session, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
+    /// When tokens from the store expire, by the clock of their expiry: the server's, as far as that is known.
+    /// `sighting`: when the store held the tokens before them. The server's own clock needs no such check.
+    func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
+        let isCertain = serverClock.isKnown && bundle.isDatedByServer
+        let skew = bundle.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? bundle.clockSkew
+        return Expiry(stored: bundle, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
     }
 }
 

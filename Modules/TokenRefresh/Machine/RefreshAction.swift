@@ -35,7 +35,7 @@ enum RefreshAction: Sendable {
     indirect case report(SessionEvent)
 }
 
-/// The response to a caller. Each caller gets exactly one. In a box: a burst of them needs little room.
+/// The response to a caller. Each caller gets exactly one. In a box, as a crowd gets a list of them.
 indirect enum RefreshResponse: Sendable {
     case token(SessionToken)
     case state(SessionState)

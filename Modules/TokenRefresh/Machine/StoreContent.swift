@@ -1,8 +1,8 @@
 import AuthInterface
 import Foundation
 
-/// The content for the store. In a box: it is kept, written and compared as one value.
-indirect enum StoreContent: Hashable, Sendable {
+/// The content for the store.
+enum StoreContent: Hashable, Sendable {
     /// A bundle, and the stored content that it may replace.
     case bundle(TokenBundle, over: Predecessor)
 
@@ -24,16 +24,13 @@ indirect enum StoreContent: Hashable, Sendable {
         /// tombstone, another session and an equal or higher generation stay. An empty or corrupt store has lost the
         /// session, and is written again.
         case older
-        /// As `older`. The intent that is found stays where the refresh token is the same: a step-up has left it in
-        /// use, and another process may be calling with it (G32).
-        case olderWithIntent
         /// Exactly this bundle, including its intent: an intent replaces what was read under the lease.
         case exactly(TokenBundle)
 
         var mayBeAnotherSession: Bool {
             switch self {
             case .anything, .begunBefore: true
-            case .older, .olderWithIntent, .exactly: false
+            case .older, .exactly: false
             }
         }
     }
@@ -144,10 +141,6 @@ extension StoreContent {
         case .bundle(let bundle, over: .anything), .bundle(let bundle, over: .begunBefore),
             .bundle(let bundle, over: .older):
             return bundle.mayFollow(found) ? .active(bundle) : nil
-        case .bundle(let bundle, over: .olderWithIntent):
-            guard bundle.mayFollow(found) else { return nil }
-            let isSame = found?.bundle?.refreshToken == bundle.refreshToken && bundle.refreshIntent == nil
-            return .active(isSame ? bundle.with(refreshIntent: found?.bundle?.refreshIntent) : bundle)
         case .bundle(let bundle, over: .exactly(let read)):
             switch found {
             case .active(let stored): return stored == read ? .active(bundle) : nil
@@ -198,7 +191,7 @@ extension TokenBundle {
     func displaces(_ other: TokenBundle) -> Bool {
         supersedes(other)
             || (session == other.session && generation == other.generation
-                && (accessToken != other.accessToken || audienceTokens != other.audienceTokens))
+                && accessToken != other.accessToken)
     }
 }
 
@@ -207,28 +200,25 @@ extension TokenStoreError {
     var isLasting: Bool { [.corrupt, .insecure, .unsupportedVersion].contains(code) }
 }
 
-extension AccessToken {
-    /// When the call that brought it was sent, on the device's clock. `nil`: not known.
+extension TokenBundle {
+    /// When the call that brought the access token was sent, on the device's clock. `nil`: not known.
     var sentAt: Date? {
         guard let receivedAt, receivedAt.isPlausible, clockSkew.isFinite else { return nil }
         return receivedAt - clockSkew
     }
 
-    /// The time since it was received, by the device's clock. `nil`: not known, or the clock was set back.
+    /// The time since the access token was received, by the device's clock. `nil`: not known, or the clock was set back.
     func age(at date: Date) -> Duration? {
         guard let sentAt else { return nil }
         let seconds = date.timeIntervalSince(sentAt)
         return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
     }
-}
-
-extension TokenBundle {
 
     /// When the session was signed in, on the device's clock. A bundle of an older version says it until its first
     /// refresh, if its token has a known lifetime. `nil`: not known.
     var begunAt: Date? {
         if let signedInAt, signedInAt.isPlausible { return signedInAt }
-        return generation == 0 ? main.sentAt : nil
+        return generation == 0 ? sentAt : nil
     }
 
     /// Whether the session is known to have begun after an instant of the device's clock.

@@ -88,7 +88,7 @@ struct AuthenticationTests {
         async throws
     {
         var token = SessionToken(value: "access-0", session: SessionID(rawValue: "session-a"), generation: 0)
-        token.handout.isFollowed = true
+        token.issuance.isFollowed = true
         provider.set(.success(token))
         let both = AuthenticationPolicy(placement: .fields(refreshToken: "refreshToken"))
         let error = await #expect(throws: NetworkError.self) { try await client(policy: both).send(.article(7)) }

@@ -157,7 +157,7 @@ import Testing
         #expect(provider.refused.count == 1)
 
         var followed = Self.token(0)
-        followed.handout.isFollowed = true
+        followed.issuance.isFollowed = true
         provider.set(.success(followed))
         let error = await #expect(throws: NetworkError.self) { try await network.send(.article(7)) }
         #expect(error?.code == .proofRequired && provider.refused.count == 1, "the owner has the key")

@@ -47,7 +47,7 @@ import Testing
         // Another process has refreshed, at a time that is not known here.
         #expect(script.reread(.stored("ada", 1)).first == "1: ada g1")
         var token = script.token(1)
-        token.handout.replacedAt = script.uptime
+        token.issuance.replacedAt = script.uptime
         #expect(script.refused(2, TokenRefusal(of: token)) == ["check"])
         #expect(script.checked(.active(.stored("ada", 1))) == ["2: unauthorized"])
         _ = script.pass(.seconds(10))
@@ -78,7 +78,7 @@ import Testing
         _ = script.leaseFailed()
         _ = script.pass(.seconds(1.5))
         var token = script.token(1)
-        token.handout.failures = 1
+        token.issuance.failures = 1
         let again = TokenRefusal(of: token, endpoint: "GET /broken")
         #expect(script.refused(2, again) == [age == 2 ? "check" : "lease"], "one in a cool-down")
     }

@@ -72,20 +72,7 @@ import Testing
         #expect(script.leased(reading: own) == ["call g1"])
     }
 
-    @Test func `G25, G32: a step-up ends where the write before it finds tokens of another process`() {
-        let (id, ada) = (SessionID(rawValue: "ada"), TokenSubject(issuer: "https://issuer.example", id: "ada"))
-        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
-        var script = MachineScript(isShared: true)
-        _ = script.send(.signIn(login, id, WaiterID(number: 1)))
-        _ = script.storeFails()
-        #expect(script.pass(.seconds(2)) == ["save ada g0"])
-        let high = TokenRefreshResult(accessToken: "access-high", subject: ada)
-        #expect(script.send(.stepUp(high, id, WaiterID(number: 2))) == [])
-        #expect(script.ask(3) == [])
-        #expect(script.wrote(.superseded(by: .active(.stored("ada", 1)))) == ["3: ada g1", "2: done"])
-    }
-
-    @Test func `G25, G32: so it does where another process has stored a step-up that keeps the refresh token`() {
+    @Test func `G25, G32: a step-up ends where the write before it finds that of another process`() {
         let (id, ada) = (SessionID(rawValue: "ada"), TokenSubject(issuer: "https://issuer.example", id: "ada"))
         let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
         var script = MachineScript(isShared: true)
@@ -94,7 +81,7 @@ import Testing
         #expect(script.refresh(2) == ["lease"])
         _ = script.leased(reading: .stored("ada", 0))
         #expect(script.respond() == ["save ada g1"])
-        let high = TokenRefreshResult(accessToken: "access-high", subject: ada)
+        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
         _ = script.send(.stepUp(high, id, WaiterID(number: 3)))
         let other = TokenBundle(
             accessToken: "access-other", refreshToken: "refresh-ada-0", session: id, generation: 2)

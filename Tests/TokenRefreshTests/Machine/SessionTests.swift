@@ -117,30 +117,19 @@ import Testing
         #expect(script.ask(2).contains("signedOut expired"), "the server's clock says so, too")
     }
 
-    @Test(arguments: [true, false])
-    func `G22: nor does it where the server has said an instant, and the device's clock alone says how far that is`(
-        isStepUp: Bool
-    ) {
-        let (id, ada) = (SessionID(rawValue: "ada"), TokenSubject(issuer: "https://issuer.example", id: "ada"))
+    @Test func `G22: nor does it where the server has said an instant, and the device's clock says how far that is`() {
         func ask(_ change: (inout TokenRefreshResult) -> Void = { _ in }, isKnown: Bool = false) -> [String] {
             var script = MachineScript()
             if isKnown { _ = script.send(.serverDateNoted(script.date)) }
-            var tokens = TokenRefreshResult(accessToken: "access-ada-0", expiresAt: script.date + 600, subject: ada)
+            var tokens = TokenRefreshResult(accessToken: "access-ada-0", expiresAt: script.date + 600)
             change(&tokens)
-            if isStepUp {
-                let first = TokenRefreshResult(accessToken: "access-ada", subject: ada)
-                _ = script.send(.signIn(first, id, WaiterID(number: 8)))
-                _ = script.wrote()
-                _ = script.send(.stepUp(tokens, id, WaiterID(number: 9)))
-            } else {
-                _ = script.send(.signIn(tokens, id, WaiterID(number: 9)))
-            }
+            _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 9)))
             _ = script.wrote()
             _ = script.send(.serverDateNoted(script.date - 3_000))
             _ = script.pass(.seconds(601))
             return script.ask(2)
         }
-        #expect(ask() == ["2: ada g\(isStepUp ? 1 : 0)"])
+        #expect(ask() == ["2: ada g0"])
         let ended = ["2: noRefreshToken", "delete", "signedOut expired"]
         #expect(ask { $0.serverDate = $0.expiresAt.map { $0 - 600 } } == ended, "the response says when it was sent")
         #expect(ask { ($0.expiresAt, $0.expiresIn) = (nil, .seconds(600)) } == ended)

@@ -176,7 +176,7 @@ import Testing
         let instant = Instant(uptime: script.uptime, date: script.date)
         let actions = script.machine.handle(.wrote(version: script.lastWrite, .written(replaced: nil)), at: instant)
         let replacedAt = actions.compactMap { action -> Duration?? in
-            if case .respond(_, .token(let token)) = action { token.handout.replacedAt } else { nil }
+            if case .respond(_, .token(let token)) = action { token.issuance.replacedAt } else { nil }
         }
         #expect(replacedAt == [nil, script.uptime, nil, script.uptime])
     }

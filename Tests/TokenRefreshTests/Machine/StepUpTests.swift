@@ -55,6 +55,22 @@ import Testing
         #expect(stepUp(&out) == ["save new g0"])
     }
 
+    @Test(arguments: [nil, ""])
+    func `G32: a step-up without a refresh token is refused, and the session goes on as it was`(refreshToken: String?) {
+        var script = signedIn(as: ada)
+        let before = script.machine
+        #expect(stepUp(&script, refreshToken: refreshToken) == ["50: invalidTokens"])
+        #expect(script.machine == before)
+        let eve = TokenSubject(issuer: "https://issuer.example", id: "eve")
+        #expect(stepUp(&script, refreshToken: refreshToken, as: eve) == ["50: invalidTokens"])
+        #expect(script.machine == before)
+        _ = script.refused(1, generation: 0)
+        let call = script.call
+        #expect(stepUp(&script, refreshToken: refreshToken) == ["50: invalidTokens"])
+        #expect(script.respond(call: call) == ["save ada g1"])
+        #expect(script.wrote() == ["1: ada g1"], "a refresh under way goes on")
+    }
+
     @Test func `G32: tokens that no request can carry are refused, and the session stays`() {
         var script = signedIn(as: ada)
         let unusable = TokenRefreshResult(accessToken: "line\nfeed", subject: ada)
@@ -120,94 +136,6 @@ import Testing
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
         _ = stepUp(&script)
         #expect(script.machine.current?.bundle.session.rawValue == "new")
-    }
-
-    @Test func `G32: without a new refresh token the old one stays, and a refresh under way brings the next`() throws {
-        var script = signedIn(as: ada)
-        _ = script.refused(1, generation: 0)
-        let key = try #require(script.lastRequest?.idempotencyKey)
-        #expect(stepUp(&script, refreshToken: nil) == ["mark ada g1"], "its call may have spent the refresh token")
-        #expect(script.lastContent?.bundle?.refreshIntent?.idempotencyKey == key)
-        #expect(script.wrote() == ["1: ada g1", "50: done"])
-        #expect(script.respond() == ["save ada g2"])
-        _ = script.wrote()
-        let bundle = try #require(script.machine.current?.bundle)
-        #expect(bundle.accessToken == "access-high" && bundle.refreshToken == "refresh-ada-1")
-    }
-
-    @Test func `G32: who wants a refresh then waits for the one under way, for the deadline at most`() {
-        var script = signedIn(as: ada)
-        _ = script.refresh(1)
-        _ = stepUp(&script, refreshToken: nil)
-        let call = script.call
-        #expect(script.refresh(2) == [])
-        #expect(script.wrote() == ["50: done"])
-        _ = script.pass(.seconds(20))
-        #expect(script.refused(3, generation: 1) == [])
-        #expect(script.pass(.seconds(10)) == ["2: refreshUnavailable"])
-        #expect(script.respond(call: call) == ["save ada g2"])
-        #expect(script.wrote() == ["call g2"], "the access token is that of the step-up, which was refused")
-        #expect(script.lastRequest?.refreshToken == "refresh-ada-1")
-    }
-
-    @Test func `G25, G32: who has waited for a check before waits for it no longer than who came meanwhile`() throws {
-        var script = signedIn(isShared: true, as: ada)
-        _ = script.refresh(1)
-        _ = script.leased(reading: try #require(script.machine.current?.bundle))
-        _ = stepUp(&script, refreshToken: nil)
-        #expect(script.wrote() == ["50: done"])
-        var token = script.token(1)
-        token.handout.replacedAt = script.uptime
-        #expect(script.refused(2, TokenRefusal(of: token, endpoint: "GET /broken")) == ["check"])
-        _ = script.pass(.seconds(9.5))
-        #expect(script.refused(3, generation: 1) == [])
-        _ = script.pass(.seconds(0.5))
-        #expect(script.pass(.seconds(19)) == [])
-        #expect(script.pass(.seconds(1)) == ["2: refreshUnavailable"])
-        #expect(script.refused(4, generation: 1) == [])
-        #expect(script.pass(.seconds(9.5)) == ["3: refreshUnavailable"])
-        #expect(script.pass(.seconds(20.5)) == ["4: refreshUnavailable"])
-    }
-
-    @Test(arguments: [nil, Duration.seconds(30)])
-    func `G6, G32: if it brings nothing, they get a refresh of their own after the pause of the server`(
-        pause: Duration?
-    ) {
-        var script = signedIn(as: ada)
-        _ = script.refresh(1)
-        _ = stepUp(&script, refreshToken: nil)
-        let call = script.call
-        _ = script.wrote()
-        #expect(script.refresh(2) == [])
-        let error = TokenRefreshError(.unavailable, retryAfter: pause, status: 503)
-        #expect(script.respond(error, call: call) == [pause == nil ? "call g1" : "2: refreshUnavailable"])
-        _ = script.pass(pause ?? .zero)
-        if pause != nil { #expect(script.refresh(2) == ["call g1"]) }
-        #expect(script.respond() == ["save ada g2"])
-        #expect(script.wrote() == ["2: signed in ada"])
-    }
-
-    @Test func `G32: that next refresh token is not lost while the step-up is being stored`() throws {
-        var script = signedIn(as: ada)
-        _ = script.refused(1, generation: 0)
-        #expect(stepUp(&script, refreshToken: nil) == ["mark ada g1"])
-        let marked = script.lastWrite
-        #expect(script.respond() == [])
-        #expect(script.send(.wrote(version: marked, .written(replaced: nil))) == ["50: done", "save ada g2"])
-        #expect(script.wrote() == ["1: ada g2"])
-        #expect(script.machine.current?.bundle.refreshToken == "refresh-ada-1")
-    }
-
-    @Test func `G32: a key whose response was lost stays with a refresh token that stays`() throws {
-        var script = signedIn(as: ada)
-        _ = script.refresh(1)
-        let key = try #require(script.lastRequest?.idempotencyKey)
-        _ = script.respond(.unavailable)
-        _ = stepUp(&script, refreshToken: nil)
-        #expect(script.lastContent?.bundle?.refreshIntent?.idempotencyKey == key)
-        _ = script.pass(.seconds(60))
-        #expect(script.refresh(2) == ["call g1"])
-        #expect(script.lastRequest?.idempotencyKey == key)
     }
 
     @Test func `G32: what another process has refreshed meanwhile does not replace it`() throws {

@@ -2,9 +2,9 @@ import Testing
 
 @testable import TokenRefresh
 
-/// Each caller gets exactly one response: it waits at one station, and is taken out once.
+/// Each caller gets exactly one response: it waits in one queue, and is taken out once.
 @Suite struct WaitingRoomTests {
-    private let stations: [WaitingRoom.Station] = [
+    private let queues: [WaitingRoom.Queue] = [
         .load, .earlySignOut, .publication, .settle, .check, .nextCheck, .write(version: 1, isSignIn: true),
         .write(version: 1, isSignIn: false), .attempt, .pause,
     ]
@@ -15,41 +15,41 @@ import Testing
 
     private func numbers(_ waiters: [Waiter]) -> [Int] { waiters.map(\.id.number) }
 
-    /// A room with three callers at each station, who came in turns.
+    /// A room with three callers in each queue, who came in turns.
     private func full() -> WaitingRoom {
         var room = WaitingRoom()
-        for number in 0..<3 * stations.count { room.add(waiter(number), to: stations[number % stations.count]) }
+        for number in 0..<3 * queues.count { room.add(waiter(number), to: queues[number % queues.count]) }
         return room
     }
 
     @Test func `a caller that is taken out is not there any more`() {
-        for (index, station) in stations.enumerated() {
+        for (index, queue) in queues.enumerated() {
             var room = full()
-            let expected = (0..<3).map { index + $0 * stations.count }
-            #expect(numbers(room.take(station)) == expected, "in the order in which they came")
-            #expect(room.isEmpty(station))
-            #expect(room.take(station) == [])
+            let expected = (0..<3).map { index + $0 * queues.count }
+            #expect(numbers(room.take(queue)) == expected, "in the order in which they came")
+            #expect(room.isEmpty(queue))
+            #expect(room.take(queue) == [])
             #expect(expected.map { room.remove(WaiterID(number: $0)) } == [false, false, false])
-            for other in stations where other != station { #expect(room.take(other).count == 3) }
+            for other in queues where other != queue { #expect(room.take(other).count == 3) }
             #expect(room == WaitingRoom())
         }
     }
 
     @Test func `a caller that is removed is not taken out with the others`() {
-        for (index, station) in stations.enumerated() {
+        for (index, queue) in queues.enumerated() {
             var room = full()
-            for (count, number) in [index, index + stations.count, index + 2 * stations.count].enumerated() {
-                #expect(!room.isEmpty(station), "\(count) of three have left")
+            for (count, number) in [index, index + queues.count, index + 2 * queues.count].enumerated() {
+                #expect(!room.isEmpty(queue), "\(count) of three have left")
                 #expect((0..<2).map { _ in room.remove(WaiterID(number: number)) } == [true, false])
             }
-            #expect(room.isEmpty(station))
-            #expect(room.take(station) == [])
+            #expect(room.isEmpty(queue))
+            #expect(room.take(queue) == [])
         }
     }
 
-    @Test func `callers at several stations are taken out in the order in which they came`() {
+    @Test func `callers in several queues are taken out in the order in which they came`() {
         var room = full()
-        let expected = (0..<3).flatMap { round in [0, 8, 9].map { $0 + round * stations.count } }
+        let expected = (0..<3).flatMap { round in [0, 8, 9].map { $0 + round * queues.count } }
         #expect(numbers(room.take(.pause, .load, .attempt)) == expected)
         #expect(room.isEmpty(.pause) && room.isEmpty(.load) && room.isEmpty(.attempt) && !room.isEmpty(.check))
     }
@@ -78,7 +78,7 @@ import Testing
         #expect(room.takeWriters(upTo: 3).map(\.id.number) == [2])
     }
 
-    @Test func `callers that move wait at the other station only`() {
+    @Test func `callers that move wait in the other queue only`() {
         var room = full()
         room.move(from: .pause, to: .attempt)
         #expect(room.isEmpty(.pause))

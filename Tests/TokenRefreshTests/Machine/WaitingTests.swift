@@ -20,7 +20,7 @@ import Testing
         _ = script.finish()
         #expect(script.refused(2, generation: 1) == ["check"])
         _ = script.pass(.seconds(1))
-        let high = TokenRefreshResult(accessToken: "access-high", subject: ada)
+        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
         #expect(script.send(.stepUp(high, id, WaiterID(number: 3))) == ["save ada g2"])
         #expect(script.checked(.active(.stored("ada", 1))) == [])
         #expect(script.pass(.seconds(4)) == ["2: refreshUnavailable"])

@@ -94,17 +94,6 @@ final class Bench: Sendable {
         return (gate, requests)
     }
 
-    /// Starts requests whose token was refused, and a refresh whose response waits at a gate: the server has rotated.
-    func startLateRefresh(of token: SessionToken, requests count: Int) async throws -> (gate: Gate, requests: [Request])
-    {
-        let gate = Gate()
-        handler.enqueue(.rotateThenHold(at: gate))
-        let requests = refuse(token, times: count)
-        await gate.arrivals(atLeast: 1)
-        try await waiters(atLeast: count)
-        return (gate, requests)
-    }
-
     /// Starts ten requests whose token was refused, and a refresh whose save waits at a gate.
     func startSave(_ moment: StoreOperation.Moment) async throws -> (gate: Gate, requests: [Request]) {
         let gate = store.hold(.save, moment)

@@ -9,19 +9,6 @@ import Testing
 
 /// G7: a refresh belongs to no request.
 @Suite(.timeLimit(.minutes(10))) struct CancellationRaceTests {
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `G7: when all waiters are cancelled, the tokens are stored and used`(kind: Bench.StoreKind) async throws {
-        let (bench, token) = try await Bench.withToken(kind)
-        let (gate, requests) = try await bench.startLateRefresh(of: token, requests: 100)
-        for request in requests { request.cancel() }
-        #expect(await requests.outcomes() == Array(repeating: "cancelled", count: 100))
-        gate.open()
-        await bench.events.first("refreshed")
-        #expect(bench.store.base.bundle?.generation == 1)
-        #expect(try await bench.engine.token().name == "ada1 g1")
-        #expect(bench.handler.calls.count == 1 && bench.server.reuses == 0)
-    }
-
     @Test func `G7: a request of a cancelled task throws, and the refresh that it started is kept`() async throws {
         let (bench, token) = try await Bench.withToken()
         let start = Gate()

@@ -9,21 +9,6 @@ import Testing
 
 /// G8: a part that hangs delays the app up to its limit only.
 @Suite(.timeLimit(.minutes(10))) struct DeadlineRaceTests {
-    @Test func `G8: a lease that is never available fails the waiters at the deadline, and signs no user out`()
-        async throws
-    {
-        let (bench, token) = try await Bench.withToken(.shared)
-        let gate = bench.store.hold(.lease)
-        let requests = bench.refuse(token, times: 10)
-        await gate.arrivals(atLeast: 1)
-        try await bench.waiters(atLeast: 10)
-        bench.clock.advance(by: .seconds(30))
-        #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
-        gate.open()
-        bench.clock.advance(by: .seconds(60))
-        #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
-    }
-
     @Test func `G8: a handler that calls the engine from its cancellation does not deadlock`() async throws {
         let gate = Gate()
         let handler = InquisitiveHandler(gate: gate)
@@ -72,28 +57,6 @@ import Testing
         try await bench.engine.signOut()
         #expect(bench.events.count("revocationFailed") == 1)
         #expect(bench.engine.state == .signedOut(.byUser))
-        #expect(bench.store.base.bundle == nil)
-    }
-
-    @Test func `G11: a hung save delays requests, sign-ins and sign-outs for its deadline at most`() async throws {
-        let bench = try await Bench.signedIn()
-        let gate = bench.store.hold(.save)
-        let requests = bench.refuse(try await bench.engine.token(), times: 10)
-        await gate.arrivals(atLeast: 1)
-        bench.clock.advance(by: .seconds(10))
-        #expect(Set(await requests.outcomes()) == ["ada1 g1"])
-        let tokens = bench.server.signIn("bob")
-        let login = Task { [engine = bench.engine] in try await engine.signIn(tokens) }
-        try await until { bench.engine.core.withLock { $0.machine.current?.bundle.accessToken == tokens.accessToken } }
-        bench.clock.advance(by: .seconds(10))
-        try await login.value
-        #expect(await bench.ask().outcomes() == ["bob1 g0"])
-        let logout = Task { [engine = bench.engine] in try await engine.signOut() }
-        try await until { bench.engine.state == .signedOut(.byUser) }
-        bench.clock.advance(by: .seconds(10))
-        #expect(await code { try await logout.value } == "storeUnavailable")
-        gate.open()
-        try await until { bench.store.base.events.last == .delete }
         #expect(bench.store.base.bundle == nil)
     }
 }

@@ -59,21 +59,6 @@ import Testing
         #expect(await tokens() == [nil])
     }
 
-    @Test func `G18: threads that use one token do not all count references of one object`() async throws {
-        let bench = try await Bench.signedIn()
-        let shared = try #require(bench.engine.validToken)
-        let threads = (0..<8).map { _ in ThreadExecutor() }
-        defer { for thread in threads { thread.end() } }
-        var tokens: [SessionToken] = []
-        for thread in threads + threads {
-            _ = await withTaskExecutorPreference(thread) { bench.engine.validToken }
-            tokens.append(try #require(await withTaskExecutorPreference(thread) { bench.engine.validToken }))
-        }
-        #expect(tokens.allSatisfy { $0 == shared })
-        #expect((0..<8).allSatisfy { tokens[$0].isIssued(with: tokens[$0 + 8]) }, "a thread has one for long")
-        #expect(!tokens.allSatisfy { $0.isIssued(with: tokens[0]) })
-    }
-
     @Test(arguments: [StoreOperation.lease, .load, .record, .save, nil])
     func `G37: a request whose token is valid does not wait for the refresh in the background`(
         held: StoreOperation?
@@ -176,50 +161,5 @@ import Testing
         gate.open()
         disk.open()
         _ = try await (waiting + stuck).tokens()
-    }
-
-    @Test func `G3: in the ahead window requests do not wait for the refresh in the background`() async throws {
-        let bench = try await Bench.signedIn()
-        let gate = bench.handler.holdNext()
-        bench.passToAhead()
-        #expect(try await bench.ask(times: 1_000).tokens().allSatisfy { $0.name == "ada1 g0" })
-        await gate.arrivals(atLeast: 1)
-        #expect(try await bench.engine.token().name == "ada1 g0")
-        gate.open()
-        await bench.events.first("refreshed")
-        #expect(try await bench.engine.token().name == "ada1 g1")
-        #expect(bench.handler.calls.count == 1)
-    }
-
-    @Test func `G33: after a sleep of the device the refresh in the background waits for some seconds`() async throws {
-        let bench = try await Bench.signedIn()
-        bench.clock.advance(asleep: .seconds(86_400 - 20))
-        bench.clock.advance(by: .seconds(14))
-        #expect(try await bench.engine.token().name == "ada1 g0")
-        #expect(bench.engine.status.isRefreshing == false, "the sleep was noticed just now")
-        let gate = bench.handler.holdNext()
-        let urgent = Task { try await bench.engine.refresh() }
-        await gate.arrivals(atLeast: 1)
-        gate.open()
-        _ = try await urgent.value
-        #expect(bench.handler.calls.count == 1)
-    }
-
-    @Test(arguments: [-3.0, 3.0])
-    func `G19: a user who sets the clock by days, again and again, causes no refresh`(days: Double) async throws {
-        let bench = try await Bench.signedIn()
-        for _ in 0..<100 {
-            bench.clock.setDate(bench.clock.date + days * 86_400)
-            #expect(try await bench.engine.token().name == "ada1 g0")
-        }
-        #expect(bench.handler.calls.isEmpty)
-    }
-
-    @Test func `G22: without a refresh token there is an error at once, and no call`() async throws {
-        let bench = Bench()
-        try await bench.engine.signIn(.fixture(isRotated: false))
-        let token = try await bench.engine.token()
-        #expect(Set(await bench.refuse(token, times: 100).outcomes()) == ["noRefreshToken"])
-        #expect(bench.handler.calls.isEmpty && bench.engine.state == .signedIn(token.session))
     }
 }

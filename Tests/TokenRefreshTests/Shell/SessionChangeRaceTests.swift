@@ -86,9 +86,10 @@ import Testing
         try await bench.engine.signIn(login)
         let session = bench.engine.state
         let other = bench.other()
-        try await other.stepUp(TokenRefreshResult(accessToken: "access-high", subject: ada))
+        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
+        try await other.stepUp(high)
         #expect(other.state == session && bench.store.base.bundle?.accessToken == "access-high")
-        #expect(bench.store.base.bundle?.refreshToken == login.refreshToken)
+        #expect(bench.store.base.bundle?.refreshToken == "refresh-high")
         #expect(await other.settle())
         #expect(bench.revocation.revoked == [])
     }

@@ -32,32 +32,6 @@ import Testing
         #expect(bench.handler.calls.map(\.ordinal) == Array(0..<20))
         #expect(bench.handler.mostAtOnce == 1 && bench.server.reuses == 0)
     }
-
-    @Test func `G1: 1,000 requests that find the token expired, and as many that were refused, share one call`()
-        async throws
-    {
-        let (bench, token) = try await Bench.withToken()
-        bench.clock.advance(by: .seconds(86_400))
-        let gate = bench.handler.holdNext()
-        let requests = zip(bench.ask(times: 1_000), bench.refuse(token, times: 1_000)).flatMap { [$0, $1] }
-        try await bench.waiters(atLeast: 2_000)
-        gate.open()
-        #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
-        #expect(bench.handler.calls.count == 1)
-    }
-
-    @Test func `G2: a refusal while the new tokens are being stored waits for them, without another call`() async throws
-    {
-        let (bench, token) = try await Bench.withToken()
-        let gate = bench.store.hold(.save)
-        let first = bench.refuse(token)
-        await gate.arrivals(atLeast: 1)
-        let second = bench.refuse(token, times: 100)
-        try await bench.waiters(atLeast: 101)
-        gate.open()
-        #expect(try await (first + second).tokens().allSatisfy { $0.name == "ada1 g1" })
-        #expect(bench.handler.calls.count == 1)
-    }
 }
 
 /// The engine put through the races that other teams' code is put through.

@@ -47,15 +47,6 @@ import Testing
         #expect(bench.server.reuses == 0)
     }
 
-    @Test func `G11: a sign-in holds although the store fails, and is stored by a later retry`() async throws {
-        let bench = Bench()
-        bench.store.fail(.save, times: 1)
-        #expect(try await bench.signIn().name == "ada1 g0")
-        #expect(bench.store.base.bundle == nil)
-        await bench.clock.advance(by: .seconds(60), whenAsleep: 1)
-        try await until { bench.store.base.bundle?.token.name == "ada1 g0" }
-    }
-
     @Test func `G14: a store that cannot be read signs no user out, and is read again without a request`() async throws
     {
         let bench = Bench(holding: .fixture())
@@ -84,49 +75,6 @@ import Testing
             #expect(bench.engine.state == .unknown)
             #expect(bench.store.base.bundle == .fixture() && bench.store.calls(.delete) == 0)
         }
-    }
-
-    @Test func `G14: a store whose first read hangs fails requests after its deadline; its late result is used`()
-        async throws
-    {
-        let bench = Bench(holding: .fixture())
-        let gate = bench.store.hold(.load)
-        let requests = bench.ask(times: 10)
-        await gate.arrivals(atLeast: 1)
-        try await until { bench.engine.core.withLock { $0.waiters.count } == 10 }
-        bench.clock.advance(by: .seconds(10))
-        #expect(Set(await requests.outcomes()) == ["storeUnavailable"])
-        gate.open()
-        #expect(try await bench.engine.restore() == .signedIn(TokenBundle.fixture().session))
-    }
-
-    @Test func `G14: when the shared store cannot be read again before a refresh, there is no call and no ending`()
-        async throws
-    {
-        let (bench, token) = try await Bench.withToken(.shared)
-        let gate = bench.store.hold(.load)
-        bench.store.fail(.load)
-        let requests = bench.refuse(token, times: 100)
-        try await bench.waiters(atLeast: 100)
-        gate.open()
-        #expect(Set(await requests.outcomes()) == ["storeUnavailable"])
-        #expect(bench.handler.calls.isEmpty)
-        #expect(bench.engine.state == .signedIn(token.session))
-        bench.store.recover(.load)
-        bench.clock.advance(by: .seconds(60))
-        #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
-    }
-
-    @Test func `G14: tokens that cannot be deleted are reported, not used again, and deleted by a later retry`()
-        async throws
-    {
-        let bench = try await Bench.signedIn()
-        bench.store.fail(.delete, times: 1)
-        #expect(await code { try await bench.engine.signOut() } == "storeUnavailable")
-        #expect(bench.engine.state == .signedOut(.byUser))
-        #expect(await bench.ask().outcomes() == ["notSignedIn"])
-        await bench.clock.advance(by: .seconds(60), whenAsleep: 1)
-        try await until { bench.store.base.bundle == nil }
     }
 }
 

@@ -53,8 +53,7 @@ extension World {
         case ..<5:
             guard draws.chance(rates.userMoves) else { return nil }
             guard canStepUp(process), draws.chance(40) else { return signIn(process, &draws) }
-            let bringsRefreshToken = draws.chance(70) && plan.server.givesRefreshTokens
-            return Step(process, .stepUp(bringsRefreshToken: bringsRefreshToken), at: now + 1)
+            return Step(process, .stepUp, at: now + 1)
         case ..<8:
             guard draws.chance(rates.userMoves), processes[process].runs else { return nil }
             return Step(process, .signOut(draws.chance(70) ? .byUser : .application("account disabled")))
@@ -116,7 +115,6 @@ extension World {
             // The user opens the app again.
             if store.content.bundle != nil, draws.chance(40) { return Step(process, .crash) }
         }
-        if plan.hasAudiences, draws.chance(30) { return Step(process, .requestFile) }
         return Step(process, .request(endpoint: draws.pick(3)))
     }
 

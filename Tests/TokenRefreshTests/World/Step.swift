@@ -15,10 +15,9 @@ struct Step {
         // Its users and their requests.
         case signIn(user: String)
         /// The user of the session signs in again: with a refresh token, or without.
-        case stepUp(bringsRefreshToken: Bool)
+        case stepUp
         case signOut(SignOutReason)
         case request(endpoint: Int)
-        case requestFile
         case restore, refresh, settle
         /// The resource server accepts, or refuses, the token of a request.
         case serveRequest(Int), refuseRequest(Int)
@@ -94,10 +93,9 @@ extension World {
         case .resume: resume(process)
 
         case .signIn(let user): signIn(process, as: user)
-        case .stepUp(let bringsRefreshToken): stepUp(process, bringsRefreshToken: bringsRefreshToken)
+        case .stepUp: stepUp(process)
         case .signOut(let reason): signOut(process, as: reason)
         case .request(let endpoint): sendRequest(process, endpoint: endpoint)
-        case .requestFile: requestFile(process)
         case .restore: ask(process, for: .restore, .restore)
         case .refresh: ask(process, for: .refresh, .refresh)
         case .settle: ask(process, for: .settle, .settle)

@@ -24,15 +24,6 @@ extension World {
         }
     }
 
-    /// A request needs a token of another audience.
-    mutating func requestFile(_ process: Int) {
-        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .token, since: now, order: events)
-        request.audience = .files
-        request.session = processes[process].current?.bundle.session
-        processes[process].requests.append(request)
-        send(process, .requested(.audienceToken(.files), WaiterID(number: request.waiter)))
-    }
-
     /// Sends a request for something other than a token.
     mutating func ask(_ process: Int, for wanted: CallerRequest, _ kind: DeviceProcess.Request.Kind) {
         if case .refresh = kind { processes[process].retryAt = nil }
@@ -101,7 +92,8 @@ extension World {
 
     /// Whether the user of a session can step up: the session is known to be the user's, and does not end now.
     func canStepUp(_ process: Int) -> Bool {
-        guard processes[process].runs, let bundle = processes[process].current?.bundle else { return false }
+        guard plan.server.givesRefreshTokens, processes[process].runs, let bundle = processes[process].current?.bundle
+        else { return false }
         let mayEnd = processes[process].jobs.contains {
             if case .write(_, .tombstone) = $0.kind { true } else { false }
         }
@@ -110,7 +102,7 @@ extension World {
         return bundle.subject != nil && processes[process].published == .signedIn(bundle.session)
     }
 
-    mutating func stepUp(_ process: Int, bringsRefreshToken: Bool) {
+    mutating func stepUp(_ process: Int) {
         guard let session = processes[process].current?.bundle.session else { return }
         let family = Int(named: session.rawValue)
         let grant = server.stepUp(family, at: now)
@@ -124,22 +116,14 @@ extension World {
             mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
         noteReceipt(process, grant, since: now)
         var tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
-        tokens.refreshToken = bringsRefreshToken ? "r\(grant)" : nil
+        tokens.refreshToken = "r\(grant)"
         // An endpoint that has refused the tokens before has not seen these.
         (processes[process].notes.coolDowns, processes[process].notes.nextVerificationAt) = ([:], 0)
-        // What is refreshed with the token that stays descends from where that does.
-        if !bringsRefreshToken, let token = processes[process].newest?.refreshToken {
-            let root = server.grants[Int(named: token)].root
-            server.grants[grant].root = root
-            let isBesideAnother = server.grants.contains { $0.family == family && $0.root > root }
-            if isBesideAnother { rootsBesideStepUps.insert(root) }
-        } else {
-            for other in processes where other.isAlive && other.machine.value.unsavedContent != nil {
-                guard let newest = other.newest, newest.session == session, let token = newest.refreshToken else {
-                    continue
-                }
-                rootsBesideStepUps.insert(server.grants[Int(named: token)].root)
+        for other in processes where other.isAlive && other.machine.value.unsavedContent != nil {
+            guard let newest = other.newest, newest.session == session, let token = newest.refreshToken else {
+                continue
             }
+            rootsBesideStepUps.insert(server.grants[Int(named: token)].root)
         }
         send(process, .stepUp(tokens, session, WaiterID(number: request.waiter)))
     }

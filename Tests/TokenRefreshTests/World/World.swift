@@ -34,8 +34,7 @@ struct World {
     var unnotedEndings: Set<SessionID> = []
     /// When a user last signed out before a store was read: the journal notes it for all processes.
     var unreadSignOutAt: Int?
-    /// The sign-ins whose refresh tokens a step-up has left in use, beside one at the same time that has brought its
-    /// own.
+    /// The sign-ins whose tokens a process has not stored yet when the user steps up in one.
     var rootsBesideStepUps: Set<Int> = []
     /// The sign-ins whose tokens a write has failed to store, perhaps: newer ones may descend from them.
     var failedRoots: Set<Int> = []
@@ -47,8 +46,6 @@ struct World {
     var calls: [Call] = []
     /// The idempotency keys of the grants whose calls have returned nothing yet.
     var keys: [Int: String] = [:]
-    /// For which audience the first call with a key has asked.
-    var keyAudiences: [String: TokenAudience?] = [:]
     /// The first intent or call with a key, and its process.
     var firstCalls: [String: (at: Int, owner: ProcessIdentity)] = [:]
     /// Until when no process may call with a refresh token, as the store has said.
@@ -112,7 +109,7 @@ struct World {
         let settings = MachineSettings(
             policy: plan.policy, isShared: isShared,
             owner: perspective(of: number)?.view(owner: owner) ?? owner, tolerance: plan.tolerance,
-            hasJournal: plan.hasJournal, audiences: plan.hasAudiences ? [.files] : []
+            hasJournal: plan.hasJournal
         )
         let random = RandomSource.seeded(SplitMix64(seed: plan.seed &+ UInt64(incarnation)))
         let machine = RefreshStateMachine(settings: settings, random: random)
@@ -138,7 +135,6 @@ struct World {
     mutating func fail(_ law: Law, _ what: String, _ way: String = "") {
         let key = Violation.Key(law: law, way: way)
         guard violation == nil, scope.contains(key), found[key] == nil else { return }
-        if plan.hasAudiences, !plan.hasMirroredNames, law.isOfOneToken { return }
         let broken = Violation(key: key, what: way.isEmpty ? what : "\(what) \(way)")
         if scope.isSurvey { found[key] = broken } else { violation = broken }
         if isTraced { note("BROKEN \(law.rawValue): \(broken.what)") }
@@ -289,7 +285,6 @@ struct World {
             since: intent == true ? min(processes[process].notes.intentAt, now) : now,
             startBefore: startBefore.milliseconds
         )
-        call.audience = request.audience
         call.complained = processes[process].notes.complained
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
         calls.append(call)
@@ -307,7 +302,6 @@ struct World {
         (call.phase, call.hasSlept, call.wakes) = (.sent, false, 0)
         checkCall(call)
         keys[call.base.grant] = call.key
-        keyAudiences[call.key] = .some(call.audience)
         noteCall(process, call.key, since: call.since)
         calls[index] = call
     }

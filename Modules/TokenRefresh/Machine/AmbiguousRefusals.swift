@@ -3,7 +3,7 @@ import Foundation
 
 /// The ambiguous refusals in a row (G4). One may come from a gateway, such as that of a hotel; the same again, after a
 /// cool-down, comes from the server.
-struct Doubt: Hashable, Sendable {
+struct AmbiguousRefusals: Hashable, Sendable {
     /// How often a refusal must come that is not by the status which means *expired*.
     static let requiredCount = 3
     /// The shortest cool-down, whatever the policy says.
@@ -17,8 +17,8 @@ struct Doubt: Hashable, Sendable {
     private let last: Duration
     private let count: Int
 
-    init(_ error: TokenRefreshError, after doubt: Doubt?, at uptime: Duration) {
-        let earlier = doubt.flatMap { $0.isSame(as: error) ? $0 : nil }
+    init(_ error: TokenRefreshError, after refusals: AmbiguousRefusals?, at uptime: Duration) {
+        let earlier = refusals.flatMap { $0.isSame(as: error) ? $0 : nil }
         (status, serverCode, statusMeansExpired) = (error.status, error.serverCode, error.statusMeansExpired)
         since = earlier?.since ?? uptime
         last = uptime
@@ -44,7 +44,7 @@ struct Doubt: Hashable, Sendable {
         return statusMeansExpired || (count + 1 >= Self.requiredCount && uptime >= since + period)
     }
 
-    /// Whether a failure with no whole response leaves the doubt: the refusals of an account that the server does not
+    /// Whether they still count after a failure with no whole response: those of an account that the server does not
     /// name are counted for a long time.
     var outlivesLostResponses: Bool { !statusMeansExpired }
 

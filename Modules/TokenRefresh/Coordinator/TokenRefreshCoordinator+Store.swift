@@ -1,0 +1,135 @@
+import AuthInterface
+import ConcurrencyPrimitives
+
+/// The store: its lease, its reads and writes, and its changes.
+extension TokenRefreshCoordinator {
+    /// What the first read and each write wait for. The result is the failure of one whose turn does not come in time.
+    ///
+    /// In a store of this process: the engines that began work on it before this one. The store does not hold their
+    /// tokens yet, and what they write would replace what this one has written. A store that processes share needs no
+    /// such wait: the lease is held until the tokens are stored, and each write finds what it would replace. Its
+    /// changes must be reported first: one between a read and the opening of the stream would never be noticed.
+    private func turn(_ opening: Task<AsyncStream<Void>, Never>?) -> @Sendable () async -> TokenStoreError? {
+        if let opening {
+            return {
+                _ = await opening.value
+                return nil
+            }
+        }
+        let (place, engine, limit) = (place, ObjectIdentifier(self), policy.storeLimit / 2)
+        return {
+            guard await !EnginesAtWork.haveStored(at: place, before: engine, within: limit) else { return nil }
+            return TokenStoreError(.busy, reason: "an earlier engine of this process has not stored its tokens yet")
+        }
+    }
+
+    func read(_ purpose: ReadPurpose, in core: CoordinatorCore) {
+        let turn = purpose == .load ? turn(core.opening) : nil
+        Task.detached(priority: Self.priority) { [weak self, access, lease = core.newestLease] in
+            if let error = await turn?() {
+                self?.send(.read(purpose, .failure(error), ownerMayCall: false))
+                return
+            }
+            let result = await access.read()
+            let intent = (try? result.get())?.bundle?.refreshIntent
+            let ownerMayCall = intent.map { lease?.mayStillCall($0) ?? false } ?? false
+            self?.send(.read(purpose, result, ownerMayCall: ownerMayCall))
+        }
+    }
+
+    /// Waits for the lease within an activity. An activity that expires cancels the wait, also before it starts.
+    func lease(_ id: AttemptID) {
+        let limit = policy.deadline
+        Task.detached(priority: Self.priority) { [weak self, access, activity] in
+            let hasBegun = Race<Void>()
+            let wait = Task { [weak self] in
+                await hasBegun.value()
+                return await access.lease(waitingAtMost: limit) { [weak self] in self?.send(.leaseHeld($0)) }
+            }
+            let token = activity.begin("refresh of a shared session") { [weak self] in
+                wait.cancel()
+                self?.run { core, now in core.suspend(now) }
+            }
+            hasBegun.end(())
+            switch await wait.value {
+            case .success(let lease):
+                guard let lease else { return }
+                let held = HeldLease(lease: lease, activity: token, wait: wait)
+                guard let self else { return await held.release() }
+                self.hold(held, for: id)
+            case .failure(let error):
+                token.end()
+                self?.send(.leaseFailed(id, error))
+            }
+        }
+    }
+
+    /// Notifies the machine of a lease, and of an activity that expired before.
+    private func hold(_ lease: HeldLease, for id: AttemptID) {
+        run { core, now in
+            core.leases[id] = lease
+            let actions = core.machine.handle(.leased(id, identity: lease.lease.identity), at: now)
+            return lease.wait.isCancelled ? actions + core.suspend(now) : actions
+        }
+    }
+
+    func release(_ lease: HeldLease?) {
+        guard let lease else { return }
+        Task.detached(priority: Self.priority) { await lease.release() }
+    }
+
+    func write(_ version: Int, _ content: StoreContent, in core: CoordinatorCore) {
+        let turn = turn(core.opening)
+        Task.detached(priority: Self.priority) { [weak self, access] in
+            let error = await turn()
+            let outcome = if let error { WriteOutcome.failed(error) } else { await access.write(content) }
+            self?.send(.wrote(version: version, outcome))
+        }
+    }
+
+    /// The pauses between checks of a store that cannot report changes. They stay short: a sign-out elsewhere is
+    /// noticed within seconds (G5, G25).
+    static let polling = Backoff(base: .seconds(1), limit: .seconds(4), floor: .seconds(1))
+
+    /// Observes the changes of a shared store, from the first request on. A stream that has ended is opened again after
+    /// a pause, and the store is checked: its folder may be on a disk that was mounted since, or on a network.
+    func watchStore(in core: inout CoordinatorCore) {
+        guard core.watcher == nil, let shared = access.shared else { return }
+        let opening = Task.detached(priority: Self.priority) { shared.changes }
+        core.opening = opening
+        core.watcher = Task.detached(priority: Self.priority) { [weak self, clock] in
+            var start = clock.uptime
+            var changes = await opening.value
+            var endings = 0
+            while !Task.isCancelled {
+                let lasting = endings > 1 ? self?.wait(forWatchSince: start) : nil
+                for await _ in changes { self?.send(.storeChanged) }
+                lasting?.cancel()
+                endings = clock.uptime - start < Self.polling.limit ? endings + 1 : 1
+                // One stream ends where a disk is mounted; two in a row mean that the store cannot watch.
+                if endings > 1 { self?.watchChanged(isWatched: false) }
+                let pause = Self.polling.delay(afterFailures: endings)
+                guard (try? await clock.sleep(until: clock.uptime + pause)) != nil else { return }
+                start = clock.uptime
+                changes = shared.changes
+                self?.send(.storeChanged)
+            }
+        }
+    }
+
+    /// A stream that lasts shows that the store can report changes again.
+    private func wait(forWatchSince start: Duration) -> Task<Void, Never> {
+        Task.detached(priority: Self.priority) { [weak self, clock] in
+            guard (try? await clock.sleep(until: start + Self.polling.limit)) != nil else { return }
+            self?.watchChanged(isWatched: true)
+        }
+    }
+
+    private func watchChanged(isWatched: Bool) {
+        let isNew = core.withLock { core in
+            defer { core.isWatched = isWatched }
+            return core.isWatched != isWatched
+        }
+        if isNew, !isWatched { observer?(.storeNotWatched(pause: Self.polling.limit)) }
+    }
+}
