@@ -174,7 +174,7 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
 
 .PHONY: endurance
-endurance: setup-run $(PINS) ## Run S13, S14, S15, S20, S27 and traffic for long: make endurance MINUTES=60 KILL_EVERY=20 LIFETIMES=3600 ONLY=traffic
+endurance: setup-run $(PINS) ## Run S13, S14, S15, S20 and S27 for long: make endurance MINUTES=60 KILL_EVERY=20 LIFETIMES=3600 ONLY=S27
 	@.ci/build $(WORKSPACE) --product Endurance
 	@$(PROGRAMS)/Endurance --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
@@ -216,10 +216,6 @@ bench-debug: setup-bench $(PINS) ## Measure a debug build: make bench-debug ONLY
 .PHONY: bench-build
 bench-build: ## Measure how long builds take, and what the modules add to a program
 	@.ci/bench-build
-
-.PHONY: bench-endurance
-bench-endurance: ## Watch memory, descriptors, threads and tasks in mixed traffic: make bench-endurance MINUTES=60
-	@$(MAKE) --no-print-directory endurance ONLY=traffic
 
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs
