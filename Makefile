@@ -8,7 +8,7 @@ RUN_PACKAGES := libsqlite3-dev libturbojpeg0-dev libpng-dev
 PACKAGES_Storage := gnome-keyring dbus libsecret-1-0
 PACKAGES_PostgreSQLStorage := libpq-dev postgresql pgbouncer
 PACKAGES_Imaging := libturbojpeg0-dev libpng-dev
-PACKAGES_App := python3-venv zsh fish
+PACKAGES_App := python3-venv
 TEST_PACKAGES := $(sort $(RUN_PACKAGES) $(PACKAGES_App) $(PACKAGES_Storage) $(PACKAGES_PostgreSQLStorage))
 
 # The traits that modules need on Linux.
@@ -73,14 +73,6 @@ report: articles ## Write a page about the demonstration's requests: make report
 check-report: articles ## Check pages of --report in headless Chromium: structure, contrast, width, keyboard, hostile text
 	@.ci/setup chromium python3
 	@App/Tests/Report/run $(ARTICLES)
-
-MAN ?= .build/articles.1
-
-.PHONY: man
-man: articles ## Write the manual page of the command line: make man MAN=/usr/local/share/man/man1/articles.1
-	@mkdir -p "$(dir $(MAN))"
-	@$(ARTICLES) man >"$(MAN)"
-	@echo "$(MAN)"
 
 .PHONY: test
 test: test-root test-workspace test-doubles test-names ## Run all tests: modules, samples, examples, app

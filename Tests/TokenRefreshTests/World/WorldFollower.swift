@@ -103,7 +103,7 @@ struct WorldFollower {
     private mutating func show(_ content: StoredSession) {
         guard case .tombstone(let tombstone) = content else { return }
         wasShownEnding = true
-        if tombstone.reason != .moved { endings.insert(tombstone.session) }
+        endings.insert(tombstone.session)
     }
 
     private mutating func ask(_ world: Surroundings, _ held: Set<String>) -> String? {
