@@ -2,8 +2,6 @@ import Foundation
 import ProgramTesting
 import Testing
 
-@testable import articles
-
 /// The help of each command.
 @Suite struct HelpTests {
     /// A command, as ArgumentParser's `--experimental-dump-help` writes it.
@@ -39,15 +37,14 @@ import Testing
     private let home = Home()
 
     /// All commands, without the demo.
-    private static var commands: [Command] {
-        get throws {
-            let help = Data(ArticlesCommand._dumpHelp().utf8)
-            return try JSONDecoder().decode(Root.self, from: help).command.leaves.filter { $0.commandName != "demo" }
-        }
+    private func commands() async throws -> [Command] {
+        let help = try await home.run(["--experimental-dump-help"]).output
+        let root = try JSONDecoder().decode(Root.self, from: Data(help.utf8))
+        return root.command.leaves.filter { $0.commandName != "demo" }
     }
 
-    @Test func `each command and option has a help, and each command examples of its own name`() throws {
-        for command in try Self.commands {
+    @Test func `each command and option has a help, and each command examples of its own name`() async throws {
+        for command in try await commands() {
             #expect(command.abstract?.isEmpty == false, "\(command.fullName)")
             for argument in command.displayed {
                 #expect(argument.abstract?.isEmpty == false, "\(argument) of \(command.fullName)")
@@ -60,7 +57,7 @@ import Testing
     }
 
     @Test func `the flags of the connection are explained in one place`() async throws {
-        for command in try Self.commands {
+        for command in try await commands() {
             let help = try await home.run(
                 command.fullName.split(separator: " ").dropFirst().map(String.init) + ["--help"])
             #expect(help.status == 0 && help.output.contains("USAGE: \(command.fullName)"))
