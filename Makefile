@@ -8,7 +8,7 @@ RUN_PACKAGES := libsqlite3-dev libturbojpeg0-dev libpng-dev
 PACKAGES_Storage := gnome-keyring dbus libsecret-1-0
 PACKAGES_PostgreSQLStorage := libpq-dev postgresql pgbouncer
 PACKAGES_Imaging := libturbojpeg0-dev libpng-dev
-PACKAGES_App := python3-venv zsh fish
+PACKAGES_App := python3-venv
 TEST_PACKAGES := $(sort $(RUN_PACKAGES) $(PACKAGES_App) $(PACKAGES_Storage) $(PACKAGES_PostgreSQLStorage))
 
 # The traits that modules need on Linux.
@@ -73,14 +73,6 @@ report: articles ## Write a page about the demonstration's requests: make report
 check-report: articles ## Check pages of --report in headless Chromium: structure, contrast, width, keyboard, hostile text
 	@.ci/setup chromium python3
 	@App/Tests/Report/run $(ARTICLES)
-
-MAN ?= .build/articles.1
-
-.PHONY: man
-man: articles ## Write the manual page of the command line: make man MAN=/usr/local/share/man/man1/articles.1
-	@mkdir -p "$(dir $(MAN))"
-	@$(ARTICLES) man >"$(MAN)"
-	@echo "$(MAN)"
 
 .PHONY: test
 test: test-root test-workspace test-doubles test-names ## Run all tests: modules, samples, examples, app
@@ -174,7 +166,7 @@ torture-storage: setup-test ## Kill thousands of processes while they save, and 
 	TORTURE_KILLS=2000 TORTURE_PROCESSES=8 TORTURE_REFRESHES=1000 swift test --filter KilledProcessTests
 
 .PHONY: endurance
-endurance: setup-run $(PINS) ## Run S13, S14, S15, S20, S27 and traffic for long: make endurance MINUTES=60 KILL_EVERY=20 LIFETIMES=3600 ONLY=traffic
+endurance: setup-run $(PINS) ## Run S13, S14, S15, S20 and S27 for long: make endurance MINUTES=60 KILL_EVERY=20 LIFETIMES=3600 ONLY=S27
 	@.ci/build $(WORKSPACE) --product Endurance
 	@$(PROGRAMS)/Endurance --minutes $(MINUTES) --kill-every $(KILL_EVERY) \
 		$(if $(LIFETIMES),--lifetimes $(LIFETIMES)) $(if $(ONLY),--only $(ONLY)) \
@@ -216,10 +208,6 @@ bench-debug: setup-bench $(PINS) ## Measure a debug build: make bench-debug ONLY
 .PHONY: bench-build
 bench-build: ## Measure how long builds take, and what the modules add to a program
 	@.ci/bench-build
-
-.PHONY: bench-endurance
-bench-endurance: ## Watch memory, descriptors, threads and tasks in mixed traffic: make bench-endurance MINUTES=60
-	@$(MAKE) --no-print-directory endurance ONLY=traffic
 
 .PHONY: typecheck-apple
 typecheck-apple: ## Parse the code for Apple platforms, and typecheck it against stubs

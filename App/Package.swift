@@ -127,16 +127,16 @@ let tests: [Target] = [
         name: "ScenarioTests",
         dependencies: uses([
             "DevBackend", "articles", "Endurance", "ProgramTesting", "AuthInterface", "ConcurrencyPrimitives",
-            "AuthTesting", "ContractTesting", "TokenRefresh", "NetworkCore", "NetworkTransfers", "NetworkCaching",
-            "NetworkURLSession", "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage", "AsyncHTTPClient",
-            "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1",
+            "AuthTesting", "ContractTesting", "TokenRefresh", "NetworkCore", "NetworkURLSession",
+            "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage", "AsyncHTTPClient", "NIOConcurrencyHelpers",
+            "NIOCore", "NIOHTTP1",
         ])
     ),
     .testTarget(
         name: "CompositionTests",
         dependencies: uses([
             "Composition", "AuthInterface", "TokenRefresh", "NetworkCore", "NetworkCaching", "DataAPI", "OAuth2Flows",
-            "NIOCore", "NIOPosix", "NIOConcurrencyHelpers",
+            "NIOConcurrencyHelpers",
         ])
     ),
     .testTarget(

@@ -46,7 +46,8 @@ struct StoredVersionsTests: TemporaryStoreTests {
             .application("disabled")
         ),
         (
-            #"{"date":790000000.5,"moved":true,"reason":"application","session":"session-1","text":"moved"}"#, .moved
+            #"{"date":790000000.5,"moved":true,"reason":"application","session":"session-1","text":"moved"}"#,
+            .application("moved")
         ),
     ]
 
@@ -82,7 +83,7 @@ struct StoredVersionsTests: TemporaryStoreTests {
         let read = try FirstBuild.read(TokenEnvelope.encode(session))
         #expect(read.bundle == FirstBuild.Bundle.expected)
 
-        for reason in [SignOutReason.byUser, .expired(), .application("disabled"), .moved, .never] {
+        for reason in [SignOutReason.byUser, .expired(), .application("disabled"), .never] {
             let end = SessionTombstone(session: .one, reason: reason, date: .intent)
             let ended = try FirstBuild.read(TokenEnvelope.encode(.tombstone(end))).ended
             #expect(ended?.session == "session-1" && ended?.date == end.date.timeIntervalSinceReferenceDate)

@@ -70,7 +70,14 @@ public struct AppConfiguration: Sendable {
 
     /// Creates the journal of the session, in another place than its store (G30). `nil`: the session ends with the
     /// process.
-    public func makeJournal() -> (any SessionJournal)? { store.makeJournal(account: account) }
+    func makeJournal() -> (any SessionJournal)? { store.makeJournal(account: account) }
+
+    /// What the journal says of the stored session (G30); nothing where there is no journal.
+    ///
+    /// - Throws: `TokenStoreError`.
+    public func journalEntry() async throws -> SessionJournalEntry {
+        try await makeJournal()?.read() ?? SessionJournalEntry()
+    }
 
     /// Creates a cache for the responses of a session: on disk if the session is, unless another process uses it.
     public func makeCache() -> ResponseCache {

@@ -31,6 +31,11 @@ public struct AppGraph: Sendable {
     /// The articles.
     public let articles: ArticleService
 
+    /// The store, if other processes share it. `nil`: it is in memory.
+    public var sharedStore: (any SharedTokenStore)? {
+        configuration.store == .memory ? nil : store as? any SharedTokenStore
+    }
+
     private let coordinator: TokenRefreshCoordinator
     private let transport: any HTTPTransport
     private let cache: ResponseCache?
@@ -91,6 +96,24 @@ public struct AppGraph: Sendable {
             let network = cache.network(
                 of: session, configuration: unauthenticatedNetwork.configuration, policy: configuration.authentication)
             return ArticleService(network: network)
+        }
+    }
+
+    /// Whether the store reports the changes of other processes now: the stream of one that cannot ends at once.
+    public func storeReportsChanges() async -> Bool {
+        guard let changes = sharedStore?.changes else { return false }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in changes {}
+                return false
+            }
+            group.addTask {
+                try? await Task.sleep(for: .milliseconds(100))
+                return true
+            }
+            let isLasting = await group.next() ?? true
+            group.cancelAll()
+            return isLasting
         }
     }
 

@@ -2,18 +2,53 @@ import Foundation
 import ProgramTesting
 import Testing
 
-@testable import articles
-
 /// The help of each command.
 @Suite struct HelpTests {
-    private let home = Home()
+    /// A command, as ArgumentParser's `--experimental-dump-help` writes it.
+    private struct Command: Decodable {
+        struct Argument: Decodable {
+            struct Name: Decodable { let name: String }
 
-    private static var commands: [CommandHelp] {
-        get throws { try CommandHelp.program.leaves }
+            let names: [Name]?
+            let abstract: String?
+            let shouldDisplay: Bool
+        }
+
+        let commandName: String
+        let abstract: String?
+        let discussion: String?
+        let arguments: [Argument]?
+        let subcommands: [Command]?
+        let superCommands: [String]?
+
+        var fullName: String { ((superCommands ?? []) + [commandName]).joined(separator: " ") }
+
+        /// The commands below it that do something, at any depth.
+        var leaves: [Command] {
+            let below = (subcommands ?? []).filter { $0.commandName != "help" }
+            return below.isEmpty ? [self] : below.flatMap(\.leaves)
+        }
+
+        var displayed: [Argument] { (arguments ?? []).filter(\.shouldDisplay) }
     }
 
-    @Test func `each command has examples, and those of its own name`() throws {
-        for command in try Self.commands where command.commandName != "demo" {
+    private struct Root: Decodable { let command: Command }
+
+    private let home = Home()
+
+    /// All commands, without the demo.
+    private func commands() async throws -> [Command] {
+        let help = try await home.run(["--experimental-dump-help"]).output
+        let root = try JSONDecoder().decode(Root.self, from: Data(help.utf8))
+        return root.command.leaves.filter { $0.commandName != "demo" }
+    }
+
+    @Test func `each command and option has a help, and each command examples of its own name`() async throws {
+        for command in try await commands() {
+            #expect(command.abstract?.isEmpty == false, "\(command.fullName)")
+            for argument in command.displayed {
+                #expect(argument.abstract?.isEmpty == false, "\(argument) of \(command.fullName)")
+            }
             let examples = try #require(
                 (command.discussion ?? "").components(separatedBy: "Examples:\n").last, "\(command.fullName)")
             let name = command.commandName == "connection" ? "articles" : command.fullName
@@ -22,7 +57,7 @@ import Testing
     }
 
     @Test func `the flags of the connection are explained in one place`() async throws {
-        for command in try Self.commands where command.commandName != "demo" {
+        for command in try await commands() {
             let help = try await home.run(
                 command.fullName.split(separator: " ").dropFirst().map(String.init) + ["--help"])
             #expect(help.status == 0 && help.output.contains("USAGE: \(command.fullName)"))
@@ -34,7 +69,7 @@ import Testing
             #expect(help.output.contains("see 'articles help connection'") == (connects && !isTopic))
         }
         let topic = try await home.run(["help", "connection"])
-        #expect(topic.output.contains("--base-url <base-url>") && topic.output.contains("--trace"))
+        #expect(topic.output.contains("--base-url <base-url>") && topic.output.contains("LATCHKEY_BASE_URL"))
         #expect(try await home.run(["connection"]).output == topic.output)
     }
 

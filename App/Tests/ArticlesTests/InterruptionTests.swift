@@ -53,38 +53,6 @@ import Testing
         }
     }
 
-    @Test func `Ctrl-C ends a request in the archive as cancelled`() async throws {
-        try await home.withSignedIn { base, backend in
-            let har = home.location("a.har")
-            let gate = backend.hold("GET", "/articles")
-            let program = try await home.start(["list", "--har", har] + base, [:])
-            await gate.arrivals(1)
-            program.kill(SIGINT)
-            #expect(await program.result.signal == SIGINT)
-            gate.open()
-            let archive = try HTTPArchive(Data(contentsOf: URL(fileURLWithPath: har)))
-            #expect(archive.log.entries.map(\.response.status) == [0])
-            #expect(archive.log.entries.first?.comment?.contains("cancel") == true)
-        }
-    }
-
-    @Test(arguments: [Gate.Position.beforeHandler, .beforeResponse])
-    func `Ctrl-C in a guest's login says what has become of the guest`(_ position: Gate.Position) async throws {
-        try await DevBackend.withServer { backend in
-            let gate = backend.hold("POST", "/auth/guest/register", at: position)
-            let photo = try home.file("photo.jpg", Pictures.valid())
-            let program = try await home.start(
-                ["login", "guest", "--name", "Ada", "--photo", photo, "--base-url", "\(backend.baseURL)"], [:])
-            await gate.arrivals(1)
-            program.kill(SIGINT)
-            let run = await program.result
-            gate.open()
-            #expect(run.signal == SIGINT && run.output.isEmpty)
-            #expect(run.errors.contains("the server may have registered Ada"), "\(run.errors)")
-            #expect(!run.errors.contains("100 %"))
-        }
-    }
-
     @Test(arguments: ["bash", "zsh", "fish"])
     func `a completion script knows the commands`(_ shell: String) async throws {
         let run = try await home.run(["--generate-completion-script", shell])

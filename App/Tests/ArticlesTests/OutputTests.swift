@@ -68,23 +68,6 @@ import Testing
         #expect(text.fitted(to: 20).hasPrefix(text))
     }
 
-    @Test(arguments: [30, 60, 80, 200])
-    func `a line of the list is as wide as the terminal, and no wider`(_ width: Int) {
-        let rows = [
-            [
-                "7", "What a lighthouse keeper writes down, \(String(repeating: "at length, ", count: 30))", "Rosa",
-                "2026-11-23T08:00:00Z",
-            ],
-            ["12345", "늦게 도착한 편지들", "로사 린드크비스트 이 이름은 아주 길다", "2026-11-22T08:00:00Z"],
-        ]
-        let table = ArticleTable(rows, terminal: Terminal(isInteractive: true, width: width))
-        for line in [table.heading] + rows.map(table.line) { #expect(line.columns <= width, "\(line)") }
-        #expect(table.line(rows[0]).columns == width && table.line(rows[0]).hasSuffix("2026-11-23"))
-        #expect(table.heading.hasPrefix("ID     TITLE") && table.heading.contains("AUTHOR") == (width >= 60))
-        let colored = ArticleTable(rows, terminal: Terminal(isInteractive: true, hasColor: true, width: width))
-        #expect(colored.line(rows[0]).contains("\u{1B}[33m7"))
-    }
-
     @Test func `every failure is one line without the text of foreign errors`() {
         #expect(Failure("first\nsecond", .internalError).message == "first second")
         struct ForeignError: Error { let secret = "fixture-secret" }

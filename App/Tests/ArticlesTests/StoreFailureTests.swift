@@ -62,17 +62,6 @@ import Testing
         }
     }
 
-    @Test func `an unreachable server ends no session`() async throws {
-        try await withSignedIn { base, file, backend in
-            await backend.stop()
-            let list = try await home.run(["list"] + base)
-            #expect(list.status == 69)
-            let status = try await home.run(["status", "--json"] + base)
-            #expect(try status.object()["state"] as? String == "unverified")
-            #expect(FileManager.default.fileExists(atPath: file.path))
-        }
-    }
-
     @Test func `the status object contains the store's failure`() async throws {
         try await withSignedIn { base, file, _ in
             try FileHandle(forWritingTo: file).truncate(atOffset: 3)

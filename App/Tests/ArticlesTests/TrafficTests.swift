@@ -43,8 +43,7 @@ import Testing
             let missing = try await home.run(["show", "9999", "--trace"] + base)
             #expect(missing.status == 1)
             #expect(missing.errors.contains("GET articles/9999") && missing.errors.contains("404"))
-            let none = try await home.run(["session", "show", "--trace"] + base)
-            #expect(none.errors == "no requests\n")
+            #expect(try await Home().run(["logout", "--trace"]).errors == "no requests\n")
         }
     }
 
@@ -79,24 +78,6 @@ import Testing
             }
             #expect(try await home.run(["list", "--har", "a", "--report", "a"] + base).status == 64)
             #expect(backend.statistics.requests == requests)
-        }
-    }
-
-    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
-    func `a device is written to, and a full one is an error`() async throws {
-        try await withSignedIn { base, _, _ async throws in
-            #expect(try await home.run(["list", "--har", "/dev/null"] + base).status == 0)
-            #expect(try await home.run(["list", "--har", "/dev/full"] + base).status == 73)
-        }
-    }
-
-    @Test func `api --include prints the fields of an error response too`() async throws {
-        try await withSignedIn { base, _, backend in
-            let run = try await home.run(["api", "GET", "articles/9999", "--include"] + base)
-            #expect(run.status == 1 && run.output.hasPrefix("HTTP 404\n"))
-            let id = try #require(backend.journal.last?.requestID)
-            #expect(run.output.lowercased().contains("\nx-request-id: \(id)".lowercased()), "\(run.output)")
-            #expect(run.output.contains("\n\n{"))
         }
     }
 }

@@ -21,10 +21,6 @@ import Testing
         Waterfall(terminal: Terminal(isInteractive: false, width: width)).lines(for: spans)
     }
 
-    @Test func `without calls nothing is drawn`() {
-        #expect(picture([]).isEmpty)
-    }
-
     @Test func `a refused request waits for the refresh and is sent again`() {
         let spans = [
             call("articles/7", 0, (0, 50, 401), (100, 200, 200)),
@@ -106,16 +102,5 @@ import Testing
         #expect(rows.map(\.outcome).contains("200"))
         #expect(rows.map(\.outcome).contains("503"))
         #expect(Waterfall.Row(spans: spans, title: "").outcome == "200 ×14, 503 ×10")
-    }
-
-    @Test(arguments: [(20, 60), (60, 60), (120, 120), (900, 160)])
-    func `the picture is as wide as the terminal, within bounds`(_ asked: Int, _ got: Int) throws {
-        let lines = picture([call("articles", 0, (0, 10, 200))], width: asked)
-        #expect(lines.allSatisfy { $0.count <= got })
-        #expect(try #require(lines.last).count > got - 8)
-    }
-
-    @Test func `without color there is no escape sequence`() {
-        #expect(!picture([call("auth/refresh", 0, (0, 10, 200))]).joined().contains("\u{1B}"))
     }
 }

@@ -75,16 +75,6 @@ import Testing
         #expect(app.splash?.phase.error?.code == "storeUnavailable")
     }
 
-    @Test func `two tries of a launch make one call`() async throws {
-        let splash = try #require(app.splash)
-        let tries = [Task { await splash.launch() }, Task { await splash.launch() }]
-        await backend.launches.calls(atLeast: 1)
-        backend.session.set(.signedOut(.never))
-        backend.launches.respond(to: 0, with: .signedOut(.never))
-        for each in tries { await each.value }
-        #expect(backend.launches.requests.count == 1)
-    }
-
     @Test func `a launch whose task is cancelled shows no error`() async throws {
         let splash = try #require(app.splash)
         let launch = await backend.launches.called { await splash.launch() }

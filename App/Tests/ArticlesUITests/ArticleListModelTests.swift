@@ -87,30 +87,6 @@ import Testing
         #expect(list.phase == .loaded)
     }
 
-    @Test func `a list whose load is cancelled is as before`() async {
-        let load = await backend.pages.called { await list.load() }
-        load.cancel()
-        await load.value
-        #expect(list.phase == .idle)
-    }
-
-    @Test func `two loads of a list make one call`() async {
-        let loads = [Task { await list.load() }, Task { await list.load() }]
-        await backend.pages.calls(atLeast: 1)
-        backend.pages.respond(to: 0, with: .fixture(1...1))
-        for load in loads { await load.value }
-        #expect(backend.pages.requests.count == 1)
-    }
-
-    @Test func `two refreshes of a list make one call`() async {
-        await loaded(.fixture(1...1))
-        let refreshes = [Task { await list.refresh() }, Task { await list.refresh() }]
-        await backend.pages.calls(atLeast: 2)
-        backend.pages.respond(to: 1, with: .fixture(2...2))
-        for refresh in refreshes { await refresh.value }
-        #expect(backend.pages.requests.count == 2)
-    }
-
     @Test func `a page that was requested before a refresh does not come back after it`() async {
         await loaded(.fixture(1...2, next: "a"))
         backend.pages.ignoresCancellation = true
@@ -123,27 +99,6 @@ import Testing
         await more.value
         #expect(list.articles.map(\.id) == [.fixture(10), .fixture(11)])
         #expect(!list.isLoadingMore)
-    }
-
-    @Test func `a first page that arrives after that of a refresh is dropped`() async {
-        backend.pages.ignoresCancellation = true
-        let load = await backend.pages.called { await list.load() }
-        let refresh = await backend.pages.called { await list.refresh() }
-        backend.pages.respond(to: 1, with: .fixture(5...5))
-        await refresh.value
-        backend.pages.respond(to: 0, with: .fixture(1...1))
-        await load.value
-        #expect(list.articles.map(\.id) == [.fixture(5)])
-        #expect(list.phase == .loaded)
-    }
-
-    @Test func `a list that is closed shows no late page`() async {
-        backend.pages.ignoresCancellation = true
-        let load = await backend.pages.called { await list.load() }
-        list.close()
-        backend.pages.respond(to: 0, with: .fixture(1...1))
-        await load.value
-        #expect(list.articles.isEmpty)
     }
 }
 
@@ -201,15 +156,6 @@ import Testing
         await list.loadMore()
         #expect(list.moreError == nil)
         #expect(list.articles.count == 2)
-    }
-
-    @Test func `two requests for the next page make one call`() async {
-        await load(.fixture(1...1, next: "a"))
-        let taps = [Task { await list.loadMore() }, Task { await list.loadMore() }]
-        await backend.pages.calls(atLeast: 2)
-        backend.pages.respond(to: 1, with: .fixture(2...2, next: "b"))
-        for tap in taps { await tap.value }
-        #expect(backend.pages.requests.count == 2)
     }
 
     @Test func `the next page can be read after a refresh that failed, and the end of the list asks for it`() async {

@@ -58,35 +58,4 @@ import Testing
         await load.value
         #expect(model.article?.title == "Newer")
     }
-
-    @Test func `an error that arrives after a newer article is dropped`() async {
-        let model = model()
-        backend.reads.ignoresCancellation = true
-        let load = await backend.reads.called { await model.load() }
-        let refresh = await backend.reads.called { await model.refresh() }
-        backend.reads.respond(to: 1, with: .fixture(1))
-        await refresh.value
-        backend.reads.fail(0, with: ScreenError.offline)
-        await load.value
-        #expect(model.phase == .loaded)
-    }
-
-    @Test func `two loads of an article make one call`() async {
-        let model = model()
-        let loads = [Task { await model.load() }, Task { await model.load() }]
-        await backend.reads.calls(atLeast: 1)
-        backend.reads.respond(to: 0, with: .fixture(1))
-        for load in loads { await load.value }
-        #expect(backend.reads.requests.count == 1)
-    }
-
-    @Test func `an article that is closed shows no late response`() async {
-        let model = model(known: .fixture(1))
-        backend.reads.ignoresCancellation = true
-        let load = await backend.reads.called { await model.load() }
-        model.close()
-        backend.reads.respond(to: 0, with: .fixture(1))
-        await load.value
-        #expect(model.article == nil)
-    }
 }

@@ -101,17 +101,6 @@ import Testing
         #expect(backend.creations.requests.count == 1)
     }
 
-    @Test func `a response that arrives after the user has cancelled changes nothing`() async {
-        compose.draft = draft
-        backend.creations.ignoresCancellation = true
-        let submit = await backend.creations.called { await compose.submit() }
-        compose.cancel()
-        backend.creations.respond(to: 0, with: .fixture(9))
-        await submit.value
-        #expect(compose.draft == draft)
-        #expect(published.articles.isEmpty)
-    }
-
     @Test func `what is written while an article is published stays as another draft`() async {
         compose.draft = draft
         let submit = await backend.creations.called { await compose.submit() }

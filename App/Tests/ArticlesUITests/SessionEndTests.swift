@@ -198,19 +198,6 @@ import Testing
         #expect(app.main?.article(.fixture(1)).article == nil)
     }
 
-    @Test func `an article that is published for another account is not shown`() async throws {
-        let main = try await start()
-        backend.creations.ignoresCancellation = true
-        main.compose.draft = ArticleDraft(title: "Title", content: "Text")
-        let submit = await backend.creations.called { await main.compose.submit() }
-        backend.session.set(.signedIn(.second))
-        await until { app.main !== main }
-        backend.creations.respond(to: 0, with: .fixture(9))
-        await submit.value
-        #expect(app.main?.list.articles.isEmpty == true)
-        #expect(app.main?.compose.hasDraft == false)
-    }
-
     @Test func `a state that arrives late does not end the session after it`() async throws {
         let main = try await start()
         backend.session.setSilently(.signedOut(.expired()))

@@ -56,23 +56,6 @@ import Testing
         #expect(main.upgrade.phase == .loaded && main.user == kept)
     }
 
-    @Test func `an upgrade whose sheet is closed shows no error`() async throws {
-        let main = try await start()
-        backend.tokens.standing = .failure(CancellationError())
-        await main.upgrade.signIn(with: .apple)
-        #expect(main.upgrade.phase == .idle && backend.upgrades.requests.isEmpty)
-    }
-
-    @Test func `a response that arrives after an upgrade was cancelled changes nothing`() async throws {
-        let main = try await start()
-        backend.upgrades.ignoresCancellation = true
-        let tap = await backend.upgrades.called { await main.upgrade.signIn(with: .apple) }
-        main.upgrade.cancel()
-        backend.upgrades.respond(to: 0, with: kept)
-        await tap.value
-        #expect(main.upgrade.phase == .idle && main.user == .ada)
-    }
-
     @Test func `an upgrade whose session ends shows the login, and its error nowhere`() async throws {
         let main = try await start()
         backend.upgrades.standing = nil
@@ -95,16 +78,5 @@ import Testing
         await tap.value
         #expect(main.user == nil && app.main?.user != kept)
         #expect(app.main?.upgrade.phase == .idle)
-    }
-
-    @Test func `two taps on an upgrade make one call`() async throws {
-        let main = try await start()
-        let taps = [
-            Task { await main.upgrade.signIn(with: .apple) }, Task { await main.upgrade.signIn(with: .kakao) },
-        ]
-        await backend.upgrades.calls(atLeast: 1)
-        backend.upgrades.respond(to: 0, with: kept)
-        for tap in taps { await tap.value }
-        #expect(backend.upgrades.requests == [.apple])
     }
 }

@@ -85,31 +85,6 @@ import Testing
         #expect(responses.isEmpty)
     }
 
-    @Test func `a session that is moved out leaves nothing stored`() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        _ = try await read()
-        try await AppGraph(configuration, transport: ScriptedTransport()).moveSessionOut { _, _ in }
-        #expect(responses.isEmpty)
-    }
-
-    @Test func `G30: a session whose sign-out the store has not taken is ended, and not moved out`() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let id = try await read()
-        let journal = try #require(configuration.makeJournal())
-        try await journal.update { entry in
-            let signOut = PendingSignOut(sessions: [id], reason: .byUser, date: Date())
-            return SessionJournalEntry(seen: entry.seen, pending: [signOut])
-        }
-        let graph = AppGraph(configuration, transport: ScriptedTransport())
-        let error = await #expect(throws: AuthenticationError.self) {
-            try await graph.moveSessionOut { _, _ in Issue.record("its tokens were handed out") }
-        }
-        #expect(error?.code == .notSignedIn)
-        #expect(try await graph.store.load() == nil)
-        #expect(try await journal.read().pending == [])
-        try await graph.shutdown()
-    }
-
     @Test func `a second process keeps responses in memory, and each profile has a folder of its own`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let first = configuration.makeCache()

@@ -129,39 +129,6 @@ struct ProviderFlowTests {
         #expect(try await provider.accepts(tokens.accessToken))
     }
 
-    @Test func `both locations of the description are found`() async throws {
-        let provider = try await RunningProvider()
-        let server = try await provider.server()
-        #expect(server.issuer == provider.issuer.absoluteString)
-        #expect(server.codeChallengeMethods == ["S256"] && server.namesIssuerInResponses)
-        let openID = try await OAuth2Server.discover(
-            issuer: provider.issuer.appendingPathComponent("openid"), network: provider.network)
-        #expect(openID.tokenEndpoint == server.tokenEndpoint)
-    }
-
-    @Test func `the description of another issuer is refused`() async throws {
-        let provider = try await RunningProvider()
-        let issuer = provider.issuer.appendingPathComponent("elsewhere")
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await OAuth2Server.discover(issuer: issuer, network: provider.network)
-        }
-        #expect(error?.code == .mismatch)
-    }
-
-    @Test func `a server that supports only the plain challenge is refused before a page is opened`() async throws {
-        let provider = try await RunningProvider()
-        let server = try await OAuth2Server.discover(
-            issuer: provider.issuer.appendingPathComponent("plain"), network: provider.network)
-        let (coordinator, _) = session(try await provider.handler(.none))
-        let signIn = OAuth2CodeSignIn(
-            server: server, client: try provider.oauthClient(.none), network: provider.network)
-        let userAgent = LoopbackUserAgent { _ in Issue.record("a page was opened") }
-        let error = await #expect(throws: OAuth2SignInError.self) {
-            try await signIn.start(coordinator, with: userAgent)
-        }
-        #expect(error?.code == .unsupported)
-    }
-
     @Test func `the provider refuses a plain challenge`() async throws {
         let provider = try await RunningProvider()
         let browser = ScriptedBrowser(changingPage: { $0.set("code_challenge_method", "plain") })
@@ -178,19 +145,6 @@ struct ProviderFlowTests {
         #expect(error?.serverCode == "invalid_grant")
     }
 
-    @Test func `a user who denies is told apart from a failure`() async throws {
-        let provider = try await RunningProvider()
-        let error = try await refusal(provider, ScriptedBrowser(changingPage: { $0.set("decision", "deny") }))
-        #expect(error?.code == .denied)
-    }
-
-    @Test(arguments: ["https://other.example.com", nil])
-    func `a response with the wrong issuer or none is refused`(issuer: String?) async throws {
-        let provider = try await RunningProvider()
-        let error = try await refusal(provider, ScriptedBrowser(changingRedirect: { $0.set("iss", issuer) }))
-        #expect(error?.code == .mismatch)
-    }
-
     @Test(arguments: Authentication.allCases, ["ES256", "RS256"])
     func `a sign-in with openid returns the user, by a key of either algorithm`(
         authentication: Authentication, algorithm: String
@@ -205,21 +159,6 @@ struct ProviderFlowTests {
         #expect(coordinator.state.isSignedIn)
     }
 
-    @Test func `a provider that changes its key signs the next user in`() async throws {
-        let provider = try await RunningProvider()
-        let server = try await provider.server()
-        let client = try provider.oauthClient(.none)
-        let idTokens = IDTokenValidator(
-            server: server, client: client, network: provider.network, minimumPause: .zero)
-        for algorithm in ["ES256", "RS256", "ES256"] {
-            try await provider.changeKey(to: algorithm)
-            let (coordinator, _) = session(try await provider.handler(.none))
-            var signIn = try await provider.signIn(.none, scope: "openid resource")
-            signIn.idTokens = idTokens
-            #expect(try await signIn.start(coordinator, with: ScriptedBrowser().userAgent)?.subject == "user")
-        }
-    }
-
     @Test func `a reference to a pushed request is taken once`() async throws {
         let provider = try await RunningProvider()
         let (coordinator, _) = session(try await provider.handler(.key))
@@ -230,21 +169,6 @@ struct ProviderFlowTests {
             try await ScriptedBrowser.get(try #require(redirect))
         }
         try await provider.signIn(.key).start(coordinator, with: userAgent)
-        #expect(coordinator.state.isSignedIn)
-    }
-
-    /// The listener ignores it: any page that the browser shows can send such a request.
-    @Test func `a response with the wrong state does not sign in, and the right one after it does`() async throws {
-        let provider = try await RunningProvider()
-        let (coordinator, _) = session(try await provider.handler(.none))
-        let userAgent = LoopbackUserAgent(timeout: .seconds(60)) { page in
-            let forger = URLComponents(url: page, resolvingAgainstBaseURL: false)?.queryItems?
-                .first { $0.name == "redirect_uri" }?.value
-            let forged = try #require(URL(string: "\(forger ?? "")?code=forged&state=forged"))
-            _ = try? await ScriptedBrowser.get(forged)
-            try await ScriptedBrowser().open(page)
-        }
-        try await provider.signIn(.none).start(coordinator, with: userAgent)
         #expect(coordinator.state.isSignedIn)
     }
 }

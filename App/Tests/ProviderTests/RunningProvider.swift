@@ -93,8 +93,6 @@ final class RunningProvider: Sendable {
 struct ScriptedBrowser: Sendable {
     /// Changes the URL of the page, as an attacker or a wrong client would.
     var changingPage: @Sendable (inout URLComponents) -> Void = { _ in }
-    /// Changes the URL of the redirect.
-    var changingRedirect: @Sendable (inout URLComponents) -> Void = { _ in }
 
     var userAgent: LoopbackUserAgent {
         LoopbackUserAgent(timeout: .seconds(60)) { page in try await open(page) }
@@ -106,7 +104,7 @@ struct ScriptedBrowser: Sendable {
             throw ProviderProcess.Failure("the provider did not redirect: \(head.status)")
         }
         // What is no response to the page gets no response: the listener waits for the right one.
-        try await Self.get(changed(redirect, changingRedirect))
+        try await Self.get(redirect)
     }
 
     /// Not with Foundation's `data(from:)`: a task that is cancelled while that completes can block every session.

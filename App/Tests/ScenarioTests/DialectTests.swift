@@ -4,7 +4,6 @@ import DataAPI
 import DevBackend
 import Foundation
 import NetworkCore
-import NetworkTransfers
 import Storage
 import Testing
 import TokenRefresh
@@ -161,23 +160,6 @@ import TokenRefresh
         }
     }
 
-    @Test func `token fields: a refresh with the access token of another session is refused and spends nothing`()
-        async throws
-    {
-        try await TestApp.run({ $0.speak(.tokenFields) }) { app in
-            let ada = try #require(try await app.store.load())
-            try await app.signIn("bob")
-            let bob = try #require(try await app.store.load())
-            let refreshToken = try #require(bob.refreshToken)
-            for accessToken in [ada.accessToken, "x", nil] {
-                let call = Endpoint.refresh(refreshToken, accessToken: accessToken)
-                let error = await #expect(throws: NetworkError.self) { try await app.network.send(call) }
-                #expect(error?.status == 400)
-            }
-            #expect(try await app.session.refresh() == .signedIn(bob.session))
-        }
-    }
-
     @Test func `access tokens only: an expired token is a clear error, and no refresh is sent`() async throws {
         try await TestApp.run({ $0.speak(.accessTokensOnly) }) { app in
             #expect(await app.send(.articles()) == nil)
@@ -190,44 +172,13 @@ import TokenRefresh
         }
     }
 
-    @Test func `an upgraded guest keeps the user, the articles and the session`() async throws {
-        try await DevBackend.withServer { backend in
-            let app = TestApp(backend, TestApp.Setup(), store: MemoryTokenStore())
-            let guest = try await app.auth.registerGuest(name: "Ada", photo: Self.photo)
-            let articles = ArticleService(network: app.network)
-            let article = try await articles.create(ArticleDraft(title: "Hello", content: "World"))
-            let before = try await app.store.load()
-            let provider = backend.configuration.provider
-            let token = try provider.token(for: "kakao", subject: "ada-7", name: "Ada Lovelace")
-
-            #expect(try await app.auth.upgradeGuest(.kakao, token: token) == guest)
-            #expect(try await app.auth.upgradeGuest(.kakao, token: token) == guest, "the same call again")
-            #expect(try await app.store.load() == before, "the tokens stay")
-            #expect(try await articles.article(article.id).author?.id == guest.id)
-
-            // The account signs in on another device.
-            let other = TestApp(backend, TestApp.Setup(), store: MemoryTokenStore())
-            #expect(try await other.auth.socialLogin(.kakao, token: token).id == guest.id)
-
-            // Another guest cannot take the account, and a full account cannot take a second one.
-            let stranger = TestApp(backend, TestApp.Setup(), store: MemoryTokenStore())
-            try await stranger.auth.registerGuest(name: "Eve", photo: Self.photo)
-            let taken = await #expect(throws: NetworkError.self) {
-                try await stranger.auth.upgradeGuest(.kakao, token: token)
-            }
-            #expect(taken?.status == 409 && taken?.serverError?.code == "ACCOUNT_EXISTS")
-            let second = try provider.token(for: "apple", subject: "ada-8", name: "Ada")
-            let refused = await #expect(throws: NetworkError.self) {
-                try await app.auth.upgradeGuest(.apple, token: second)
-            }
-            #expect(refused?.status == 409 && refused?.serverError?.code == "NOT_A_GUEST")
-
-            // A 401 that is about the provider's token refreshes nothing.
+    @Test func `a 401 that is about the provider's token refreshes nothing and ends nothing`() async throws {
+        try await TestApp.run { app in
             let invalid = await #expect(throws: NetworkError.self) {
                 try await app.auth.upgradeGuest(.kakao, token: "not-a-token")
             }
             #expect(invalid?.status == 401 && invalid?.code == .unacceptableStatus)
-            #expect(backend.statistics.refreshes.received == 0)
+            #expect(app.backend.statistics.refreshes.received == 0)
             #expect(app.events.endings == [])
         }
     }

@@ -3,7 +3,6 @@ import AuthInterface
 import DataAPI
 import DevBackend
 import Foundation
-import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import NetworkCore
@@ -60,18 +59,6 @@ import TokenRefresh
         configuration.oauth2Client = DevBackend.OAuth2Client(id: "latchkey-dev", secret: secret)
         configuration.devicePollInterval = .seconds(1)
         try await DevBackend.withServer(configuration) { try await body(OAuth2App($0)) }
-    }
-
-    /// Someone who reads the responses that another user agent receives.
-    private struct Eavesdropper: OAuth2UserAgent {
-        let base: LoopbackUserAgent
-        let responses = NIOLockedValueBox<[URL]>([])
-
-        func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
-            let result = try await base.response(to: page)
-            responses.withLockedValue { $0.append(result.response) }
-            return result
-        }
     }
 
     /// Submits the form of a page as a browser does, and follows the redirect.
@@ -160,36 +147,6 @@ import TokenRefresh
         }
     }
 
-    @Test func `a sign-in in a browser ends in time, and at once when it is cancelled`() async throws {
-        try await Self.withApp { app in
-            let late = await #expect(throws: OAuth2SignInError.self) {
-                try await app.signIn(with: LoopbackUserAgent(timeout: .milliseconds(50)) { _ in })
-            }
-            #expect(late?.code == .expired)
-            let (shown, continuation) = AsyncStream<Void>.makeStream()
-            let task = Task { try await app.signIn(with: LoopbackUserAgent { _ in continuation.yield() }) }
-            for await _ in shown { break }
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
-        }
-    }
-
-    @Test func `a code that is exchanged twice ends the session that it has started`() async throws {
-        try await Self.withApp { app in
-            let eavesdropper = Eavesdropper(base: Self.user("name=Ada"))
-            try await app.signIn(with: eavesdropper)
-            let response = try #require(eavesdropper.responses.withLockedValue { $0.first })
-            let code = try #require(Self.item("code", of: response))
-            let client = app.backend.configuration.oauth2Client
-            let status = try await Self.submit(
-                app.server.tokenEndpoint,
-                "grant_type=authorization_code&code=\(code)&code_verifier=x&client_id=\(client.id)"
-                    + "&client_secret=\(client.secret ?? "")&redirect_uri=x")
-            #expect(status == 400)
-            await #expect(throws: NetworkError.self) { try await app.me() }
-        }
-    }
-
     @Test func `a device signs in with a code that the user enters elsewhere`() async throws {
         try await Self.withApp { app in
             let signIn = OAuth2DeviceSignIn(server: app.server, client: app.client, network: app.base)
@@ -203,18 +160,6 @@ import TokenRefresh
             #expect(try await app.me() == "Ada")
             try await app.backend.expireAccessTokens()
             #expect(try await app.me() == "Ada")
-        }
-    }
-
-    @Test func `a device whose user refuses is not signed in`() async throws {
-        try await Self.withApp { app in
-            let signIn = OAuth2DeviceSignIn(server: app.server, client: app.client, network: app.base)
-            let error = await #expect(throws: OAuth2SignInError.self) {
-                try await signIn.start(app.session) { code in
-                    try await Self.submit(code.verificationURI, "user_code=\(code.userCode)&decision=deny")
-                }
-            }
-            #expect(error?.code == .denied)
         }
     }
 }

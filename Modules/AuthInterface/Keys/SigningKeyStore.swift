@@ -26,7 +26,7 @@ public protocol SigningKeyStore: Sendable {
 /// Deletes the key to which the tokens of an ended session were bound.
 ///
 /// The engine calls it where its refresh handler conforms, after a sign-out, an ending, and a sign-in that replaces the
-/// session; not for a session that was moved. What fails leaves a key that no token needs.
+/// session. What fails leaves a key that no token needs.
 public protocol TokenBindingHandler: Sendable {
     /// Deletes a key. It may be deleted already, which is no error.
     ///

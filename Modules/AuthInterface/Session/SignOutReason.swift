@@ -17,9 +17,6 @@ public enum SignOutReason: Sendable {
     /// The application ended the session for another reason, such as "account disabled".
     case application(String)
 
-    /// The session was moved out of this store and continues elsewhere. Its tokens are not revoked.
-    case moved
-
     /// A session was there, and nothing that the store keeps says that it ended: its tokens have vanished (G30).
     /// Nothing was deleted or revoked: where the same tokens are there again, the user is signed in again. The sighting
     /// says where and when they were last seen; `nil`: not known.
@@ -41,9 +38,7 @@ extension SignOutReason: Hashable {
     /// Compares the kinds, and an application's reasons by their text.
     public static func == (first: SignOutReason, second: SignOutReason) -> Bool {
         switch (first, second) {
-        case (.never, .never), (.byUser, .byUser), (.expired, .expired), (.moved, .moved),
-            (.lost, .lost):
-            true
+        case (.never, .never), (.byUser, .byUser), (.expired, .expired), (.lost, .lost): true
         case (.application(let first), .application(let second)): first == second
         default: false
         }
@@ -56,8 +51,7 @@ extension SignOutReason: Hashable {
         case .byUser: hasher.combine(1)
         case .expired: hasher.combine(2)
         case .application(let text): hasher.combine(text)
-        case .moved: hasher.combine(3)
-        case .lost: hasher.combine(4)
+        case .lost: hasher.combine(3)
         }
     }
 }

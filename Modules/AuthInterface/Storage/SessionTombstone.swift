@@ -27,11 +27,11 @@ public struct SessionTombstone: Sendable, Hashable {
 
 extension SessionTombstone: Codable {
     private enum CodingKeys: String, CodingKey {
-        case session, reason, text, ending, date, moved, lost
+        case session, reason, text, ending, date, lost
     }
 
-    /// Decodes a tombstone. A reason that a later version has added is read as one of the application: the session has
-    /// ended in any case (G36).
+    /// Decodes a tombstone. A reason that a later version has added is read as one of the application, and so is the
+    /// reason `moved` of earlier versions: the session has ended in any case (G36).
     ///
     /// - Throws: `DecodingError` when a field is missing or invalid.
     public init(from decoder: any Decoder) throws {
@@ -43,10 +43,9 @@ extension SessionTombstone: Codable {
         case "byUser": reason = .byUser
         case "expired": reason = .expired(try fields.decodeIfPresent(SessionEnding.self, forKey: .ending) ?? .init())
         case "application":
-            let isMoved = try fields.decodeIfPresent(Bool.self, forKey: .moved) ?? false
             let text = try fields.decode(String.self, forKey: .text)
             let lost = try fields.decodeIfPresent(SessionSighting.self, forKey: .lost)
-            reason = isMoved ? .moved : lost.map { .lost($0) } ?? .application(text)
+            reason = lost.map { .lost($0) } ?? .application(text)
         case "never": reason = .never
         default: reason = .application(name)
         }
@@ -68,11 +67,6 @@ extension SessionTombstone: Codable {
         case .application(let text):
             try fields.encode("application", forKey: .reason)
             try fields.encode(text, forKey: .text)
-        case .moved:
-            // A version that does not know the reason reads an application's one, and ends the session too.
-            try fields.encode("application", forKey: .reason)
-            try fields.encode("moved", forKey: .text)
-            try fields.encode(true, forKey: .moved)
         case .lost(let sighting):
             // The end of a session whose key no longer exists. A version that does not know the reason reads an
             // application's one.

@@ -163,9 +163,6 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// overflows when the next one is counted. Where an `Int` has 32 bits, as on a watch, all it has.
     package static let generations = 0..<Int(clamping: Int64(1) << 48)
 
-    /// The tokens of a session that comes to its store at an instant.
-    package func signedIn(at date: Date) -> TokenBundle { changed { $0.signedInAt = date } }
-
     /// Whether another bundle is the same generation of the same login with the same tokens. Their intents
     /// may differ.
     ///

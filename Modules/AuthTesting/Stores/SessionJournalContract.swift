@@ -129,7 +129,7 @@ public enum SessionJournalContract {
         sparing.spared = [SessionID(rawValue: "third"), SessionID(rawValue: "fourth")]
         return [
             SessionJournalEntry(seen: seen, pending: [ending(.byUser), sparing]),
-            SessionJournalEntry(pending: [ending(.expired(details)), ending(.never), ending(.moved)]),
+            SessionJournalEntry(pending: [ending(.expired(details)), ending(.never)]),
             SessionJournalEntry(seen: SessionSighting(session: SessionID())),
         ]
     }()

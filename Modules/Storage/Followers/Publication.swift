@@ -29,7 +29,7 @@ struct Publication: Sendable {
         switch (content, found) {
         case (.empty, .tombstone): nil
         case (.active(let bundle), .tombstone(let ended))
-        where ended.session == bundle.session && ended.reason != .moved: nil
+        where ended.session == bundle.session: nil
         case (.active(let bundle), .active(let stored))
         where stored.session == bundle.session && stored.generation > bundle.generation: nil
         default: content == found ? nil : content

@@ -92,7 +92,7 @@ struct StoreAccess: Sendable {
         }
         let (found, isReplaced) = seen.withLock { $0 }
         guard isReplaced else { return content.outcome(leaving: found) }
-        return .written(replaced: found.bundle, moved: found.movedSession)
+        return .written(replaced: found.bundle)
     }
 
     /// Writes to a store that only this process uses.

@@ -54,11 +54,6 @@ struct FollowedHistory: Sendable {
         last = bundle.withoutTokens
     }
 
-    /// A session has ended. One that was moved out of its store may return to it.
-    mutating func recordEnding(_ tombstone: SessionTombstone) {
-        if tombstone.reason != .moved { recordEnding(of: tombstone.session) }
-    }
-
     /// A session has ended, or the end of the one that replaced it was seen.
     mutating func recordEnding(of session: SessionID) {
         guard !endings.contains(session) else { return }

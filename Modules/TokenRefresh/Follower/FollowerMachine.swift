@@ -222,7 +222,7 @@ struct FollowerMachine: Sendable {
     /// The owner has ended a session. The end of one that was not followed counts if it came after the one that is.
     private mutating func end(_ tombstone: SessionTombstone) {
         let isKnown = history.hasEnded(tombstone.session)
-        history.recordEnding(tombstone)
+        history.recordEnding(of: tombstone.session)
         switch state {
         case .unknown:
             // A tombstone that is too old counts as nothing, for a process that starts.

@@ -81,8 +81,6 @@ extension ActiveSession {
     mutating func superseded(by found: StoredSession, storing new: Renewal?) {
         switch found {
         case .tombstone(let tombstone):
-            // A session that was moved continues elsewhere: a revocation would end it there.
-            if tombstone.reason == .moved { return conclude(.ends(.moved, revoking: nil, inStore: true)) }
             return conclude(.ends(tombstone.reason, revoking: newestBundle, inStore: true))
         case .active(let stored) where stored.session != bundle.session:
             return conclude(.isReplaced(by: stored))

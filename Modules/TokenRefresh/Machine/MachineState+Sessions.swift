@@ -46,8 +46,7 @@ extension MachineState {
     }
 
     /// G34: a key belongs to one session. It is released once the end is stored, or the store has failed, as its tokens
-    /// are revoked: without its key, a process that starts meanwhile would find the session lost. One that was moved
-    /// goes on elsewhere.
+    /// are revoked: without its key, a process that starts meanwhile would find the session lost.
     private mutating func releaseKeys(of ended: ActiveSession) {
         for binding in [ended.newestBundle.binding].compactMap(\.self) + ended.formerBindings {
             guard context.store.isBehind else {
@@ -115,11 +114,6 @@ extension MachineState {
         }
     }
 
-    /// Whether the session was moved, and no other one is signed in: its tokens are used elsewhere.
-    private var isMoved: Bool {
-        if case .signedOut(.moved) = state { true } else { false }
-    }
-
     /// G5: the one place where a session ends.
     mutating func end(_ reason: SignOutReason, revoking revoked: TokenBundle?, inStore: Bool) {
         guard case .signedIn(let session) = state else { return }
@@ -138,7 +132,7 @@ extension MachineState {
         let ended = session
         failWaiters()
         finish(reason)
-        if reason != .moved { releaseKeys(of: ended) }
+        releaseKeys(of: ended)
         if let revoked { revokeOnceWritten(revoked) }
     }
 
@@ -159,8 +153,8 @@ extension MachineState {
         if case .signedIn(let session) = state { ended = session }
         use(stored: found, after: ended?.sighting)
         if let ended {
-            // Who has replaced the session has released its key, unless it was moved. That of a step-up which is not
-            // stored is known to this process only.
+            // The process that has replaced the session has released its key. That of a step-up which is not stored is
+            // known to this process only.
             if !ended.formerBindings.isEmpty { releaseKey(ended.newestBundle.binding, unlessOf: found) }
             // No other process has seen them (G9).
             if ended.isUnsaved { revokeOnceWritten(ended.newestBundle) }
@@ -273,7 +267,7 @@ extension MachineState {
         context.stopLimits(of: id)
         context.emit(.report(.responseDropped(session: base.session)))
         guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
-            new != base.refreshToken, !isMoved
+            new != base.refreshToken
         else { return }
         revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.moment.serverClock, context.now))
     }

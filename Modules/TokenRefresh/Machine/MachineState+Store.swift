@@ -14,9 +14,8 @@ extension MachineState {
         modifySession { $0.invalidateRead() }
         storeFailure = failure
         if let failure { context.emit(.report(.storeFailed(failure))) }
-        if let content, case .written(let removed?, _) = outcome { revokeRemoved(removed, by: content) }
+        if let content, case .written(let removed?) = outcome { revokeRemoved(removed, by: content) }
         if !context.store.isBehind { revoked = [:] }
-        if let moved = outcome.moved { revocable.removeAll { $0.session == moved } }
         modifySession { $0.wrote(version, content, outcome) }
         activate(version)
         revokeWritten(upTo: version, beside: outcome.found)

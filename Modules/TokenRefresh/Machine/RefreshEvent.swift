@@ -61,23 +61,14 @@ enum ReadPurpose: Hashable, Sendable {
 
 /// How a write to the store ended.
 enum WriteOutcome: Hashable, Sendable {
-    /// The content is stored. `replaced` is the bundle before it; `moved`, the session that had left the store.
-    case written(replaced: TokenBundle?, moved: SessionID? = nil)
+    /// The content is stored. `replaced` is the bundle before it.
+    case written(replaced: TokenBundle?)
     /// The store holds content that the write must not replace, and is unchanged.
     case superseded(by: StoredSession)
     case failed(TokenStoreError)
 
     /// The tokens that the write has found, and left.
     var found: TokenBundle? { if case .superseded(.active(let bundle)) = self { bundle } else { nil } }
-
-    /// The session that the write has found moved: it goes on elsewhere.
-    var moved: SessionID? {
-        switch self {
-        case .written(_, let moved): moved
-        case .superseded(let found): found.movedSession
-        case .failed: nil
-        }
-    }
 }
 
 /// A timer of the machine. One that fires for something that has ended is ignored.

@@ -87,13 +87,11 @@ enum EndScope: Hashable, Sendable {
 
 extension StoreContent {
     /// The outcome of a write that left the stored content unchanged. A sign-out that finds nothing to remove counts as
-    /// successful. One that finds the session moved must not revoke its tokens, and one that finds another session must
-    /// revoke them beside it.
+    /// successful. One that finds another session must revoke its tokens beside it.
     func outcome(leaving found: StoredSession) -> WriteOutcome {
         switch (self, found) {
         case (.bundle, _), (.tombstone(_, _, of: .rejected), _): .superseded(by: found)
         case (.tombstone, .active): .superseded(by: found)
-        case (.tombstone, .tombstone(let tombstone)) where tombstone.reason == .moved: .superseded(by: found)
         case (.tombstone, _): .written(replaced: nil)
         }
     }
@@ -235,11 +233,6 @@ extension Date {
 }
 
 extension StoredSession {
-    /// The session that has left the store for another place.
-    var movedSession: SessionID? {
-        if case .tombstone(let tombstone) = self, tombstone.reason == .moved { tombstone.session } else { nil }
-    }
-
     /// The content that counts when a process starts: a tombstone that is too old counts as empty. A process that is in
     /// the session follows it at any age.
     func current(at date: Date) -> StoredSession {

@@ -17,7 +17,7 @@ struct ChecksumTests {
         let sessions: [StoredSession] = [
             .active(.complete), .empty,
             .tombstone(SessionTombstone(session: SessionID(), reason: .expired(ending), date: Date())),
-            .tombstone(SessionTombstone(session: SessionID(), reason: .moved, date: Date())),
+            .tombstone(SessionTombstone(session: SessionID(), reason: .application("disabled"), date: Date())),
             .tombstone(SessionTombstone(session: SessionID(), reason: .lost(nil), date: Date())),
         ]
         for session in sessions {

@@ -50,7 +50,7 @@ import Testing
         #expect(try folder.permissions == "700" && place.file.permissions == "600")
     }
 
-    @Test(arguments: [SignOutReason.byUser, .expired(), .application("disabled"), .moved])
+    @Test(arguments: [SignOutReason.byUser, .expired(), .application("disabled")])
     func `G29, G35: the owner's ending removes the token from the file, and its reason stays`(reason: SignOutReason)
         async throws
     {
@@ -163,7 +163,6 @@ import Testing
         #expect(replacement(new, over: old.withoutRefreshToken) == new.withoutRefreshToken)
         #expect(replacement(new, over: new.withoutRefreshToken) == nil)
         #expect(replacement(new, over: tombstone()) == nil)
-        #expect(replacement(new, over: tombstone(.moved)) == new.withoutRefreshToken)
         #expect(replacement(tombstone(), over: new.withoutRefreshToken) == tombstone())
         #expect(replacement(.empty, over: tombstone()) == nil)
         #expect(replacement(.empty, over: new.withoutRefreshToken) == .empty)

@@ -76,7 +76,7 @@ import Testing
         #expect(script.give(script.bundle("bob", 0, begun: 30)) == ["signed in bob"])
     }
 
-    @Test(arguments: [SignOutReason.byUser, .expired(), .application("disabled"), .moved])
+    @Test(arguments: [SignOutReason.byUser, .expired(), .application("disabled")])
     func `G29: the owner's ending is the follower's, once, with its reason`(reason: SignOutReason) {
         var script = FollowerScript.following()
         #expect(script.read(script.ended("ada", reason)) == [SessionState.signedOut(reason).text])
@@ -110,12 +110,6 @@ import Testing
         var script = FollowerScript.following()
         _ = script.give(script.bundle("bob", 0, begun: 100_000_000))
         #expect(script.give(script.ended("zoe", at: 40)) == ["signedOut byUser"])
-    }
-
-    @Test func `A session that was moved out of its store may return to it`() {
-        var script = FollowerScript.following()
-        _ = script.read(script.ended("ada", .moved))
-        #expect(script.read(.active(script.bundle("ada", 0))) == ["signed in ada"])
     }
 
     @Test func `A later ending replaces the reason of an earlier one, and a late one does not`() {

@@ -57,7 +57,6 @@ extension SessionState {
         case .signedOut(.byUser): "signedOut byUser"
         case .signedOut(.expired): "signedOut expired"
         case .signedOut(.application(let text)): "signedOut \(text)"
-        case .signedOut(.moved): "signedOut moved"
         case .signedOut(.lost): "signedOut lost"
         }
     }

@@ -113,30 +113,6 @@ import Testing
         #expect(texts.contains("signedOut expired") && texts.contains("revoke ada g1"))
     }
 
-    @Test func `a session that was moved ends without a revocation`() {
-        let moved = StoredSession.moved("ada")
-        var script = MachineScript.signedIn(isShared: true)
-        #expect(script.changed(to: moved) == ["signedOut moved"])
-
-        script = MachineScript.calling()
-        _ = script.respond()
-        #expect(script.wrote(.superseded(by: moved)) == ["1: sessionEnded", "signedOut moved", "release"])
-    }
-
-    @Test func `a sign-out that finds its session moved revokes nothing`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.signOut(1)
-        #expect(script.lastContent?.outcome(leaving: .moved("ada")).isSuperseded == true)
-        #expect(script.wrote(.superseded(by: .moved("ada"))) == ["1: done"])
-    }
-
-    @Test func `a late response of a session that was moved is not revoked`() throws {
-        var script = MachineScript.calling()
-        let call = try #require(script.call)
-        #expect(script.changed(to: .moved("ada")) == ["1: sessionEnded", "signedOut moved", "release"])
-        #expect(script.respond(call: call) == [])
-    }
-
     @Test func `G9: a refresh token that a late response leaves unchanged is not revoked a second time`() throws {
         var script = MachineScript.refreshing()
         let call = try #require(script.call)
@@ -271,17 +247,5 @@ import Testing
         _ = script.send(.requested(.restore, WaiterID(number: 1)))
         _ = script.journalRead()
         #expect(script.loaded(.success(.empty)).first == "signedOut \(reason)")
-    }
-}
-
-extension StoredSession {
-    fileprivate static func moved(_ user: String) -> StoredSession {
-        .tombstone(SessionTombstone(session: SessionID(rawValue: user), reason: .moved, date: Date()))
-    }
-}
-
-extension WriteOutcome {
-    fileprivate var isSuperseded: Bool {
-        if case .superseded = self { true } else { false }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// What engines, moves and registries release, and what they leave alone.
+/// What engines and registries release, and what they leave alone.
 @Suite(.timeLimit(.minutes(10))) struct ReleaseTests {
     /// A shared store that counts the releases of its lease, and notes when no one watches it any more.
     private final class WatchedStore: OneLeaseStore {
@@ -53,23 +53,6 @@ import Testing
             try await until { store.isWatched }
         }
         await store.watchEnds.pass()
-    }
-
-    @Test func `A session stays where the lease of its move was lost meanwhile`() async throws {
-        let error = await #expect(throws: TokenStoreError.self) {
-            try await store.moveOut { _, _ in store.held.lost.withLock { $0 = true } }
-        }
-        #expect(error?.code == .busy)
-        #expect(store.base.bundle != nil)
-        #expect(store.held.releases == 1)
-    }
-
-    @Test func `A move that fails releases its lease before it throws`() async throws {
-        await #expect(throws: CancellationError.self) {
-            try await store.moveOut { _, _ in throw CancellationError() }
-        }
-        #expect(store.held.releases == 1)
-        #expect(store.base.bundle != nil)
     }
 
     @Test func `An account that was used again outlives those that were used before`() async throws {

@@ -102,15 +102,6 @@ import Testing
         #expect(store.bundle == nil)
     }
 
-    @Test func `G9: a sign-in over a session that was moved says which one goes on elsewhere`() async throws {
-        let ada = SessionID(rawValue: "ada")
-        let store = RecordingTokenStore(holding: .stored("ada", 3))
-        try await store.moveOut { _, _ in }
-        let predecessor = StoreContent.Predecessor.begunBefore(Date(), replacing: [ada])
-        let outcome = await access(store).write(.bundle(.stored("bob", 0), over: predecessor))
-        #expect(outcome == .written(replaced: nil, moved: ada))
-    }
-
     @Test func `G9: a sign-out that was not read empties a store of one process, and says what it held`() async {
         let base = RecordingTokenStore(holding: .stored("ada", 3))
         let store = OwnTokenStore(base: base)

@@ -67,11 +67,6 @@ extension World {
             return Step(process, isNear ? .announceSuspension : .suspend)
         case ..<14: return draws.chance(rates.cuts) && canCutLease ? Step(process, .cutLease) : nil
         case ..<18: return storeCondition(process, &draws)
-        case ..<19:
-            guard draws.chance(rates.moves), isShared, store.lease == nil, store.condition == .works,
-                let bundle = store.content.bundle, bundle.refreshIntent == nil
-            else { return nil }
-            return Step(process, .moveSession(bundle.session))
         default: return serverCondition(&draws).map { Step(process, $0) }
         }
     }

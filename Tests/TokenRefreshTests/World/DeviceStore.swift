@@ -79,8 +79,7 @@ struct DeviceStore {
             return (wanted.outcome(leaving: stored), nil)
         }
         if !isLost(wanted) { replace(by: new) }
-        let replaced = try? found.get()
-        return (.written(replaced: replaced?.bundle, moved: replaced?.movedSession), new)
+        return (.written(replaced: (try? found.get())?.bundle), new)
     }
 
     /// Whether a faulty store drops what it says to have stored.

@@ -60,8 +60,6 @@ struct Step {
         case emptyStore
         /// The store is copied, or replaced by the copy.
         case backUp
-        /// The session leaves the store, and goes on elsewhere.
-        case moveSession(SessionID)
         case stopServer, refuseEverything, expireTokens, revoke(family: Int), recoverServers
     }
 
@@ -132,7 +130,6 @@ extension World {
         case .setJournal(let condition): journal.condition = condition
         case .emptyStore: emptyStore()
         case .backUp: backUp()
-        case .moveSession(let session): move(session, &draws)
         case .stopServer: isServerDown = true
         case .refuseEverything: refusesEverything = true
         case .expireTokens: server.expiredBefore = now

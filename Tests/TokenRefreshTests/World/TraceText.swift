@@ -47,7 +47,7 @@ extension StoreContent {
 extension WriteOutcome {
     var traceText: String {
         switch self {
-        case .written(let replaced, _): "written over \(replaced?.traceText ?? "nothing")"
+        case .written(let replaced): "written over \(replaced?.traceText ?? "nothing")"
         case .superseded(let found): "superseded by \(found.traceText)"
         case .failed(let error): "failed: \(error.code)"
         }

@@ -122,7 +122,7 @@ extension World {
     mutating func checkRevocations(_ process: Int) {
         for family in processes[process].mustRevoke.sorted() {
             let left = server.families[family]
-            guard left.end != .moved, !left.isDamaged else { continue }
+            guard !left.isDamaged else { continue }
             fail(.mustRevoke, "p\(process + 1) has not revoked \(left.user)\(family)")
         }
     }

@@ -117,16 +117,6 @@ extension World {
         case .empty: break
         }
     }
-
-    /// The session leaves the store, and goes on elsewhere.
-    mutating func move(_ session: SessionID, _ draws: inout RandomDraws) {
-        let end = SessionTombstone(session: session, reason: .moved, date: instant.date)
-        store.content = .tombstone(end)
-        server.noteEnding(end)
-        for other in 0..<processes.count where !draws.chance(plan.rates.lostReports) {
-            processes[other].hasReport = true
-        }
-    }
 }
 
 /// Processes start, are killed, stop for a while, and lose their leases.

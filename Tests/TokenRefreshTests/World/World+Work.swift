@@ -118,7 +118,7 @@ extension World {
             noteFailure(.unavailable, on: call, isCurrent: isCurrent)
         case .success(let tokens):
             let new = tokens.refreshToken.map { !$0.isEmpty && $0 != call.base.refreshToken } ?? false
-            if !isCurrent, new, processes[process].published != .signedOut(.moved) { noteRevocable(process, session) }
+            if !isCurrent, new { noteRevocable(process, session) }
             if isCurrent, new { processes[process].notes.spent.insert(call.token) }
             guard tokens.accessToken.fitsHeaderField else { break }
             let isNew = processes[process].notes.received?.grant != Int(named: tokens.accessToken)

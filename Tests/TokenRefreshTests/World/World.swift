@@ -346,12 +346,6 @@ struct World {
         checkSubject(bundle, process, "revokes")
         checkRevocation(of: bundle, process, before)
         processes[process].mustRevoke.remove(family)
-        // A later sign-in replaces what shows that the session was moved.
-        if case .tombstone(let end) = store.content, end.session == bundle.session, end.reason == .moved,
-            !before.isStoreFailure, !server.families[family].isDamaged
-        {
-            fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue), which was moved")
-        }
         if besideAnother, !plan.server.revokesAlone { return }
         // Another process that is in the session would report the revocation as an expiry.
         if isShared, store.content.bundle?.session == bundle.session, !before.isStoreFailure,

@@ -38,10 +38,8 @@ struct WorldFollower {
     private var waiters: [WaiterID: Int] = [:]
     private var number = 0
 
-    /// The endings that the follower was shown, but for sessions that were moved.
+    /// The sessions whose endings the follower was shown.
     private var endings: Set<SessionID> = []
-    /// Whether it was shown any ending, a moved session included.
-    private var wasShownEnding = false
     /// The tokens that it had last.
     private var last: TokenBundle?
     private var hasFollowed = false
@@ -101,9 +99,7 @@ struct WorldFollower {
     }
 
     private mutating func show(_ content: StoredSession) {
-        guard case .tombstone(let tombstone) = content else { return }
-        wasShownEnding = true
-        if tombstone.reason != .moved { endings.insert(tombstone.session) }
+        if case .tombstone(let tombstone) = content { endings.insert(tombstone.session) }
     }
 
     private mutating func ask(_ world: Surroundings, _ held: Set<String>) -> String? {
@@ -139,7 +135,7 @@ struct WorldFollower {
         switch machine.published {
         case .unknown: return nil
         case .signedOut(.never): return hasFollowed ? "a follower forgets that there was a session" : nil
-        case .signedOut: return wasShownEnding ? nil : "a follower ends a session that its owner has not ended"
+        case .signedOut: return endings.isEmpty ? "a follower ends a session that its owner has not ended" : nil
         case .signedIn(let session):
             hasFollowed = true
             guard let tokens = machine.current else { return "a follower is signed in without tokens" }

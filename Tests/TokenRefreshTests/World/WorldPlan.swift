@@ -77,8 +77,6 @@ final class WorldPlan: Sendable {
         var staleReads = 0
         /// The store is replaced by a copy of itself from earlier.
         var backups = 0
-        /// The session is moved out of the store, by a tool that holds the lease.
-        var moves = 0
     }
 
     let isShared: Bool
@@ -127,8 +125,7 @@ final class WorldPlan: Sendable {
             lostReports: draws.of([0, 30, 100]),
             misreports: draws.of([0, 0, 5, 30]),
             staleReads: draws.of([0, 0, 20]),
-            backups: draws.of([0, 0, 0, 10]),
-            moves: draws.of([0, 0, 0, 10])
+            backups: draws.of([0, 0, 0, 10])
         )
         policy = Self.policy(&draws)
         showsEmptyTokens = draws.chance(50)

@@ -2,7 +2,7 @@ package import AuthInterface
 package import DataAPI
 package import Foundation
 
-/// What the screens need from the application. Each member is a protocol, so that tests and previews use doubles.
+/// What the screens need from the application. Each member is a protocol, so that tests use doubles.
 package struct ScreenServices: Sendable {
     package var session: any SessionControl
     package var account: any AccountReading

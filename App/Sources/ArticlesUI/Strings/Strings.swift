@@ -62,7 +62,6 @@ package struct Strings: Sendable {
         case .never: nil
         case .byUser: self(.signedOutByUser)
         case .application(let text): self(.endedByApplication, ["reason": text])
-        case .moved: self(.sessionEnded)
         case .lost: self(.sessionLost)
         case .expired(let ending):
             [.endedByServer, Phrase(ending: ending)].compactMap(\.self).map { self($0) }.joined(separator: " ")

@@ -90,18 +90,4 @@ extension EnvironmentValues {
     /// The texts of the screens.
     @Entry package var strings = Strings.current
 }
-
-#Preview("Signed in") {
-    AppView(AppModel(services: PreviewServices.services(.signedIn)))
-}
-
-#Preview("Signed out, Korean") {
-    AppView(AppModel(services: PreviewServices.services(.signedOut)))
-        .environment(\.strings, Strings(.korean))
-}
-
-#Preview("No network, large text") {
-    AppView(AppModel(services: PreviewServices.services(.offline)))
-        .environment(\.dynamicTypeSize, .accessibility3)
-}
 #endif

@@ -63,8 +63,4 @@ private struct GuestSection: View {
         }
     }
 }
-
-#Preview {
-    AppView(AppModel(services: PreviewServices.services(.signedOut)))
-}
 #endif

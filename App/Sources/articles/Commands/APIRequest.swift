@@ -53,19 +53,12 @@ struct APIRequest {
     /// Names and values written as `name=value`.
     ///
     /// - Throws: `ValidationError`.
-    static func pairs(_ texts: [String]) throws -> [(name: String, value: String)] {
+    static func fields(_ texts: [String]) throws -> [(name: String, value: FieldValue)] {
         try texts.map { text in
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, !parts[0].isEmpty else { throw ValidationError("--field must be name=value") }
-            return (parts[0], parts[1])
+            return (parts[0], FieldValue(parts[1]))
         }
-    }
-
-    /// The fields of a request.
-    ///
-    /// - Throws: `ValidationError`, and ``Failure`` for a file that cannot be read.
-    static func fields(_ texts: [String], raw: [String]) throws -> [(name: String, value: FieldValue)] {
-        try pairs(texts).map { ($0.name, try FieldValue($0.value)) } + pairs(raw).map { ($0.name, .text($0.value)) }
     }
 
     /// The URL with a query item, in place of the items of that name.
@@ -90,16 +83,6 @@ struct APIRequest {
         endpoint.settings.headers = headers
         return endpoint
     }
-
-    /// The position of the next page, as the articles API sends it.
-    static func nextCursor(in body: Data) -> String? {
-        struct Page: Decodable { let nextCursor: String? }
-        struct Envelope: Decodable { let data: Page }
-        let decoder = JSONDecoder()
-        let page =
-            (try? decoder.decode(Envelope.self, from: body))?.data ?? (try? decoder.decode(Page.self, from: body))
-        return page?.nextCursor
-    }
 }
 
 /// The value of a field of `articles api`, as JSON.
@@ -109,15 +92,12 @@ enum FieldValue: Encodable, Hashable {
     case boolean(Bool)
     case null
 
-    /// Reads a value: a literal of JSON, `@FILE`, or text.
-    ///
-    /// - Throws: ``Failure`` for a file that cannot be read.
-    init(_ text: String) throws {
+    /// Reads a value: a literal of JSON, or text.
+    init(_ text: String) {
         switch text {
         case "true": self = .boolean(true)
         case "false": self = .boolean(false)
         case "null": self = .null
-        case _ where text.hasPrefix("@"): self = .text(try InputFile(String(text.dropFirst())).text())
         // A number in another form, such as 007, is text.
         case _ where Int(text).map(String.init) == text: self = Int(text).map { .number($0) } ?? .text(text)
         default: self = .text(text)

@@ -10,11 +10,10 @@ struct ArticlesCommand: AsyncParsableCommand {
             $XDG_CONFIG_HOME/articles/config.json. Profiles in that file have servers and sessions of their own: see \
             'articles profile --help'.
 
-            An access token in \(EnvironmentToken.variable), or in the file that \(EnvironmentToken.fileVariable) names, \
-            is used in place of the stored session. It is not stored and not refreshed.
+            An access token in \(EnvironmentToken.variable) is used in place of the stored session. It is not stored \
+            and not refreshed.
 
-            Completions for bash, zsh or fish: articles --generate-completion-script SHELL. The manual page: \
-            articles man.
+            Completions for bash, zsh or fish: articles --generate-completion-script SHELL.
 
             Exit status: 0 success; 1 refused by the server, or a claim of the demo does not hold; 64 usage error; \
             65 unusable photo or input; 66 missing file; 69 the server cannot be reached; 70 internal error; 73 the \
@@ -25,8 +24,8 @@ struct ArticlesCommand: AsyncParsableCommand {
         subcommands: [
             DemoCommand.self, ServeCommand.self, LoginCommand.self, ListCommand.self, ShowCommand.self,
             CreateCommand.self, EditCommand.self, DeleteCommand.self, WatchCommand.self, PhotoCommand.self,
-            StatusCommand.self, LogoutCommand.self, SessionCommand.self, ProfileCommand.self, APICommand.self,
-            WebCommand.self, DoctorCommand.self, ManCommand.self,
+            StatusCommand.self, LogoutCommand.self, ProfileCommand.self, APICommand.self,
+            WebCommand.self, DoctorCommand.self,
         ],
         groupedSubcommands: [CommandGroup(name: "Help Topics", subcommands: [ConnectionCommand.self])]
     )

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Composition
 import Foundation
 
 /// The flags of ``ConnectionOptions``, which the help of each other command names in one line.
@@ -7,8 +8,9 @@ struct ConnectionCommand: ParsableCommand {
         commandName: "connection",
         abstract: "Explain the flags of every command that talks to a server.",
         discussion: """
-            Each flag is also an environment variable and a key of the configuration file: see 'articles man'. A flag \
-            comes first, then the variable, then the key.
+            Each flag is also an environment variable and a key of the configuration file: --base-url is \
+            \(Setting.baseURL.variable) and "base-url". A flag comes first, then the variable, then the key. The profile \
+            is \(Setting.profile.variable); the client's secret has no flag; LATCHKEY_CONFIG names another file.
             """,
         examples: [
             "articles list --profile staging",

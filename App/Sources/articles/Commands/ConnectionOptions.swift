@@ -64,25 +64,18 @@ struct ConnectionOptions: ParsableArguments {
     ///   - handlesSignals: Whether the body ends on SIGINT and SIGTERM. Otherwise they end it and the process, after
     ///     what was recorded is written.
     ///   - keepsResponses: Whether responses are kept, for this run and the next one.
-    ///   - remark: What a user who interrupts the body is told; nil for nothing.
     ///   - body: Does the work of the command.
     /// - Throws: `ConfigurationError`, and what the body throws.
     func withGraph(
-        handlesSignals: Bool = false, keepsResponses: Bool = false,
-        sayingWhenInterrupted remark: (@Sendable () -> String?)? = nil,
-        _ body: (AppGraph) async throws -> Void
+        handlesSignals: Bool = false, keepsResponses: Bool = false, _ body: (AppGraph) async throws -> Void
     ) async throws {
         let token = try EnvironmentToken()
         var configuration = try configuration()
         if token != nil { configuration.store = .memory }
         let recording = try traffic.start()
         let transport = PlatformTransport()
-        let isTrapped = (recording.isActive || remark != nil) && !handlesSignals
-        let interruption = isTrapped ? Interruption.current : nil
-        let conclude = { @Sendable [url = configuration.baseURL] in
-            if let remark = remark?() { Console(isJSON: false).note(remark) }
-            try? Self.finish(recording, url)
-        }
+        let interruption = recording.isActive && !handlesSignals ? Interruption.current : nil
+        let conclude = { @Sendable [url = configuration.baseURL] in _ = try? Self.finish(recording, url) }
         await interruption?.trap(conclude)
         let graph = AppGraph(
             configuration, transport: recording.transport(transport),
@@ -129,7 +122,7 @@ struct ConnectionOptions: ParsableArguments {
     /// The names of the command that runs. Its other arguments may be secrets.
     static var command: String {
         let words = CommandLine.arguments.dropFirst()
-        let count = ["login", "session", "profile"].contains(words.first) ? 2 : 1
+        let count = ["login", "profile"].contains(words.first) ? 2 : 1
         return words.prefix(count).joined(separator: " ")
     }
 

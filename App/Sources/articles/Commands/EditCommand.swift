@@ -1,8 +1,6 @@
 import ArgumentParser
 import Composition
 import DataAPI
-import Foundation
-import NetworkCore
 
 struct EditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -30,7 +28,7 @@ struct EditCommand: AsyncParsableCommand {
         let text = body == "-" ? try InputFile("-").text() : body
         try await connection.withGraph { graph in
             let changes = ArticleChanges(title: title, content: text)
-            try output.console.print(try await graph.network.send(.update(article.id, changes)))
+            try await output.console.print(graph.articles.update(article.id, changes))
         }
     }
 }
@@ -46,7 +44,7 @@ struct DeleteCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await connection.withGraph { graph in
-            try await graph.network.send(.delete(article.id))
+            try await graph.articles.delete(article.id)
             output.console.print("deleted article \(article.id.description.onOneLine)")
             try output.console.printObject(["deleted": article.id.rawValue])
         }

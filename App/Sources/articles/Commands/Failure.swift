@@ -68,7 +68,7 @@ struct Failure: Error {
             self.init("not signed in; \(signIn)", .notSignedIn)
         case .sessionEnded where EnvironmentToken.isSet, .noRefreshToken where EnvironmentToken.isSet:
             self.init(
-                "the server does not accept the token in \(EnvironmentToken.source ?? ""); set a valid one, or unset it",
+                "the server does not accept the token in \(EnvironmentToken.variable); set a valid one, or unset it",
                 .notSignedIn)
         case .sessionEnded, .noRefreshToken:
             self.init("the session has ended; \(signIn)", .notSignedIn)

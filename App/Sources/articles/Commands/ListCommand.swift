@@ -4,6 +4,9 @@ import DataAPI
 import Foundation
 
 struct ListCommand: AsyncParsableCommand {
+    /// The most pages that are requested.
+    private static let maximumPages = 10_000
+
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List articles, newest first.",
         discussion: "On a terminal it is a table, elsewhere lines with tabs.",
@@ -35,15 +38,15 @@ struct ListCommand: AsyncParsableCommand {
             repeat {
                 // The page size avoids a request for articles beyond the limit.
                 let page = try await graph.articles.page(after: next, limit: min(wanted - articles.count, 50))
-                Self.print(page.items, on: console, withHeading: articles.isEmpty)
+                Self.print(page.items, on: console)
                 articles += page.items
                 guard !Console.outputHasFailed else { break }
                 next = page.nextCursor
                 guard next == nil || seen.insert(next).inserted else {
                     throw Failure("the server's pages lead in a circle; stopped after \(seen.count) pages", .refused)
                 }
-                guard seen.count <= APICommand.maximumPages else {
-                    throw Failure("the server's pages do not end; stopped after \(APICommand.maximumPages)", .refused)
+                guard seen.count <= Self.maximumPages else {
+                    throw Failure("the server's pages do not end; stopped after \(Self.maximumPages)", .refused)
                 }
             } while next != nil && articles.count < wanted
             if articles.isEmpty { console.note("no articles; create one with 'articles create'") }
@@ -58,14 +61,15 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     /// Prints the identifier, the title, the author and the date of each article.
-    private static func print(_ articles: [Article], on console: Console, withHeading: Bool) {
-        let rows = articles.map { article in
+    private static func print(_ articles: [Article], on console: Console) {
+        let titleWidth = max(20, console.terminal.width - 38)
+        for article in articles {
             let date = article.createdAt?.formatted(.iso8601) ?? ""
-            return [article.id.description, article.title, article.author?.name ?? "", date].map(\.onOneLine)
+            console.printRow([article.id.description, article.title, article.author?.name ?? "", date]) { cells in
+                let facts = console.terminal.faint("\(cells[2].fitted(to: 18))  \(cells[3].prefix(10))")
+                return "\(cells[0].fitted(to: 6))\(cells[1].fitted(to: titleWidth))  \(facts)"
+            }
         }
-        let table = ArticleTable(rows, terminal: console.terminal)
-        if withHeading, !rows.isEmpty, console.terminal.isTerminal { console.print(table.heading) }
-        for row in rows { console.printRow(row, aligned: table.line) }
     }
 
     /// A list as `--json` prints one. Without a cursor it is complete.

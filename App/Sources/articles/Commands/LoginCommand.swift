@@ -5,7 +5,6 @@ import DataAPI
 import DevBackend
 import Foundation
 import Imaging
-import NIOConcurrencyHelpers
 
 struct LoginCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -126,8 +125,7 @@ struct LoginGuestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let registration = Registration(name)
-        try await connection.withGraph(sayingWhenInterrupted: { registration.remark }) { graph in
+        try await connection.withGraph { graph in
             let console = output.console
             let login = LoginCommand.Flow(graph: graph, console: console, options: session)
             try await login.checkStore()
@@ -135,38 +133,10 @@ struct LoginGuestCommand: AsyncParsableCommand {
             console.note("photo fitted: \(photo.size), \(photo.jpeg.count.inKilobytes)")
             let bar = ProgressBar("upload", on: console)
             try await login.perform {
-                // Progress is reported after the first bytes: they may be at the server before.
-                registration.note(.sent)
                 let user = try await graph.auth.registerGuest(name: name, photo: photo.jpeg) { bar.show($0) }
                 bar.finish()
-                registration.note(.done)
                 return user
             }
-        }
-    }
-}
-
-/// How far a guest's registration has come, for the user who interrupts it.
-private final class Registration: Sendable {
-    enum Step: Int { case unsent, sent, done }
-
-    private let name: String
-    private let step = NIOLockedValueBox(Step.unsent)
-
-    init(_ name: String) {
-        self.name = name
-    }
-
-    /// Notes a step. One that is reported late changes nothing.
-    func note(_ step: Step) { self.step.withLockedValue { if step.rawValue > $0.rawValue { $0 = step } } }
-
-    var remark: String {
-        switch step.withLockedValue(\.self) {
-        case .unsent: "interrupted before anything was sent: no guest was registered"
-        case .sent:
-            "interrupted: the server may have registered \(name.onOneLine), whose tokens are not here; the next login "
-                + "registers another guest"
-        case .done: "interrupted after \(name.onOneLine) was registered; see 'articles status'"
         }
     }
 }

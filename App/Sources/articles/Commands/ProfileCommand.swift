@@ -63,8 +63,10 @@ struct ProfileObject: Encodable, PrintedObject {
             store = configuration.storeLocation
             state = "unknown"
             let session = try await AppGraph(configuration).store.load()?.session
-            let isEnding = if let session { await configuration.isSignOutPending(of: session) } else { true }
-            state = isEnding ? "signedOut" : "signedIn"
+            // A journal that cannot be read ends none.
+            let journal = try? await configuration.journalEntry()
+            let isSignedIn = session.map { !(journal?.mayEnd($0) ?? false) } ?? false
+            state = isSignedIn ? "signedIn" : "signedOut"
         } catch {
             problem = Failure(error).message
         }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Composition
 import DataAPI
-import NetworkCore
 
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,7 +13,7 @@ struct ShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await connection.withGraph { graph in
-            try output.console.print(try await graph.network.send(.article(article.id)))
+            try await output.console.print(graph.articles.article(article.id))
         }
     }
 }

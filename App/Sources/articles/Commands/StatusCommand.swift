@@ -25,7 +25,7 @@ struct StatusCommand: AsyncParsableCommand {
             var status = StatusObject(graph.configuration)
             // The command only looks: tokens are refreshed if they must be.
             let outcome = try await graph.auth.autoLogin(refreshing: false)
-            if let store = graph.sharedStore { status.storeIsWatched = await store.reportsChanges() }
+            if graph.sharedStore != nil { status.storeIsWatched = await graph.storeReportsChanges() }
             if case .unknown = graph.session.state, case .undetermined(let error) = outcome {
                 status.note(graph.report)
                 printTable(status.rows("unknown"), on: console)
@@ -106,10 +106,12 @@ struct StatusObject: Encodable, PrintedObject {
     private(set) var signOutIsPending: Bool?
     private(set) var journalFailure: StoreFailure?
 
+    static let notWatched =
+        "the store cannot report the changes of other processes: a sign-out elsewhere is noticed after some seconds"
+
     init(_ configuration: AppConfiguration) {
         baseURL = configuration.baseURL.absoluteString
-        let location = configuration.storeLocation
-        store = EnvironmentToken.source ?? location
+        store = EnvironmentToken.isSet ? EnvironmentToken.variable : configuration.storeLocation
     }
 
     /// Adds the outcome of an automatic login.
@@ -161,7 +163,7 @@ struct StatusObject: Encodable, PrintedObject {
         if let storeFailure { rows.append(["problem", storeFailure.reason]) }
         if signOutIsPending == true { rows.append(["sign-out", "not stored yet: the next start completes it"]) }
         if let journalFailure { rows.append(["journal", journalFailure.reason]) }
-        if storeIsWatched == false { rows.append(["watch", Examination.notWatched]) }
+        if storeIsWatched == false { rows.append(["watch", Self.notWatched]) }
         return rows
     }
 }
@@ -199,7 +201,6 @@ extension StatusObject.Ending {
         case .never: return nil
         case .byUser: self.init(reason: "byUser", date: date)
         case .application(let text): self.init(reason: text, date: date)
-        case .moved: self.init(reason: "moved", date: date)
         case .lost(let sighting): self.init(reason: "lost", date: sighting?.date, store: sighting?.store)
         case .expired(let ending):
             self.init(
@@ -215,7 +216,7 @@ extension StatusObject.Ending {
             date?.formatted(.iso8601),
         ]
         let names = [
-            "byUser": "by the user", "moved": "moved by 'articles session export'",
+            "byUser": "by the user",
             "lost": "lost: its tokens are no longer in \(store ?? "the store"); last seen",
         ]
         let name = names[reason] ?? reason

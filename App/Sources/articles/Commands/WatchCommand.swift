@@ -1,5 +1,6 @@
 import ArgumentParser
 import Composition
+import DataAPI
 import Foundation
 import NetworkCore
 import NetworkTransfers
@@ -22,30 +23,12 @@ struct WatchCommand: AsyncParsableCommand {
 
     @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
 
-    private struct Change: Codable {
-        struct Data: Decodable { let id: ID }
-        /// An identifier, as a number or as text.
-        enum ID: Codable {
-            case number(Int64), text(String)
-
-            init(from decoder: any Decoder) throws {
-                let value = try decoder.singleValueContainer()
-                self = try (try? .number(value.decode(Int64.self))) ?? .text(value.decode(String.self))
-            }
-
-            func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
-
-            var text: String {
-                switch self {
-                case .number(let number): String(number)
-                case .text(let text): text
-                }
-            }
-        }
+    private struct Change: Encodable {
+        struct Data: Decodable { let id: Article.ID }
 
         let event: String
         let kind: String
-        let article: ID
+        let article: Article.ID
     }
 
     func validate() throws {
@@ -69,7 +52,7 @@ struct WatchCommand: AsyncParsableCommand {
                 if jsonLines {
                     console.write(String(decoding: try encoder.encode(change), as: UTF8.self))
                 } else {
-                    let row = [change.event, change.kind, change.article.text]
+                    let row = [change.event, change.kind, change.article.rawValue]
                     console.printRow(row) { "\($0[0].leftPadded(to: 6))  \($0[1].fitted(to: 8))  article \($0[2])" }
                 }
                 guard !Console.outputHasFailed else { return }

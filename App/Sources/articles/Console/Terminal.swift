@@ -14,15 +14,11 @@ struct Terminal: Sendable, Hashable {
     /// The number of columns for bars, from 60 to 160.
     var width: Int
 
-    /// The number of columns.
-    var columns: Int
-
     init(isTerminal: Bool? = nil, isInteractive: Bool, hasColor: Bool = false, width: Int = 100) {
         self.isTerminal = isTerminal ?? isInteractive
         self.isInteractive = isInteractive
         self.hasColor = hasColor
         self.width = min(max(width, 60), 160)
-        columns = min(max(width, 1), 10_000)
     }
 
     /// The abilities of this process's standard output, or of another descriptor.

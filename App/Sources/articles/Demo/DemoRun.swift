@@ -29,16 +29,6 @@ struct DemoRun {
     /// The requests with old tokens after the sign-out, which the server must refuse.
     var requestsWithOldTokens = 0
 
-    init(
-        options: Demo.Options, console: Console, backend: DevBackend, folder: URL, recording: TrafficRecording
-    ) {
-        self.options = options
-        self.recording = recording
-        self.console = console
-        self.backend = backend
-        self.folder = folder
-    }
-
     /// Performs the steps. A step that throws ends the run; the claims of later steps then do not hold.
     mutating func perform(fitter: PhotoFitter) async -> DemoReport {
         var missing = "not observed"

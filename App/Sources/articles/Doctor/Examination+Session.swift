@@ -8,76 +8,52 @@ extension Examination {
     private static let signIn = "sign in with 'articles login guest --name NAME --photo FILE'"
 
     mutating func checkToken() async {
-        let remembered = await journalEntry()
+        let remembered = (try? await graph.configuration.journalEntry()) ?? SessionJournalEntry()
         switch stored {
         case .active(let bundle) where remembered.mayEnd(bundle.session):
-            checks.append(
-                .warning(
-                    "token", "signed out, and the store still holds the tokens",
-                    "the next command removes and revokes them"))
-        case .empty where !remembered.pending.isEmpty:
-            checks.append(.warning("token", "signed out", Self.signIn))
-        case .empty where remembered.seen != nil:
-            let sighting = remembered.seen.map { "\($0)" } ?? ""
-            checks.append(
-                .warning(
-                    "token", "the session is lost: its tokens are no longer in the store (\(sighting))",
-                    "put them back, as from a backup or by mounting a disk; or \(Self.signIn)"))
+            add(
+                .warning, "token", "signed out, and the store still holds the tokens",
+                "the next command removes and revokes them")
         case .active(let bundle): await check(bundle)
-        case .tombstone(let tombstone) where tombstone.reason == .moved:
-            checks.append(
-                .warning(
-                    "token", "no session: it was moved at \(tombstone.date.formatted(.iso8601))",
-                    "if it did not arrive, run 'articles session export' with its file again; or \(Self.signIn)"))
         case .tombstone(let tombstone):
             let text = StatusObject.Ending(tombstone.reason, date: tombstone.date)?.text ?? "not known why"
-            checks.append(.warning("token", "no session: the last one ended (\(text))", Self.signIn))
-        case .empty: checks.append(.warning("token", "not signed in", Self.signIn))
-        case nil: checks.append(.failure("token", "not known: the store cannot be read", "see the line on the store"))
-        }
-    }
-
-    /// What the journal remembers of the session (G30).
-    private mutating func journalEntry() async -> SessionJournalEntry {
-        do {
-            return try await graph.configuration.journalEntry()
-        } catch {
-            checks.append(
-                .warning(
-                    "journal", "a lost session and an unfinished sign-out are not noticed", Failure(error).message))
-            return SessionJournalEntry()
+            add(.warning, "token", "no session: the last one ended (\(text))", Self.signIn)
+        case .empty:
+            guard remembered.pending.isEmpty, let sighting = remembered.seen else {
+                return add(.warning, "token", "not signed in", Self.signIn)
+            }
+            add(
+                .warning, "token", "the session is lost: its tokens are no longer in the store (\(sighting))",
+                "put them back, as from a backup or by mounting a disk; or \(Self.signIn)")
+        case nil: add(.failure, "token", "not known: the store cannot be read", "see the line on the store")
         }
     }
 
     private mutating func check(_ bundle: TokenBundle) async {
-        let renewal = "the next command refreshes it"
         if let intent = bundle.refreshIntent {
-            return checks.append(
-                .warning(
-                    "token", "a refresh has not ended (process \(intent.owner), \(intent.date.formatted(.iso8601)))",
-                    "the next command completes it"))
+            let facts = "process \(intent.owner), \(intent.date.formatted(.iso8601))"
+            return add(.warning, "token", "a refresh has not ended (\(facts))", "the next command completes it")
         }
         let canRefresh = bundle.refreshToken.map { !$0.isEmpty } ?? false
-        let now = Date() + (clockSkew ?? bundle.clockSkew)
-        if let expiresAt = bundle.expiresAt, bundle.isExpired(at: now) {
+        let renewal = "the next command refreshes it"
+        if let expiresAt = bundle.expiresAt, bundle.isExpired(at: Date() + (clockSkew ?? bundle.clockSkew)) {
             let message = "signed in; the access token expired at \(expiresAt.formatted(.iso8601))"
-            return checks.append(
-                canRefresh
-                    ? .ok("token", "\(message), \(renewal)")
-                    : .failure("token", "\(message), and there is no refresh token", Self.signIn))
+            guard canRefresh else {
+                return add(.failure, "token", "\(message), and there is no refresh token", Self.signIn)
+            }
+            return add(.ok, "token", "\(message), \(renewal)")
         }
         let validity = bundle.expiresAt.map { "valid until \($0.formatted(.iso8601))" } ?? "without a known expiry"
         let facts = "\(validity), \(canRefresh ? "refreshable" : "not refreshable")"
         switch await isAccepted(bundle) {
-        case true?: checks.append(.ok("token", "signed in, accepted by the server, \(facts)"))
-        case nil: checks.append(.warning("token", "signed in, not verified at the server, \(facts)"))
+        case true?: add(.ok, "token", "signed in, accepted by the server, \(facts)")
+        case nil: add(.warning, "token", "signed in, not verified at the server, \(facts)")
         case false? where canRefresh:
-            checks.append(.warning("token", "signed in, but the server refuses the access token", renewal))
+            add(.warning, "token", "signed in, but the server refuses the access token", renewal)
         case false?:
-            checks.append(
-                .failure(
-                    "token", "the server refuses the access token, and there is no refresh token",
-                    EnvironmentToken.isSet ? "set another one in \(EnvironmentToken.source ?? "")" : Self.signIn))
+            add(
+                .failure, "token", "the server refuses the access token, and there is no refresh token",
+                EnvironmentToken.isSet ? "set another one in \(EnvironmentToken.variable)" : Self.signIn)
         }
     }
 
@@ -94,9 +70,8 @@ extension Examination {
         }
         endpoint.settings.deadline = Self.responseLimit
         do {
-            let head = try await graph.unauthenticatedNetwork.send(endpoint).head
             // A page of the network accepts everything.
-            return head.headers["Content-Type"]?.lowercased().contains("json") == true ? true : nil
+            return try await graph.unauthenticatedNetwork.send(endpoint).head.isJSON ? true : nil
         } catch {
             let status = (error as? NetworkError)?.status
             return status == 401 || status == graph.configuration.expiredStatus ? false : nil

@@ -64,15 +64,10 @@ extension ReportPage {
         .filters label span { color: var(--faint); font-variant-numeric: tabular-nums; }
         .filters input:checked + label { border-color: var(--text); background: var(--text); color: var(--ground); }
         .filters input:checked + label span { color: var(--ground); }
-        .filters input:focus-visible + label, summary:focus-visible, a:focus-visible, input[type=search]:focus-visible,
-        button:focus-visible, [tabindex]:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-        .filters input[type=search], .filters button { font: inherit; font-size: 0.9rem; color: var(--text);
-          background: var(--surface); border: 1px solid var(--line); border-radius: 8px; padding: 0.25rem 0.7rem; }
-        .filters input[type=search] { flex: 1 1 10rem; min-width: 0; }
-        .filters input[type=search]::placeholder { color: var(--faint); opacity: 1; }
+        .filters input:focus-visible + label, summary:focus-visible, a:focus-visible,
+        [tabindex]:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
         body:has(#only-refused:checked) .call:not(.refused), body:has(#only-refresh:checked) .call:not(.refresh),
-        body:has(#only-retried:checked) .call:not(.retried), body:has(#only-failed:checked) .call:not(.failed),
-        .call.hidden { display: none; }
+        body:has(#only-retried:checked) .call:not(.retried), body:has(#only-failed:checked) .call:not(.failed) { display: none; }
         .calls { border: 1px solid var(--line); border-radius: 8px; background: var(--surface); margin-top: 0.75rem; }
         .call + .call { border-top: 1px solid var(--line); }
         .call > summary { display: grid; grid-template-columns: minmax(9rem, 17rem) 1fr 6.5rem 4.5rem; gap: 0.9rem;
@@ -105,44 +100,24 @@ extension ReportPage {
 
         """
 
-    /// What the page can do beyond reading: search, open all, and open the request that a link names.
+    /// What the page can do beyond reading: count what a filter shows, and open the request that a link names.
     static let script = """
         "use strict";
         const calls = [...document.querySelectorAll(".call")];
-        const names = calls.map(call => call.querySelector("summary").textContent.toLowerCase());
-        const count = document.getElementById("count");
-        const filters = document.querySelector(".filters");
-        const search = document.createElement("input");
-        search.type = "search";
-        search.name = "search";
-        search.placeholder = "search";
-        search.setAttribute("aria-label", "search in method, path and status");
-        const toggle = document.createElement("button");
-        toggle.type = "button";
-        toggle.textContent = "open all";
-        filters.append(search, toggle);
         function update() {
-          const words = search.value.toLowerCase();
-          calls.forEach((call, index) => call.classList.toggle("hidden", !names[index].includes(words)));
           const shown = calls.filter(call => call.offsetParent !== null).length;
-          count.textContent = shown + " of " + calls.length + " requests";
+          document.getElementById("count").textContent = shown + " of " + calls.length + " requests";
         }
         function openTarget() {
           const call = /^#call-[0-9]+$/.test(location.hash) && document.querySelector(location.hash);
           if (!call) { return; }
           document.getElementById("only-all").checked = true;
-          search.value = "";
           update();
           call.open = true;
           call.scrollIntoView();
           call.querySelector("summary").focus();
         }
-        filters.addEventListener("input", update);
-        toggle.addEventListener("click", () => {
-          const opens = toggle.textContent === "open all";
-          for (const call of calls) { call.open = opens && call.offsetParent !== null; }
-          toggle.textContent = opens ? "close all" : "open all";
-        });
+        document.querySelector(".filters").addEventListener("input", update);
         addEventListener("hashchange", openTarget);
         update();
         openTarget();

@@ -2,9 +2,8 @@ import Foundation
 import NIOConcurrencyHelpers
 import UnixSignals
 
-/// Ctrl-C, SIGTERM and a closed terminal in a command that records its requests: the command is cancelled, what was
-/// recorded is written, and the process ends by the signal, as it does without a record. A second signal ends it at
-/// once.
+/// Ctrl-C and SIGTERM in a command that records its requests: the command is cancelled, what was recorded is written,
+/// and the process ends by the signal, as it does without a record. A second signal ends it at once.
 final class Interruption: Sendable {
     /// That of the command that runs.
     @TaskLocal static var current: Interruption?
@@ -16,7 +15,6 @@ final class Interruption: Sendable {
         var command: Task<ExitStatus, Never>?
         var signal: Int32?
         var watcher: Task<Void, Never>?
-        var trapped: [UnixSignal] = []
     }
 
     private let state = NIOLockedValueBox(State())
@@ -32,26 +30,11 @@ final class Interruption: Sendable {
     /// Whether a signal has arrived.
     var hasSignal: Bool { state.withLockedValue { $0.signal != nil } }
 
-    /// The signals by which a command is ended, and a closed terminal unless it is to be ignored, as under `nohup`.
-    private static var ends: [UnixSignal] {
-        var hangup = sigaction()
-        sigaction(SIGHUP, nil, &hangup)
-        #if canImport(Darwin)
-        let handler = hangup.__sigaction_u.__sa_handler
-        #else
-        let handler = hangup.__sigaction_handler.sa_handler
-        #endif
-        let isIgnored = unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-        return isIgnored ? [.sigint, .sigterm] : [.sigint, .sigterm, .sighup]
-    }
-
     /// Starts to wait for a signal. Once it returns, none is missed.
     ///
     /// - Parameter write: Writes what was recorded, once, if the command does not end in time.
     func trap(_ write: @escaping @Sendable () -> Void) async {
-        let ends = Self.ends
-        state.withLockedValue { $0.trapped = ends }
-        let signals = await UnixSignalsSequence(trapping: ends)
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let watcher = Task.detached {
             for await signal in signals {
                 // The next one ends the process.
@@ -90,6 +73,6 @@ final class Interruption: Sendable {
     }
 
     private func restoreDefaults() {
-        for number in state.withLockedValue(\.trapped) { signal(number.rawValue, SIG_DFL) }
+        for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
     }
 }

@@ -8,7 +8,7 @@ import TokenRefresh
 /// One of them is killed at intervals, and twice the key cannot be read for a while.
 struct BoundRun {
     let options: RunCommand
-    let transport: TrafficCommand.Transport
+    let transport: Transport
 
     private let clock = SystemTimeSource()
     private var name: String { "S27 over \(transport.rawValue)" }
@@ -19,7 +19,7 @@ struct BoundRun {
     /// A limit for what a busy machine does late.
     private static let patience = Duration.seconds(120)
 
-    init(options: RunCommand, transport: TrafficCommand.Transport) {
+    init(options: RunCommand, transport: Transport) {
         (self.options, self.transport) = (options, transport)
     }
 

@@ -1,14 +1,13 @@
 import ArgumentParser
 import Foundation
 
-/// The endurance run: scenarios S13, S14, S15, S20 and S27 at full length, with processes, and traffic that must not
-/// leave memory, descriptors, threads or tasks behind (`make endurance`).
+/// The endurance run: scenarios S13, S14, S15, S20 and S27 at full length, with processes (`make endurance`).
 @main
 struct Endurance: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Endurance",
-        abstract: "Run S13, S14, S15, S20 and S27 at full length, and traffic.",
-        subcommands: [RunCommand.self, PeerCommand.self, TrafficCommand.self, FlowsCommand.self],
+        abstract: "Run S13, S14, S15, S20 and S27 at full length.",
+        subcommands: [RunCommand.self, PeerCommand.self, FlowsCommand.self],
         defaultSubcommand: RunCommand.self
     )
 }
@@ -17,7 +16,7 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Run the scenarios and check their claims.")
 
-    @Option(help: "The duration of S20, and of S27 and of traffic over each transport, in minutes.")
+    @Option(help: "The duration of S20, and of S27 over each transport, in minutes.")
     var minutes = 10.0
 
     @Option(help: "The interval between kills, in seconds.")
@@ -35,8 +34,8 @@ struct RunCommand: AsyncParsableCommand {
     @Option(help: "The lifetime of nonces in S27, in seconds. The one before is accepted too.")
     var nonceLifetime = 3.0
 
-    @Option(help: "The transports of S27 and of traffic, with commas between them.")
-    var transports = TrafficCommand.Transport.allCases.map(\.rawValue).joined(separator: ",")
+    @Option(help: "The transports of S27, with commas between them.")
+    var transports = Transport.allCases.map(\.rawValue).joined(separator: ",")
 
     @Option(help: "The script that starts the provider of S20.")
     var provider: String?
@@ -48,7 +47,7 @@ struct RunCommand: AsyncParsableCommand {
     var lifetimes = "2,30,60,90"
 
     @Option(help: "The scenarios to run, with commas between them.")
-    var only = "S13,S15,S14,S20,S27,traffic"
+    var only = "S13,S15,S14,S20,S27"
 
     func run() async throws {
         var claims = Claims()
@@ -63,20 +62,16 @@ struct RunCommand: AsyncParsableCommand {
                 for transport in try chosenTransports() {
                     try await BoundRun(options: self, transport: transport).perform(&claims)
                 }
-            case "traffic":
-                for transport in try chosenTransports() {
-                    try await TrafficRun(minutes: minutes, transport: transport).perform(&claims)
-                }
-            default: throw ValidationError("no scenario \(scenario); there are S13, S14, S15, S20, S27 and traffic")
+            default: throw ValidationError("no scenario \(scenario); there are S13, S14, S15, S20 and S27")
             }
         }
         claims.printSummary()
         if !claims.allHold { throw ExitCode.failure }
     }
 
-    private func chosenTransports() throws -> [TrafficCommand.Transport] {
+    private func chosenTransports() throws -> [Transport] {
         try transports.split(separator: ",").map { name in
-            guard let transport = TrafficCommand.Transport(rawValue: String(name)) else {
+            guard let transport = Transport(rawValue: String(name)) else {
                 throw ValidationError("--transports has AsyncHTTPClient and URLSession: \(name)")
             }
             return transport

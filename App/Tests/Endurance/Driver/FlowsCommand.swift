@@ -24,7 +24,7 @@ struct FlowsCommand: AsyncParsableCommand {
 
     /// The base URL.
     @Option var server: String
-    @Option var transport: TrafficCommand.Transport
+    @Option var transport: Transport
     /// Where the process writes: the folder `tokens` is the store's.
     @Option var folder: String
     /// A JPEG.

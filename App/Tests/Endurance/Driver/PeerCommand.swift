@@ -40,7 +40,7 @@ struct PeerCommand: AsyncParsableCommand {
     /// Requests per second.
     @Option var rate: Double
     @Option var account = "default"
-    @Option var transport = TrafficCommand.Transport.urlSession
+    @Option var transport = Transport.urlSession
     /// The file of the clock that the process shares with others.
     @Option var clock: String?
     /// The deadline of a refresh in seconds. All other limits are twice as long, or longer.
@@ -126,7 +126,6 @@ struct PeerSession: Sendable {
         client: String = "",
         grace: Int = 0,
         transport: any HTTPTransport = URLSessionTransport(),
-        sendsKey: Bool = false,
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         self.kind = kind
@@ -137,8 +136,7 @@ struct PeerSession: Sendable {
         case .backend:
             // Most of these processes show what happens without a key.
             handler = RESTTokenRefreshHandler(
-                network: unauthenticated, replayTolerance: sendsKey ? .sameKey : .none,
-                idempotencyKeyField: sendsKey ? "Idempotency-Key" : nil)
+                network: unauthenticated, replayTolerance: .none, idempotencyKeyField: nil)
         case .provider, .strict:
             handler = OAuth2TokenRefreshHandler(
                 tokenEndpoint: url.appendingPathComponent("token"),

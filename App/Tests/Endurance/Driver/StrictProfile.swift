@@ -17,11 +17,11 @@ struct StrictProfile: Sendable {
 
     private let process: ProviderProcess
     private let folder: TemporaryFolder
-    private let transport: TrafficCommand.Transport
+    private let transport: Transport
     let session: BoundSession
 
     /// Starts the servers, and signs a user in.
-    init(_ options: RunCommand, in folder: TemporaryFolder, over transport: TrafficCommand.Transport) async throws {
+    init(_ options: RunCommand, in folder: TemporaryFolder, over transport: Transport) async throws {
         guard let script = options.strictProvider else {
             throw ProviderProcess.Failure("S27 needs --strict-provider: App/Tests/Endurance/provider/start-strict")
         }

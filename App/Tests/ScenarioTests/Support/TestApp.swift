@@ -4,7 +4,6 @@ import DataAPI
 import DevBackend
 import Foundation
 import NIOConcurrencyHelpers
-import NetworkCaching
 import NetworkCore
 import OAuth2Flows
 import ProgramTesting
@@ -42,8 +41,6 @@ struct TestApp: Sendable {
         var replay = ReplayTolerance.none
         /// More connections than a gate holds requests, so that other requests still reach the server.
         var connections = 256
-        /// Keeps responses for later requests.
-        var cache: ResponseCache?
         /// Remembers the session beside its store.
         var journal: (any SessionJournal)?
 
@@ -120,8 +117,7 @@ struct TestApp: Sendable {
         self.backend = backend
         self.setup = setup
         self.store = store
-        let sending = ScenarioTransport.current.make(connections: setup.connections)
-        let transport = setup.cache.map { CachingTransport(sending, cache: $0) } ?? sending
+        let transport = ScenarioTransport.current.make(connections: setup.connections)
         var configuration = NetworkConfiguration(baseURL: backend.baseURL)
         configuration.format = setup.format
         configuration.timeout = Self.waitLimit
