@@ -36,6 +36,12 @@ struct CachedResponse: Sendable {
         var receivedAt: Date
         let length: Int
         let checksum: UInt64
+
+        /// The bytes that the response takes.
+        var size: Int {
+            let texts = fields.joined() + selecting.flatMap { [$0.key, $0.value] }
+            return length + key.url.utf8.count + texts.reduce(0) { $0 + $1.utf8.count } + 256
+        }
     }
 
     var record: Record
@@ -50,14 +56,6 @@ struct CachedResponse: Sendable {
     /// The head, as of a response to a URL.
     func head(_ url: URL) -> HTTPResponseHead {
         HTTPResponseHead(status: record.status, headers: headers, url: url)
-    }
-
-    /// The bytes that the response takes.
-    var size: Int { Self.size(of: record) }
-
-    static func size(of record: Record) -> Int {
-        let texts = record.fields.joined() + record.selecting.flatMap { [$0.key, $0.value] }
-        return record.length + record.key.url.utf8.count + texts.reduce(0) { $0 + $1.utf8.count } + 256
     }
 }
 
@@ -79,7 +77,9 @@ extension CachedResponse {
         let new = Self.stored(head.headers).filter { !kept.contains($0[0].lowercased()) }
         let replaced = Set(new.map { $0[0].lowercased() } + ["date", "age"])
         record.fields = record.fields.filter { !replaced.contains($0.first?.lowercased() ?? "") } + new
-        (record.requestedAt, record.receivedAt, receivedUptime) = (requestedAt, receivedAt, uptime)
+        record.requestedAt = requestedAt
+        record.receivedAt = receivedAt
+        receivedUptime = uptime
     }
 
     /// The most fields by which a response may vary: each look-up compares the digest of each of them.
@@ -87,9 +87,9 @@ extension CachedResponse {
 
     /// The digests of the request's fields that a response's `Vary` names (RFC 9111 §4.1). `nil`: it varies by
     /// everything, or by more than the maximum.
-    static func selecting(_ headers: HTTPHeaders, of request: HTTPTransportRequest, hash: KeyedHash) -> [String:
-        String]?
-    {
+    static func selecting(
+        _ headers: HTTPHeaders, of request: HTTPTransportRequest, hash: KeyedHash
+    ) -> [String: String]? {
         var selecting: [String: String] = [:]
         for value in headers.values(of: "Vary") {
             for name in value.split(separator: ",").map({ String($0).withoutSurroundingWhiteSpace.lowercased() }) {

@@ -15,9 +15,8 @@ public import NetworkCore
 /// what is kept. So does a 401, but not while a session waits for it: its token is replaced, and its end deletes.
 ///
 /// **Sessions.** The session of the request's token, not the token, decides what is served: see ``ResponseCache``.
-/// Other credentials count by their values, whether `Vary` names them or not: a request whose `Authorization`, `Cookie`
-/// or `X-API-Key` is its own is served what was kept for the same value, of the same session. A request without a
-/// session passes by if the name of one of its fields denotes a secret.
+/// Other credentials count by their values, whether `Vary` names them or not. A request without a session passes by if
+/// the name of one of its fields denotes a secret.
 ///
 /// **Date.** A response that is served without contact to the server has an `Age` and no `Date`, because a date of the
 /// past would set the clock by which tokens expire.
@@ -84,7 +83,6 @@ public struct CachingTransport: HTTPTransport {
     ) async throws -> HTTPTransportResponse {
         let requestedAt = request.context.clock.date
         let response = try await next.perform(request)
-        if response.head.refuses(request) { cache.remove(key) }
         return keeping(response, of: request, key, epoch: epoch, requestedAt: requestedAt)
     }
 
@@ -108,22 +106,22 @@ public struct CachingTransport: HTTPTransport {
             var updated = kept
             updated.update(by: response.head, requestedAt: requestedAt, receivedAt: clock.date, uptime: clock.uptime)
             storeValidated(&updated, request, epoch: epoch)
-            return updated.validated(request)
+            return updated.response(updated.headers, to: request)
         case let status where servesOnError && [500, 502, 503, 504].contains(status):
             return kept.served(to: request, age: kept.age(clock))
         default:
-            if response.head.refuses(request) { cache.remove(key) }
             return keeping(response, of: request, key, epoch: epoch, requestedAt: requestedAt)
         }
     }
 
     /// Stores a response with the fields of a 304, which may select by other fields, or forbid storing.
     private func storeValidated(_ response: inout CachedResponse, _ request: HTTPTransportRequest, epoch: Int) {
-        let (key, earlier) = (response.record.key, response.record.selecting)
+        let key = response.record.key
+        let earlier = response.record.selecting
         guard response.head(request.head.url).isStorable,
             let selecting = CachedResponse.selecting(response.headers, of: request, hash: cache.hash)
-        else { return cache.remove(key, selecting: earlier) }
-        if selecting != earlier { cache.remove(key, selecting: earlier) }
+        else { return cache.remove(key) { $0.record.selecting == earlier } }
+        if selecting != earlier { cache.remove(key) { $0.record.selecting == earlier } }
         response.record.selecting = selecting
         cache.store(response, epoch: epoch)
     }
@@ -146,17 +144,16 @@ public struct CachingTransport: HTTPTransport {
     }
 
     /// The response, which is stored when its body has been read to its end. If it cannot be, the one that it replaces
-    /// is removed.
+    /// is removed. One that refuses the request removes all of its key.
     private func keeping(
-        _ response: HTTPTransportResponse,
-        of request: HTTPTransportRequest,
-        _ key: CachedResponse.Key,
-        epoch: Int,
+        _ response: HTTPTransportResponse, of request: HTTPTransportRequest, _ key: CachedResponse.Key, epoch: Int,
         requestedAt: Date
     ) -> HTTPTransportResponse {
-        let (clock, head) = (request.context.clock, response.head)
+        let clock = request.context.clock
+        let head = response.head
+        if head.refuses(request) { cache.remove(key) }
         let removeReplaced: @Sendable () -> Void = { [cache] in
-            if head.replaces { cache.remove(key, serving: request) }
+            if head.replaces { cache.remove(key) { CachedResponse.selects($0.record, request, hash: cache.hash) } }
         }
         guard head.isStorable, let selecting = CachedResponse.selecting(head.headers, of: request, hash: cache.hash),
             (response.body.length ?? 0) <= cache.limits.maximumEntrySize
@@ -164,7 +161,8 @@ public struct CachingTransport: HTTPTransport {
             removeReplaced()
             return response
         }
-        let (receivedAt, receivedUptime) = (clock.date, clock.uptime)
+        let receivedAt = clock.date
+        let receivedUptime = clock.uptime
         let limit = cache.limits.maximumEntrySize
         let reader = KeepingReader(response.body, limit: limit, exceeded: removeReplaced) { [cache] body in
             let length = head.headers.values(of: "Content-Length").first.flatMap { Int($0) }

@@ -12,7 +12,8 @@ struct Freshness {
     let control: CacheControl
 
     init(of response: CachedResponse, now: Date, uptime: Duration) {
-        let (headers, record) = (response.headers, response.record)
+        let headers = response.headers
+        let record = response.record
         control = CacheControl(headers)
         let date = headers["Date"].flatMap { HTTPDate($0) }?.date ?? record.receivedAt
         let announced = Self.age(headers) ?? 0
@@ -36,11 +37,6 @@ struct Freshness {
         let text = first.map { String($0).withoutSurroundingWhiteSpace } ?? ""
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), !text.isEmpty else { return nil }
         return TimeInterval(min(Int(text) ?? .max, CacheControl.longestTime))
-    }
-
-    /// The value of `Age` for a response that the server wrote some seconds ago.
-    static func text(ofAge age: TimeInterval) -> String {
-        "\(Int(min(max(0, age), TimeInterval(CacheControl.longestTime))))"
     }
 
     private static func lifetime(
@@ -149,16 +145,11 @@ extension CachedResponse {
     func served(to request: HTTPTransportRequest, age: TimeInterval) -> HTTPTransportResponse {
         var headers = headers
         headers.remove("Date")
-        headers["Age"] = Freshness.text(ofAge: age)
+        headers["Age"] = "\(Int(min(max(0, age), TimeInterval(CacheControl.longestTime))))"
         return response(headers, to: request)
     }
 
-    /// The response after the server has said that it is valid.
-    func validated(_ request: HTTPTransportRequest) -> HTTPTransportResponse {
-        response(headers, to: request)
-    }
-
-    private func response(_ headers: HTTPHeaders, to request: HTTPTransportRequest) -> HTTPTransportResponse {
+    func response(_ headers: HTTPHeaders, to request: HTTPTransportRequest) -> HTTPTransportResponse {
         let progress = TransferProgress(completed: Int64(body.count), total: Int64(body.count))
         request.onEvent?(HTTPTransportEvent(.received, progress: progress))
         let head = HTTPResponseHead(status: record.status, headers: headers, url: request.head.url)

@@ -63,10 +63,6 @@ private struct UnsentToken: TokenProvider {
     let session: SessionID
     private let text = UUID().uuidString
 
-    init(session: SessionID) {
-        self.session = session
-    }
-
     func token() async throws -> SessionToken {
         SessionToken(value: text, refreshToken: text, session: session, generation: 0)
     }

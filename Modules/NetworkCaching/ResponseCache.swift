@@ -33,45 +33,7 @@ public final class ResponseCache: Sendable {
         public init() {}
     }
 
-    /// The most ended sessions that are remembered. The one that ended first is forgotten first.
-    static let maximumEndedSessions = 64
-
-    private struct Entry {
-        let record: CachedResponse.Record
-        /// `nil`: it is in a file.
-        let response: CachedResponse?
-        let file: URL?
-        let receivedUptime: Duration?
-        var lastUse: Int
-    }
-
-    private struct State {
-        var entries: [CachedResponse.Key: [Entry]] = [:]
-        var bytes = 0
-        var count = 0
-        var uses = 0
-        /// Changes when a session ends or a URL is invalidated: what is under way then is not stored.
-        private(set) var epoch = 0
-        /// The session that goes on where others have ended, and the first epoch whose responses it may store.
-        private var current: (session: String, since: Int)?
-        /// The sessions that have ended, the last one last. An exchange may start after the end of the session whose
-        /// token it carries, as one does that follows a redirect.
-        var endedSessions: [String] = []
-
-        /// Whether a response may be stored that was requested in an epoch.
-        func accepts(_ key: CachedResponse.Key, _ epoch: Int) -> Bool {
-            let first = current.flatMap { $0.session == key.session ? $0.since : nil } ?? self.epoch
-            return epoch >= first && !(key.session.map(endedSessions.contains) ?? false)
-        }
-
-        /// Refuses what is under way, but for the requests of one session.
-        mutating func refuseUnderWay(except session: String? = nil) {
-            if session == nil || session != current?.session { current = session.map { ($0, epoch) } }
-            epoch += 1
-        }
-    }
-
-    private let state = Locked(State())
+    private let table = Locked(ResponseTable())
     private let files: CacheFolder?
     /// Hides the URLs and fields of requests.
     let hash: KeyedHash
@@ -105,20 +67,19 @@ public final class ResponseCache: Sendable {
         hash = files.hash
         self.limits = limits
         let found = files.records()
-        state.withLock { state in
+        table.withLock { table in
             for (url, record) in found {
-                let entry = Entry(record: record, response: nil, file: url, receivedUptime: nil, lastUse: 0)
-                Self.add(entry, to: &state)
+                table.addUnused(ResponseTable.Entry(record: record, response: nil, file: url, receivedUptime: nil))
             }
         }
         evict()
     }
 
     /// The bytes of all responses.
-    public var size: Int { state.withLock { $0.bytes } }
+    public var size: Int { table.withLock { $0.bytes } }
 
     /// The number of responses.
-    public var count: Int { state.withLock { $0.count } }
+    public var count: Int { table.withLock { $0.count } }
 
     /// Deletes the responses of a session. What is under way is not stored.
     public func deleteResponses(of session: SessionID) {
@@ -160,33 +121,19 @@ public final class ResponseCache: Sendable {
 
     /// Deletes the responses of all sessions but one, and remembers that a session has ended.
     private func end(_ ended: SessionID?, before next: SessionID?) {
-        state.withLock { state in
-            state.endedSessions.removeAll { $0 == next?.rawValue || $0 == ended?.rawValue }
-            if let ended { state.endedSessions.append(ended.rawValue) }
-            if state.endedSessions.count > Self.maximumEndedSessions { state.endedSessions.removeFirst() }
-            state.refuseUnderWay(except: next?.rawValue)
-        }
+        table.withLock { $0.end(ended?.rawValue, before: next?.rawValue) }
         remove { $0.session != nil && $0.session != next?.rawValue }
     }
 }
 
 // What the transport uses.
 extension ResponseCache {
-    var epoch: Int { state.withLock { $0.epoch } }
+    var epoch: Int { table.withLock { $0.epoch } }
 
     /// The most recent response that serves a request, fresh or not (RFC 9111 §4).
     func response(for key: CachedResponse.Key, to request: HTTPTransportRequest) -> CachedResponse? {
-        let entry = state.withLock { state -> Entry? in
-            let entries = state.entries[key] ?? []
-            let matches = entries.indices.filter { CachedResponse.selects(entries[$0].record, request, hash: hash) }
-            // Of equal dates, the one that was stored later.
-            let newest = matches.max {
-                (entries[$0].record.receivedAt, $0) < (entries[$1].record.receivedAt, $1)
-            }
-            guard let newest else { return nil }
-            state.uses += 1
-            state.entries[key]?[newest].lastUse = state.uses
-            return entries[newest]
+        let entry = table.withLock { table in
+            table.newest(key) { CachedResponse.selects($0.record, request, hash: hash) }
         }
         guard let entry else { return nil }
         if let response = entry.response { return response }
@@ -201,26 +148,17 @@ extension ResponseCache {
     /// Keeps a response in place of the one that serves the same requests, unless its session has ended, or a session
     /// has ended or a URL was invalidated since the epoch in which the request was sent.
     func store(_ response: CachedResponse, epoch: Int) {
-        guard response.size <= min(limits.maximumEntrySize, limits.maximumBytes), limits.maximumEntries > 0,
-            state.withLock({ $0.accepts(response.record.key, epoch) })
+        guard response.record.size <= min(limits.maximumEntrySize, limits.maximumBytes), limits.maximumEntries > 0,
+            table.withLock({ $0.accepts(response.record.key, epoch) })
         else { return }
         let file = files.flatMap { $0.write(response) }
         guard files == nil || file != nil else { return }
-        let replaced = state.withLock { state -> [URL] in
-            guard state.accepts(response.record.key, epoch) else { return file.map { [$0] } ?? [] }
-            let replaced = Self.take(from: &state, response.record.key) {
-                $0.record.selecting == response.record.selecting
-            }
-            state.uses += 1
-            let entry = Entry(
-                record: response.record,
-                response: file == nil ? response : nil,
-                file: file,
-                receivedUptime: response.receivedUptime,
-                lastUse: state.uses
-            )
-            Self.add(entry, to: &state)
-            return replaced
+        let entry = ResponseTable.Entry(
+            record: response.record, response: file == nil ? response : nil, file: file,
+            receivedUptime: response.receivedUptime)
+        let replaced = table.withLock { table -> [URL] in
+            guard table.accepts(response.record.key, epoch) else { return file.map { [$0] } ?? [] }
+            return table.replace(by: entry)
         }
         files?.delete(replaced)
         evict()
@@ -233,78 +171,22 @@ extension ResponseCache {
         remove(refusesUnderWay: true) { $0.url == url }
     }
 
-    /// Deletes all responses of a key.
-    func remove(_ key: CachedResponse.Key) {
-        remove { $0 == key }
-    }
-
-    /// Deletes the responses of a key that serve a request.
-    func remove(_ key: CachedResponse.Key, serving request: HTTPTransportRequest) {
-        remove(key) { CachedResponse.selects($0.record, request, hash: hash) }
-    }
-
-    /// Deletes the response of a key that selects by these fields.
-    func remove(_ key: CachedResponse.Key, selecting: [String: String]) {
-        remove(key) { $0.record.selecting == selecting }
-    }
-
-    private func remove(_ key: CachedResponse.Key, where isSelected: (Entry) -> Bool) {
-        let removed = state.withLock { Self.take(from: &$0, key, where: isSelected) }
+    /// Deletes the responses of a key, or some of them.
+    func remove(_ key: CachedResponse.Key, where isSelected: (ResponseTable.Entry) -> Bool = { _ in true }) {
+        let removed = table.withLock { $0.take(key, where: isSelected) }
         files?.delete(removed)
     }
 
     private func remove(refusesUnderWay: Bool = false, where isSelected: (CachedResponse.Key) -> Bool) {
-        let removed = state.withLock { state -> [URL] in
-            if refusesUnderWay { state.refuseUnderWay() }
-            return state.entries.keys.filter(isSelected).flatMap { Self.take(from: &state, $0) { _ in true } }
+        let removed = table.withLock { table in
+            if refusesUnderWay { table.refuseUnderWay() }
+            return table.take(where: isSelected)
         }
         files?.delete(removed)
     }
 
-    /// Removes entries where there are too many, the newest one only if it is too large by itself.
     private func evict() {
-        let removed = state.withLock { state -> [URL] in
-            let isOver = { (state: State) in
-                state.bytes > self.limits.maximumBytes || state.count > self.limits.maximumEntries
-            }
-            guard isOver(state) else { return [] }
-            // In one pass down to nine tenths, so that the next responses need none.
-            let bytes = limits.maximumBytes - limits.maximumBytes / 10
-            let count = limits.maximumEntries - limits.maximumEntries / 10
-            let oldest = state.entries.values.joined().sorted {
-                ($0.lastUse, $0.record.receivedAt) < ($1.lastUse, $1.record.receivedAt)
-            }
-            var removed: [URL] = []
-            for (index, entry) in oldest.enumerated() {
-                let isNewest = index == oldest.count - 1
-                guard isOver(state) || (!isNewest && (state.bytes > bytes || state.count > count)) else { break }
-                removed += Self.take(from: &state, entry.record.key) {
-                    $0.record.selecting == entry.record.selecting
-                }
-            }
-            return removed
-        }
+        let removed = table.withLock { $0.evict(over: limits) }
         files?.delete(removed)
-    }
-
-    private static func add(_ entry: Entry, to state: inout State) {
-        state.entries[entry.record.key, default: []].append(entry)
-        state.bytes += CachedResponse.size(of: entry.record)
-        state.count += 1
-    }
-
-    /// Takes entries out.
-    ///
-    /// - Returns: Their files.
-    private static func take(
-        from state: inout State, _ key: CachedResponse.Key, where isSelected: (Entry) -> Bool
-    ) -> [URL] {
-        guard let entries = state.entries[key] else { return [] }
-        let taken = entries.filter(isSelected)
-        let kept = entries.filter { !isSelected($0) }
-        state.entries[key] = kept.isEmpty ? nil : kept
-        state.bytes -= taken.reduce(0) { $0 + CachedResponse.size(of: $1.record) }
-        state.count -= taken.count
-        return taken.compactMap(\.file)
     }
 }

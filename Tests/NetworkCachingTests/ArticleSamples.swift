@@ -19,7 +19,7 @@ private struct ArticleSamples {
 
     func caching() throws {
         let cache = try ResponseCache(folder: caches.appendingPathComponent("responses"))
-        let transport = CachingTransport(CoalescingTransport(AsyncHTTPClientTransport()), cache: cache)
+        let transport = CachingTransport(AsyncHTTPClientTransport(), cache: cache)
         let network = NetworkClient(baseURL: url, transport: transport).authenticated(by: session)
         Task { await cache.deleteResponses(atEndOf: session) }
         show(network)
