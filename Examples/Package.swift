@@ -84,6 +84,8 @@ var targets: [Target] = [
             "NetworkTesting")),
     .target(name: "CustomTokenStore", dependencies: latchkey("AuthInterface", "Storage")),
     tests(of: "CustomTokenStore", latchkey("AuthInterface", "AuthTesting", "Storage")),
+    .target(name: "Migration", dependencies: latchkey("AuthInterface", "Storage")),
+    tests(of: "Migration", latchkey("AuthInterface")),
 
     // On a server.
     .target(

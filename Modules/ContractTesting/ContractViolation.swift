@@ -9,31 +9,31 @@
 /// ```
 public struct ContractViolation: Error, Sendable {
     /// A broken rule.
-    public struct BrokenRule: Sendable, Hashable {
+    package struct BrokenRule: Sendable, Hashable {
         /// The rule, as a sentence. It does not change from run to run.
-        public let name: String
+        package let name: String
 
         /// What was observed instead.
-        public let observed: String
+        package let observed: String
 
         /// Creates a broken rule.
-        public init(name: String, observed: String) {
+        package init(name: String, observed: String) {
             self.name = name
             self.observed = observed
         }
     }
 
     /// The contract, such as `TokenStoreContract`.
-    public let contract: String
+    package let contract: String
 
     /// The type that was checked.
-    public let subject: String
+    package let subject: String
 
     /// The broken rules, in the order of the contract. Not empty.
-    public let brokenRules: [BrokenRule]
+    package let brokenRules: [BrokenRule]
 
     /// Creates a violation.
-    public init(contract: String, subject: String, brokenRules: [BrokenRule]) {
+    package init(contract: String, subject: String, brokenRules: [BrokenRule]) {
         self.contract = contract
         self.subject = subject
         self.brokenRules = brokenRules

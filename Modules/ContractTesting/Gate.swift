@@ -33,7 +33,7 @@ public final class Gate: Sendable {
     /// Waits until the gate is open, or until the task is cancelled.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first.
-    public func passUnlessCancelled() async throws {
+    package func passUnlessCancelled() async throws {
         let turn = arrive()
         let passed = await withTaskCancellationHandler {
             await turn.value()

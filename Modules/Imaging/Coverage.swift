@@ -25,9 +25,4 @@ struct Coverage {
         // What rounding leaves is the first one's: a white area stays white.
         firstWeight = Self.whole - lastWeight - innerWeight * UInt64(max(last - first - 1, 0))
     }
-
-    /// The weight of a pixel from `first` to `last`.
-    func weight(of pixel: Int) -> Float {
-        Float(pixel == first ? firstWeight : pixel == last ? lastWeight : innerWeight) / Float(Self.whole)
-    }
 }

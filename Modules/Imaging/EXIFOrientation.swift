@@ -21,34 +21,20 @@ public enum EXIFOrientation: Int, Sendable, Hashable, CaseIterable {
     case rightMirrored = 7
     /// Turn by 90° anticlockwise.
     case left = 8
-
-    /// Whether width and height of the upright picture are exchanged.
-    public var swapsAxes: Bool { rawValue >= Self.leftMirrored.rawValue }
-
-    /// The orientation that reverses this one. Only the quarter turns differ from their inverse.
-    public var inverse: EXIFOrientation {
-        switch self {
-        case .right: .left
-        case .left: .right
-        default: self
-        }
-    }
 }
 
 extension PixelSize {
     /// The size of the upright picture for the size of the stored one, and the reverse.
     package func oriented(by orientation: EXIFOrientation) -> PixelSize {
-        orientation.swapsAxes ? swapped : self
+        orientation.rawValue < EXIFOrientation.leftMirrored.rawValue ? self : PixelSize(width: height, height: width)
     }
 }
 
 extension Bitmap {
     /// The upright picture of one that is stored with an orientation.
     ///
-    /// The ``EXIFOrientation/inverse`` makes a stored picture from an upright one.
-    ///
     /// - Complexity: O(pixels), in one copy.
-    public func oriented(by orientation: EXIFOrientation) -> Bitmap {
+    package func oriented(by orientation: EXIFOrientation) -> Bitmap {
         guard orientation != .up else { return self }
         let upright = size.oriented(by: orientation)
         let path = ReadingPath(of: orientation, width: size.width, height: size.height)

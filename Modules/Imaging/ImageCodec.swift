@@ -2,8 +2,8 @@ public import Foundation
 
 /// Reads pictures and writes JPEGs for ``PhotoFitter``.
 ///
-/// This module has `TurboJPEGCodec` (Linux, trait `TurboJPEG`) and `ImageIOCodec` (Apple platforms). An implementation
-/// must be safe with hostile input. It does not handle orientation, exact sizes or metadata: ``PhotoFitter`` does.
+/// ``PlatformCodec`` makes this module's own. An implementation must be safe with hostile input. It does not handle
+/// orientation, exact sizes or metadata: ``PhotoFitter`` does.
 public protocol ImageCodec: Sendable {
     /// Reads format, size and orientation from the header, without decoding pixels.
     ///

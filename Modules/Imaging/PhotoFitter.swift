@@ -10,7 +10,7 @@ public struct PhotoFitter: Sendable {
     /// The codec that reads and writes pictures.
     public let codec: any ImageCodec
     /// The limits of a photo.
-    public let policy: FittingPolicy
+    package let policy: FittingPolicy
 
     /// Creates a fitter with the codec of the platform, from ``PlatformCodec/make()``, or with your own.
     public init(codec: any ImageCodec, policy: FittingPolicy = FittingPolicy()) {

@@ -26,9 +26,6 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
         return overflow ? .max : product
     }
 
-    /// The size with width and height exchanged.
-    public var swapped: PixelSize { PixelSize(width: height, height: width) }
-
     /// Width and height, such as `4000×3000`.
     public var description: String { "\(width)×\(height)" }
 
@@ -36,7 +33,7 @@ public struct PixelSize: Sendable, Hashable, CustomStringConvertible {
     ///
     /// The longer side is exact, and the shorter one is rounded to the nearest pixel, at least 1: 1×5000 in 1024×1024
     /// becomes 1×1024.
-    public func fitted(into box: PixelSize) -> PixelSize {
+    package func fitted(into box: PixelSize) -> PixelSize {
         let scale = min(Double(box.width) / Double(width), Double(box.height) / Double(height))
         guard scale < 1 else { return self }
         func scaled(_ side: Int, limit: Int) -> Int {

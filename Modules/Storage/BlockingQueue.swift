@@ -11,9 +11,6 @@ package struct BlockingQueue: Sendable {
     }
 
     /// Runs a call to its end, even when the task is cancelled: a save that has started is completed (G7).
-    ///
-    /// - Returns: What `work` returns.
-    /// - Throws: What `work` throws.
     package func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

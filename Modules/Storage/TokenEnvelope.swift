@@ -39,8 +39,6 @@ package enum TokenEnvelope {
 
     /// Encodes a session.
     ///
-    /// - Parameter session: What to store.
-    /// - Returns: The bytes. They contain the tokens.
     /// - Throws: ``TokenStoreError`` with code `unavailable` when ``decode(_:)`` could not read them.
     package static func encode(_ session: StoredSession) throws(TokenStoreError) -> Data {
         if let generation = session.bundle?.generation, !TokenBundle.generations.contains(generation) {
@@ -55,8 +53,6 @@ package enum TokenEnvelope {
 
     /// Decodes a session.
     ///
-    /// - Parameter data: The bytes.
-    /// - Returns: What was stored.
     /// - Throws: ``TokenStoreError`` with code `corrupt` when the bytes are no session, or are not those that were
     ///   written; `unsupportedVersion` when a later version wrote them. The reason quotes nothing of them.
     package static func decode(_ data: Data) throws(TokenStoreError) -> StoredSession {
@@ -117,13 +113,7 @@ package enum TokenEnvelope {
 }
 
 extension TokenEnvelope {
-    /// Decodes a session.
-    ///
-    /// - Parameters:
-    ///   - data: The bytes.
-    ///   - place: What stores them, for the error.
-    /// - Returns: What was stored.
-    /// - Throws: As ``decode(_:)``. The reason says where the bytes are and what to do.
+    /// Decodes a session. The reason of an error says where the bytes are and what to do.
     static func decode(_ data: Data, in place: String) throws(TokenStoreError) -> StoredSession {
         do {
             return try decode(data)

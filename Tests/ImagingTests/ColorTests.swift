@@ -44,13 +44,15 @@ import Testing
         #expect(try fittedProfile(of: codec.encodeJPEG(picture, quality: 0.9)) == picture.colorProfile)
     }
 
-    @Test func `a profile without one of its segments is ignored`() throws {
+    @Test func `a profile for gray, or without one of its segments, is ignored`() throws {
         var picture = Bitmap.quadrants(PixelSize(width: 50, height: 50))
         picture.colorProfile = profile(200_000)
         var file = try codec.encodeJPEG(picture, quality: 0.9)
         let second = try #require(file.range(of: Data("ICC_PROFILE\0\u{2}".utf8)))
         file[second.lowerBound] = 0x58
         #expect(try fittedProfile(of: file) == nil)
+        picture.colorProfile = profile(548, space: "GRAY")
+        #expect(try fittedProfile(of: codec.encodeJPEG(picture, quality: 0.9)) == nil)
     }
 
     @Test func `a PNG keeps its profile and its samples`() throws {

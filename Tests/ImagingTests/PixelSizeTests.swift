@@ -78,15 +78,6 @@ import Testing
         #expect(source.resized(to: target) == .flat(target, [0, 128, 255]))
     }
 
-    @Test func `averaging keeps the mean of the picture`() {
-        let source = Bitmap.noise(PixelSize(width: 97, height: 61), seed: 5)
-        let resized = source.resized(to: PixelSize(width: 13, height: 9))
-        func mean(_ bitmap: Bitmap) -> Double {
-            Double(bitmap.pixels.reduce(0) { $0 + Int($1) }) / Double(bitmap.pixels.count)
-        }
-        #expect(abs(mean(source) - mean(resized)) < 0.5)
-    }
-
     @Test func `a long thin picture accumulates no error and does not overflow`() {
         let source = Bitmap.flat(PixelSize(width: 200_000, height: 1), [255, 254, 1])
         #expect(source.resized(to: PixelSize(width: 1, height: 1))[0, 0] == [255, 254, 1])

@@ -18,16 +18,6 @@ import Testing
         #expect(try PlatformCodec.make() is TurboJPEGCodec)
     }
 
-    @Test(arguments: EXIFOrientation.allCases)
-    func `all orientations give the same upright photo`(orientation: EXIFOrientation) throws {
-        let stored = Bitmap.quadrants(PixelSize(width: 301, height: 201)).oriented(by: orientation.inverse)
-        let file = try orientation.tagging(codec.encodeJPEG(stored, quality: 0.95))
-        let photo = try fitter(90).fit(file)
-        #expect(photo.size == PixelSize(width: 90, height: 60))
-        let expected: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]
-        #expect(try zip(decoded(photo).quadrantColors, expected).allSatisfy { isNear($0, $1) })
-    }
-
     @Test func `the fitted photo has no metadata`() throws {
         let picture = Bitmap.flat(PixelSize(width: 40, height: 20), [9, 9, 9])
         let file = try EXIFOrientation.right.tagging(codec.encodeJPEG(picture, quality: 1))
@@ -50,21 +40,6 @@ import Testing
         let photo = try PhotoFitter(codec: codec, policy: policy).fit(file)
         #expect(photo.quality == 0.5)
         #expect(photo.jpeg.count == sizes[3])
-
-        policy.maximumBytes = sizes[7] - 1
-        let smaller = try PhotoFitter(codec: codec, policy: policy).fit(file)
-        #expect(smaller.size == PixelSize(width: 180, height: 135))
-        #expect(smaller.jpeg.count <= policy.maximumBytes)
-
-        policy.minimumLongerSide = 200
-        let error = imagingError { try PhotoFitter(codec: codec, policy: policy).fit(file) }
-        #expect(error?.code == .cannotFit)
-        #expect(error?.bytes == sizes[7])
-    }
-
-    @Test func `a small photo is not enlarged`() throws {
-        let file = try codec.encodeJPEG(.quadrants(PixelSize(width: 33, height: 17)), quality: 0.9)
-        #expect(try fitter(1024).fit(file).size == PixelSize(width: 33, height: 17))
     }
 
     @Test(arguments: [(5000, 1, 1024, 1), (1, 5000, 1, 1024), (2049, 3, 1024, 1), (1500, 1125, 1024, 768)])
@@ -101,21 +76,6 @@ import Testing
     @Test func `a picture too wide for JPEG is an encodingFailed error`() {
         let wide = Bitmap.flat(PixelSize(width: 70_000, height: 1), [0, 0, 0])
         #expect(imagingError { try codec.encodeJPEG(wide, quality: 0.5) }?.code == .encodingFailed)
-    }
-
-    @Test func `an RGB color profile is kept`() throws {
-        var profile = Data(count: 200)
-        profile[3] = 200
-        profile.replaceSubrange(16..<20, with: Data("RGB ".utf8))
-        profile.replaceSubrange(36..<40, with: Data("acsp".utf8))
-        var picture = Bitmap.quadrants(PixelSize(width: 50, height: 50))
-        picture.colorProfile = profile
-        let file = try EXIFOrientation.left.tagging(codec.encodeJPEG(picture, quality: 0.9))
-        #expect(try decoded(fitter(20).fit(file)).colorProfile == profile)
-
-        profile.replaceSubrange(16..<20, with: Data("GRAY".utf8))
-        picture.colorProfile = profile
-        #expect(try decoded(fitter(20).fit(codec.encodeJPEG(picture, quality: 0.9))).colorProfile == nil)
     }
 }
 #endif

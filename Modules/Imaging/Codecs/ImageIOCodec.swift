@@ -1,19 +1,16 @@
 #if canImport(ImageIO)
 import CoreGraphics
-public import Foundation
+package import Foundation
 import ImageIO
 
 /// The codec of Apple platforms: JPEG, PNG and every other format that ImageIO reads, HEIC included.
 ///
 /// It converts colours to sRGB. It has no state, and several threads can use it concurrently.
-public struct ImageIOCodec: ImageCodec {
-    /// Creates the codec.
-    public init() {}
+package struct ImageIOCodec: ImageCodec {
+    package init() {}
 
     /// Reads JPEG and PNG headers as on every platform, and other formats with ImageIO.
-    ///
-    /// - Throws: ``ImagingError`` with `notAnImage`, `unsupportedFormat` or `decodingFailed`.
-    public func inspect(_ data: Data) throws(ImagingError) -> ImageHeader {
+    package func inspect(_ data: Data) throws(ImagingError) -> ImageHeader {
         do {
             return try ImageHeader(parsing: data)
         } catch {
@@ -23,9 +20,7 @@ public struct ImageIOCodec: ImageCodec {
     }
 
     /// Decodes a picture at the needed size or a little above. ImageIO reduces while it decodes.
-    ///
-    /// - Throws: ``ImagingError`` with `decodingFailed`.
-    public func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap {
+    package func decode(_ data: Data, covering size: PixelSize) throws(ImagingError) -> Bitmap {
         let options: [CFString: Any] = [
             kCGImageSourceCreateThumbnailFromImageAlways: true,
             kCGImageSourceCreateThumbnailWithTransform: false,
@@ -40,10 +35,7 @@ public struct ImageIOCodec: ImageCodec {
         return bitmap
     }
 
-    /// Writes a JPEG.
-    ///
-    /// - Throws: ``ImagingError`` with `encodingFailed`.
-    public func encodeJPEG(_ bitmap: Bitmap, quality: Double) throws(ImagingError) -> Data {
+    package func encodeJPEG(_ bitmap: Bitmap, quality: Double) throws(ImagingError) -> Data {
         let output = NSMutableData()
         let options: [CFString: Any] = [kCGImageDestinationLossyCompressionQuality: min(max(quality, 0), 1)]
         guard let image = image(of: bitmap),

@@ -5,11 +5,17 @@ import Foundation
 /// Decodes PNG of every kind (palette, grayscale, 16 bits, transparent, interlaced) to 8-bit RGB with libpng.
 ///
 /// It reads row by row and reduces while it reads, so the memory depends on the result and the width, and not on the
-/// height that the header claims. Of an animated PNG it reads the first picture.
+/// height that the header claims. An interlaced PNG is whole only after seven passes over its rows: all of them are
+/// kept, and one that takes more than 128 MB is refused. Of an animated PNG the first picture is read.
 struct PNGReader: ~Copyable {
     private let rows: UnsafeMutablePointer<png_rows>
     private let size: PixelSize
-    private var row: [UInt8]
+    /// The row that was read last; all rows of an interlaced PNG.
+    private var kept: [UInt8]
+    /// The bytes of a row.
+    private var length: Int { size.width * Int(rows.pointee.channels) }
+
+    private static let maximumMemory = 128 << 20
 
     static func decode(
         _ data: Data, header: ImageHeader, covering needed: PixelSize
@@ -28,12 +34,18 @@ struct PNGReader: ~Copyable {
         rows.pointee.bytes = bytes.bindMemory(to: UInt8.self).baseAddress
         rows.pointee.count = bytes.count
         self.size = size
-        row = []
+        kept = []
         guard png_rows_open(rows) != 0 else { throw failure }
         guard size == PixelSize(exactly: Int(rows.pointee.width), Int(rows.pointee.height)) else {
             throw ImagingError(.decodingFailed, "The PNG has two different sizes: choose another file.")
         }
-        row = [UInt8](repeating: 0, count: size.width * Int(rows.pointee.channels))
+        let keptRows = rows.pointee.passes > 1 ? size.height : 1
+        guard keptRows == 1 || length <= Self.maximumMemory / keptRows else {
+            throw ImagingError(
+                .decodingFailed, "The PNG is interlaced and has \(size) pixels: save it without interlacing.",
+                sourceSize: size)
+        }
+        kept = [UInt8](repeating: 0, count: length * keptRows)
     }
 
     deinit {
@@ -42,58 +54,53 @@ struct PNGReader: ~Copyable {
     }
 
     private mutating func picture(reducedTo target: PixelSize) throws(ImagingError) -> Bitmap {
-        let pixels = rows.pointee.interlaced != 0 ? try interlaced(target) : try sequential(target)
-        let profile = rows.pointee.profile.map { Data(bytes: $0, count: Int(rows.pointee.profile_count)) }
-        return Bitmap(size: target, filled: pixels, colorProfile: profile.flatMap(ColorProfile.rgb))
-    }
-
-    private mutating func sequential(_ target: PixelSize) throws(ImagingError) -> [UInt8] {
         var resampler = AreaResampler(source: size, target: target)
         var pixels = [UInt8](unsafeUninitializedCapacity: target.pixelCount * 3) { bytes, count in
             count = bytes.count
             UnsafeMutableRawBufferPointer(bytes).clear()
         }
-        for _ in 0..<size.height {
-            try readRow(of: size.width)
-            pixels.withUnsafeMutableBufferPointer { pixels in
-                row.withUnsafeBufferPointer { row in
-                    guard let result = pixels.baseAddress else { return }
-                    resampler.add(row: UnsafeBufferPointer(rebasing: row.prefix(size.width * 3)), to: result)
+        for pass in 1...rows.pointee.passes {
+            for y in 0..<size.height {
+                let start = try readRow(y)
+                guard pass == rows.pointee.passes else { continue }
+                drawOverWhite(at: start)
+                pixels.withUnsafeMutableBufferPointer { pixels in
+                    kept.withUnsafeBufferPointer { kept in
+                        guard let result = pixels.baseAddress else { return }
+                        let row = UnsafeBufferPointer(rebasing: kept[start..<start + size.width * 3])
+                        resampler.add(row: row, to: result)
+                    }
                 }
             }
         }
-        return pixels
+        let profile = rows.pointee.profile.map { Data(bytes: $0, count: Int(rows.pointee.profile_count)) }
+        return Bitmap(size: target, filled: pixels, colorProfile: profile.flatMap(ColorProfile.rgb))
     }
 
-    /// Adam7 (ISO/IEC 15948, 8.2): seven passes, each with the pixels of a coarser grid.
-    private mutating func interlaced(_ target: PixelSize) throws(ImagingError) -> [UInt8] {
-        var canvas = AreaCanvas(source: size, target: target)
-        let passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
-        for (left, top, across, down) in passes where left < size.width {
-            for y in stride(from: top, to: size.height, by: down) {
-                try readRow(of: (size.width - left + across - 1) / across)
-                row.withUnsafeBufferPointer { canvas.add($0, start: left, step: across, row: y) }
-            }
-        }
-        return canvas.result
-    }
-
-    /// Reads the next row to the front of `row`: RGB, over white, as viewers draw it.
-    private mutating func readRow(of width: Int) throws(ImagingError) {
-        let (rows, hasAlpha) = (rows, rows.pointee.channels == 4)
-        let isRead = row.withUnsafeMutableBufferPointer { row in
-            guard png_rows_next(rows, row.baseAddress) != 0 else { return false }
-            guard hasAlpha else { return true }
-            for pixel in 0..<width {
-                let alpha = Int(row[pixel * 4 + 3])
-                let white = 255 * (255 - alpha) + 127
-                for channel in 0..<3 {
-                    row[pixel * 3 + channel] = UInt8((Int(row[pixel * 4 + channel]) * alpha + white) / 255)
-                }
-            }
-            return true
+    /// Reads a row to its place in `kept`, which it returns.
+    private mutating func readRow(_ y: Int) throws(ImagingError) -> Int {
+        let (rows, start) = (rows, rows.pointee.passes > 1 ? y * length : 0)
+        let isRead = kept.withUnsafeMutableBufferPointer { kept in
+            png_rows_next(rows, kept.baseAddress.map { $0 + start }) != 0
         }
         guard isRead else { throw failure }
+        return start
+    }
+
+    /// Makes RGB of a row with alpha, over white, as viewers draw it, at the front of its place.
+    private mutating func drawOverWhite(at start: Int) {
+        guard rows.pointee.channels == 4 else { return }
+        let width = size.width
+        kept.withUnsafeMutableBufferPointer { kept in
+            for pixel in 0..<width {
+                let alpha = Int(kept[start + pixel * 4 + 3])
+                let white = 255 * (255 - alpha) + 127
+                for channel in 0..<3 {
+                    let color = Int(kept[start + pixel * 4 + channel])
+                    kept[start + pixel * 3 + channel] = UInt8((color * alpha + white) / 255)
+                }
+            }
+        }
     }
 
     private var failure: ImagingError {

@@ -16,13 +16,13 @@ public enum TransportContract {
     /// A rule that a transport does not keep.
     public struct Deviation: Sendable, Hashable {
         /// The rule, one of ``TransportContract/rules``.
-        public let rule: String
+        let rule: String
 
         /// What the transport does instead.
-        public let reason: String
+        let reason: String
 
         /// Whether the rule ends the process. Such a rule is not run.
-        public let endsProcess: Bool
+        let endsProcess: Bool
 
         /// Declares a deviation.
         public init(_ rule: String, _ reason: String, endsProcess: Bool = false) {

@@ -17,12 +17,7 @@ struct Descriptor: ~Copyable {
         return number
     }
 
-    /// Writes all bytes.
-    ///
-    /// - Parameters:
-    ///   - data: The bytes.
-    ///   - write: The system call. It may write fewer bytes than requested.
-    /// - Throws: The value of `errno`.
+    /// Writes all bytes, by a system call that may write fewer than requested.
     func writeAll(_ data: Data, with write: Write = { write($0, $1, $2) }) throws(SystemCallError) {
         var rest = data[...]
         while !rest.isEmpty {

@@ -195,14 +195,8 @@ extension TokenStoreError {
         return [.ENOSPC, .EDQUOT, .EFBIG].contains(code)
     }
 
-    /// The error for a system call that failed.
-    ///
-    /// - Parameters:
-    ///   - error: The value of `errno`.
-    ///   - attempt: The verb of "could not … PATH".
-    ///   - path: The file or folder.
-    ///   - remedy: What to do where it does not exist.
-    /// - Returns: The error, with code `unavailable`.
+    /// The error for a system call that failed: `unavailable`. The attempt is the verb of "could not … PATH", and the
+    /// remedy is for a file that does not exist.
     static func system(
         _ error: SystemCallError, _ attempt: String, _ path: String, ifMissing remedy: String? = nil
     ) -> TokenStoreError {
@@ -215,11 +209,8 @@ extension TokenStoreError {
     }
 }
 
-/// Makes a system call, and repeats it while a signal interrupts it (`EINTR`).
-///
-/// - Parameter call: The call. It returns a negative number and sets `errno` when it fails.
-/// - Returns: What the call returned.
-/// - Throws: The value of `errno`, but for `EINTR`.
+/// Makes a system call, and repeats it while a signal interrupts it (`EINTR`). The call
+/// returns a negative number and sets `errno` when it fails.
 @discardableResult
 func uninterrupted<Number: SignedInteger>(_ call: () -> Number) throws(SystemCallError) -> Number {
     while true {
@@ -230,11 +221,7 @@ func uninterrupted<Number: SignedInteger>(_ call: () -> Number) throws(SystemCal
     }
 }
 
-/// Reads the status of a file or folder with a system call.
-///
-/// - Parameter call: `lstat` or `fstatat`.
-/// - Returns: The status; `nil` if there is no such file.
-/// - Throws: The value of `errno`, but for `ENOENT`.
+/// Reads the status of a file or folder with `lstat` or `fstatat`; `nil` if there is no such file.
 func statusIfExists(_ call: (inout stat) -> Int32) throws(SystemCallError) -> stat? {
     var status = stat()
     do {
@@ -245,14 +232,7 @@ func statusIfExists(_ call: (inout stat) -> Int32) throws(SystemCallError) -> st
     }
 }
 
-/// Makes system calls for a file or folder, and adds both to the error.
-///
-/// - Parameters:
-///   - attempt: The verb of "could not … PATH".
-///   - path: The file or folder.
-///   - body: The system calls.
-/// - Returns: What `body` returns.
-/// - Throws: ``TokenStoreError`` with code `unavailable`.
+/// Makes system calls for a file or folder, and adds both to the error: "could not ATTEMPT PATH".
 @discardableResult
 func attempt<Value: ~Copyable>(
     _ attempt: String,

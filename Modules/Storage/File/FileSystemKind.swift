@@ -39,11 +39,7 @@ enum FileSystemKind: Sendable {
         #endif
     }
 
-    /// Looks up a device in a table of mounts.
-    ///
-    /// - Parameters:
-    ///   - device: The number that `stat` returns for a file on it.
-    ///   - mounts: Lines in the format of `proc_pid_mountinfo(5)`.
+    /// Looks up a device, the number that `stat` returns, in lines in the format of `proc_pid_mountinfo(5)`.
     init(device: UInt64, mounts: String) {
         let major = (device >> 8 & 0xfff) | (device >> 32 & ~0xfff)
         let minor = (device & 0xff) | (device >> 12 & ~0xff)

@@ -9,12 +9,8 @@ extension PrivateFolder {
         case tooLarge
     }
 
-    /// Reads a file.
+    /// Reads a file, unless it has more bytes than the limit.
     ///
-    /// - Parameters:
-    ///   - name: The file.
-    ///   - limit: The largest size in bytes. A larger file is not read.
-    /// - Returns: Its content.
     /// - Throws: ``TokenStoreError`` with code `insecure` when other users have any right on the file, or when it is a
     ///   symbolic link or not a regular file; `unavailable`.
     func read(_ name: String, atMost limit: Int) throws(TokenStoreError) -> Contents {

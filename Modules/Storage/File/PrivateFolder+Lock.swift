@@ -3,10 +3,8 @@ import ConcurrencyPrimitives
 import Foundation
 
 extension PrivateFolder {
-    /// Takes a lock if it is free.
+    /// Takes a lock if neither this process nor another one holds it. A missing lock file is created.
     ///
-    /// - Parameter name: The lock file. It is created if it is missing.
-    /// - Returns: The lock, or `nil` if it is held by this process or another one.
     /// - Throws: ``TokenStoreError`` with code `insecure` when the lock file is a link, not a regular file or another
     ///   user's; `unavailable`.
     func tryLock(_ name: String) throws(TokenStoreError) -> FolderLock? {
@@ -31,9 +29,6 @@ extension PrivateFolder {
     }
 
     /// Takes the lock of a lease if it is free, and writes this process into the lock file.
-    ///
-    /// - Returns: The lock, or `nil` if it is held.
-    /// - Throws: As ``tryLock(_:)``.
     func tryLease(_ name: String) throws(TokenStoreError) -> FolderLock? {
         guard let lock = try tryLock(name) else { return nil }
         lock.sign()

@@ -11,13 +11,8 @@ struct PrivateFolder: ~Copyable {
     let access: FolderAccess
     let identity: FolderIdentity
 
-    /// Opens a folder.
+    /// Opens a folder; `nil` if it is certain that it does not exist.
     ///
-    /// - Parameters:
-    ///   - path: The folder.
-    ///   - isModeChecked: Whether a folder that other users have rights on is refused.
-    ///   - access: Who may use it.
-    /// - Returns: The folder, or `nil` if it is certain that it does not exist.
     /// - Throws: ``TokenStoreError`` with code `insecure` when another user has any right on it; `unavailable`, also
     ///   when a link on the way leads nowhere.
     static func open(

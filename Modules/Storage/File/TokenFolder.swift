@@ -73,9 +73,6 @@ struct TokenFolder: Sendable {
     ///
     /// The caller holds the lock of ``lockCreation(waitingAtMost:)`` and has found no folder.
     ///
-    /// - Parameters:
-    ///   - lockName: The lock file.
-    ///   - write: Writes the file.
     /// - Throws: ``TokenStoreError`` with code `unavailable` or `insecure`; what `write` throws.
     func create(
         locking lockName: String,
@@ -97,11 +94,7 @@ struct TokenFolder: Sendable {
         try write(folder)
     }
 
-    /// Locks the creation of the folder.
-    ///
-    /// - Parameter limit: How long to wait for other processes at most.
-    /// - Returns: The lock.
-    /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `unavailable`.
+    /// Locks the creation of the folder. It throws `busy` after the limit.
     func lockCreation(waitingAtMost limit: Duration) throws(TokenStoreError) -> FolderLock {
         try PrivateFolder.lockFolder(anchor, waitingAtMost: limit)
     }

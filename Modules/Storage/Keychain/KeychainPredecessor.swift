@@ -48,20 +48,6 @@ public struct KeychainPredecessor: Sendable {
         KeychainPredecessor(layout: .separateTokens(access: access, refresh: refresh))
     }
 
-    /// A new session of tokens that another program has stored. An empty text is no token.
-    ///
-    /// With the refresh token only, its access token has expired.
-    static func session(
-        accessToken: String?, refreshToken: String?, expiresAt: Date? = nil
-    ) throws(TokenStoreError) -> TokenBundle {
-        let refresh = refreshToken.flatMap { $0.isEmpty ? nil : $0 }
-        if let accessToken, !accessToken.isEmpty {
-            return TokenBundle(accessToken: accessToken, refreshToken: refresh, expiresAt: expiresAt)
-        }
-        guard let refresh else { throw TokenStoreError(.corrupt, reason: "it contains no tokens") }
-        return TokenBundle(accessToken: "", refreshToken: refresh, expiresAt: .distantPast)
-    }
-
     /// The items in the order of their removal. The refresh token is removed last: while it is stored, the session is
     /// complete, and after that nothing is left.
     var locations: [KeychainLocation] {

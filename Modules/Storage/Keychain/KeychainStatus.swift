@@ -13,44 +13,20 @@ public struct KeychainStatus: Error, Sendable, Hashable, RawRepresentable {
         self.rawValue = rawValue
     }
 
-    /// Success: `errSecSuccess`, 0.
-    public static let success = KeychainStatus(rawValue: 0)
-
-    /// The disk failed: `errSecIO`, -36.
-    public static let ioFailed = KeychainStatus(rawValue: -36)
-
-    /// An argument is invalid: `errSecParam`, -50.
-    public static let invalidParameter = KeychainStatus(rawValue: -50)
-
-    /// The user refused access: `errSecUserCanceled`, -128.
-    public static let userCancelled = KeychainStatus(rawValue: -128)
-
-    /// The Keychain is missing, or its service does not run: `errSecNotAvailable`, -25291.
-    public static let notAvailable = KeychainStatus(rawValue: -25291)
-
-    /// A password was wrong, or access was denied: `errSecAuthFailed`, -25293.
-    public static let authenticationFailed = KeychainStatus(rawValue: -25293)
-
-    /// There is an item with the same primary key: `errSecDuplicateItem`, -25299.
-    public static let duplicateItem = KeychainStatus(rawValue: -25299)
-
-    /// No item matches: `errSecItemNotFound`, -25300.
-    public static let itemNotFound = KeychainStatus(rawValue: -25300)
-
-    /// The item cannot be read until the device is unlocked: `errSecInteractionNotAllowed`, -25308.
-    public static let interactionNotAllowed = KeychainStatus(rawValue: -25308)
-
-    /// The item is locked, and the user cannot be asked to unlock it: `errSecInteractionRequired`, -25315.
-    public static let interactionRequired = KeychainStatus(rawValue: -25315)
-
-    /// The Mac is in a dark wake: `errSecInDarkWake`, -25320.
-    public static let inDarkWake = KeychainStatus(rawValue: -25320)
-
-    /// The item is damaged, or its key is missing: `errSecDecode`, -26275.
-    public static let decodingFailed = KeychainStatus(rawValue: -26275)
-
-    /// The program is not entitled to the Keychain or the access group: `errSecMissingEntitlement`, -34018.
-    public static let missingEntitlement = KeychainStatus(rawValue: -34018)
+    // `details` has the names and the meanings.
+    static let success = KeychainStatus(rawValue: 0)
+    static let ioFailed = KeychainStatus(rawValue: -36)
+    static let invalidParameter = KeychainStatus(rawValue: -50)
+    static let userCancelled = KeychainStatus(rawValue: -128)
+    static let notAvailable = KeychainStatus(rawValue: -25291)
+    static let authenticationFailed = KeychainStatus(rawValue: -25293)
+    static let duplicateItem = KeychainStatus(rawValue: -25299)
+    static let itemNotFound = KeychainStatus(rawValue: -25300)
+    static let interactionNotAllowed = KeychainStatus(rawValue: -25308)
+    static let interactionRequired = KeychainStatus(rawValue: -25315)
+    static let inDarkWake = KeychainStatus(rawValue: -25320)
+    static let decodingFailed = KeychainStatus(rawValue: -26275)
+    static let missingEntitlement = KeychainStatus(rawValue: -34018)
 }
 
 extension KeychainStatus: CustomStringConvertible {
@@ -84,13 +60,8 @@ extension KeychainStatus: CustomStringConvertible {
 
 extension TokenStoreError {
     /// The error for a status of the Keychain: every status is *unavailable* (G14). `errSecItemNotFound` and
-    /// `errSecDuplicateItem` are errors only where they are not expected.
-    ///
-    /// - Parameters:
-    ///   - status: The status.
-    ///   - attempt: The verb of "could not … the Keychain item LOCATION".
-    ///   - location: The item.
-    /// - Returns: The error, with code `unavailable`.
+    /// `errSecDuplicateItem` are errors only where they are not expected. The text is "could not ATTEMPT the Keychain item
+    /// LOCATION".
     static func keychain(_ status: KeychainStatus, _ attempt: String, _ location: KeychainLocation) -> TokenStoreError {
         TokenStoreError(
             .unavailable,

@@ -23,7 +23,7 @@ public import Foundation
 /// copies are the same store.
 public struct KeychainTokenStore: TokenStore {
     /// The location of the item.
-    public var location: KeychainLocation { item.location }
+    var location: KeychainLocation { item.location }
 
     let item: TokenItem
 

@@ -18,10 +18,10 @@ public import Foundation
 ///   code `0xdead10cc`). See <doc:SharingAKeychainItem> for how the engine prevents it.
 public struct SharedKeychainTokenStore: SharedTokenStore {
     /// The location of the item.
-    public var location: KeychainLocation { store.location }
+    var location: KeychainLocation { store.location }
 
     /// The file that is locked for a lease.
-    public let lockFile: URL
+    let lockFile: URL
 
     let store: KeychainTokenStore
 

@@ -11,10 +11,11 @@ extension TokenItem {
             if let bundle = try? reader?(data) { return .active(bundle) }
             return try decode(data, at: location)
         case .separateTokens(let access, let refresh):
-            let (accessToken, refreshToken) = (try text(at: access), try text(at: refresh))
-            guard accessToken != nil || refreshToken != nil else { return .empty }
-            return .active(
-                try KeychainPredecessor.session(accessToken: accessToken, refreshToken: refreshToken))
+            let accessToken = try text(at: access)
+            let refreshToken = try text(at: refresh)
+            if let accessToken { return .active(TokenBundle(accessToken: accessToken, refreshToken: refreshToken)) }
+            guard let refreshToken else { return .empty }
+            return .active(TokenBundle(accessToken: "", refreshToken: refreshToken, expiresAt: .distantPast))
         }
     }
 

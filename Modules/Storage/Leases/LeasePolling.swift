@@ -17,13 +17,9 @@ struct LeasePolling {
     /// Is called with each holder that is found.
     var report: (LeaseHolder) -> Void = { _ in }
 
-    /// Tries to take the lock until it is taken.
+    /// Tries to take the lock until it is taken; once with a limit of zero or less. `longestPause`, an upper bound of the
+    /// next pause, is called before each. `take` returns `nil` while the lock is held.
     ///
-    /// - Parameters:
-    ///   - limit: How long to wait at most. Zero or less tries once.
-    ///   - longestPause: An upper bound of the next pause. It is called before each pause.
-    ///   - take: Takes the lock, or returns `nil` if it is held.
-    /// - Returns: The lock.
     /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `CancellationError`; what `take` throws.
     func wait(
         atMost limit: Duration,

@@ -29,13 +29,8 @@ final class LeaseRequest: Sendable {
         state = Locked(State(firstSince: clock.uptime))
     }
 
-    /// Takes the lease if it is free and no other waiter is before this one.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder of the lease.
-    ///   - name: The file of the lease. The file of the queue has `.queue` appended.
-    /// - Returns: The lease, or `nil` if it is not free.
-    /// - Throws: As ``PrivateFolder/tryLock(_:)``.
+    /// Takes the lease if it is free and no other waiter is before this one. The file of the queue has `.queue`
+    /// appended to the name.
     func attempt(in folder: borrowing PrivateFolder, _ name: String) throws(TokenStoreError) -> FolderLock? {
         guard mayTake(in: folder, name + ".queue"), let lock = try folder.tryLease(name) else {
             join(folder, name + ".queue")

@@ -12,11 +12,7 @@ final class LeaseTicket: Sendable {
     private let file: Int32
     private let position: Int64
 
-    /// Joins the end of the queue. `nil` without a queue.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder of the lease.
-    ///   - name: The file of the queue. It is made if it is missing.
+    /// Joins the end of the queue, whose file is made if it is missing. `nil` without a queue.
     init?(in folder: borrowing PrivateFolder, _ name: String) {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         file = openat(folder.descriptor.number, name, flags, folder.access.fileMode)

@@ -35,11 +35,8 @@ final class KeyringCall {
     private let service: LibSecret.Object
     private var objects: [LibSecret.Object] = []
 
-    /// Connects to the service.
+    /// Connects to the service. The limit is for all calls together, as the service may hang or wait for the user.
     ///
-    /// - Parameters:
-    ///   - library: The library.
-    ///   - limit: How long all calls together may take. The service may hang or wait for the user.
     /// - Throws: ``KeyringError`` without a session bus, or without a service on it.
     init(_ library: LibSecret, limit: Duration) throws(KeyringError) {
         self.library = library

@@ -11,7 +11,7 @@ public import Foundation
 /// `unavailable`, because a search in a locked keyring finds nothing. The store never makes the service ask the user
 /// for a password: a refresh in the background would open a dialog without a visible cause.
 ///
-/// **Time limits.** Each account has a thread for reading and one for writing. Each call ends within ``callLimit``,
+/// **Time limits.** Each account has a thread for reading and one for writing. Each call ends within `callLimit`,
 /// however many accounts wait for a service that hangs. GLib's default, to end the process when the session bus is
 /// closed, is switched off.
 ///
@@ -25,13 +25,13 @@ public import Foundation
 /// same user, which can read every item while the keyring is unlocked.
 public struct SecretServiceTokenStore: SharedTokenStore {
     /// The name of the application.
-    public let application: String
+    let application: String
 
     /// The account in this application.
-    public let account: String
+    package let account: String
 
     /// How long a read or a write takes at most.
-    public let callLimit: Duration
+    let callLimit: Duration
 
     private let keyring: Keyring
     private let locks: TokenLocks

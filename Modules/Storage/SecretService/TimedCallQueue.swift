@@ -19,11 +19,8 @@ final class TimedCallQueue: Sendable {
 
     /// Runs a call to its end, even when the task that waits for it is cancelled (G7).
     ///
-    /// - Parameters:
-    ///   - limit: How long the caller waits at most.
-    ///   - work: The call. It may still run when its caller continues.
-    /// - Returns: What `work` returns.
-    /// - Throws: What `work` throws; ``TokenStoreError`` with code `unavailable` when the limit has passed.
+    /// - Throws: What `work` throws; ``TokenStoreError`` with code `unavailable` when the limit has passed. The work may
+    ///   still run then.
     func run<Value: Sendable>(
         within limit: Duration,
         _ work: @escaping @Sendable () throws(TokenStoreError) -> Value

@@ -16,8 +16,8 @@ typedef struct {
     png_uint_32 height;
     // 3, or 4 with alpha. A sample has 8 bits.
     int channels;
-    // Whether the rows are those of seven passes (Adam7) one after the other.
-    int interlaced;
+    // How often all rows are read, from top to bottom: seven times for an interlaced PNG (Adam7), otherwise once.
+    int passes;
     // Owned by the reader; null if there is none for RGB.
     const unsigned char *profile;
     png_uint_32 profile_count;
@@ -74,15 +74,16 @@ static inline int png_rows_open(png_rows *rows) {
     png_set_keep_unknown_chunks(rows->png, PNG_HANDLE_CHUNK_NEVER, skipped, 6);
     png_read_info(rows->png, rows->info);
     png_rows_convert(rows);
+    rows->passes = png_set_interlace_handling(rows->png);
     png_read_update_info(rows->png, rows->info);
     rows->width = png_get_image_width(rows->png, rows->info);
     rows->height = png_get_image_height(rows->png, rows->info);
     rows->channels = png_get_channels(rows->png, rows->info);
-    rows->interlaced = png_get_interlace_type(rows->png, rows->info) != PNG_INTERLACE_NONE;
     return png_get_bit_depth(rows->png, rows->info) == 8 && (rows->channels == 3 || rows->channels == 4);
 }
 
-// Reads the next row into `width * channels` bytes. Most rows of an interlaced PNG have fewer pixels. 0 for a failure.
+// Reads the next row into `width * channels` bytes. A pass of an interlaced PNG changes the pixels that it has, and keeps
+// those of the passes before. 0 for a failure.
 static inline int png_rows_next(png_rows *rows, unsigned char *row) {
     if (setjmp(png_jmpbuf(rows->png)) != 0) return 0;
     png_read_row(rows->png, row, NULL);

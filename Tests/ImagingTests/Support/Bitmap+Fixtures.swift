@@ -50,6 +50,17 @@ extension Bitmap {
     }
 }
 
+extension EXIFOrientation {
+    /// The orientation that reverses this one. Only the quarter turns differ from their inverse.
+    var inverse: EXIFOrientation {
+        switch self {
+        case .right: .left
+        case .left: .right
+        default: self
+        }
+    }
+}
+
 /// Whether two colors look the same after JPEG.
 func isNear(_ color: [UInt8], _ expected: [UInt8], within tolerance: Int = 6) -> Bool {
     zip(color, expected).allSatisfy { abs(Int($0) - Int($1)) <= tolerance }

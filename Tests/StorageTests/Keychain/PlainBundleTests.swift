@@ -39,12 +39,14 @@ import Testing
         #expect(bundle?.accessToken == "access-0" && bundle?.refreshToken == nil && bundle?.expiresAt == nil)
     }
 
-    @Test(arguments: [#"{"refreshToken":"refresh-0"}"#, "[]", "not a bundle", ""])
-    func `anything else is corrupt, and stays`(_ text: String) async throws {
-        model.insert(Data(text.utf8), at: .own)
-        let store = KeychainTokenStore.over(model, predecessors: [.plainBundle(at: .own)])
-        let error = await #expect(throws: TokenStoreError.self) { _ = try await store.load() }
-        #expect(error?.code == .corrupt)
-        #expect(model.data(at: .own) == Data(text.utf8))
+    @Test(arguments: [#"{"refreshToken":"refresh-0"}"#, "[]", "not a bundle", ""], [KeychainLocation.own, .older])
+    func `anything else is corrupt, and stays until a sign-in`(_ text: String, location: KeychainLocation) async throws
+    {
+        model.insert(Data(text.utf8), at: location)
+        let store = KeychainTokenStore.over(model, predecessors: [.plainBundle(at: location)])
+        #expect(await storeError { _ = try await store.load() }?.code == .corrupt)
+        #expect(model.data(at: location) == Data(text.utf8))
+        try await store.expectRoundTrip(of: .numbered(0))
+        #expect(model.items.count == 1)
     }
 }

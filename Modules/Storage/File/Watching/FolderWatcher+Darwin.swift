@@ -18,11 +18,8 @@ final class FolderWatcher: Sendable {
 
     /// Starts to report what happens in a folder. Every change after the return is reported.
     ///
-    /// - Parameters:
-    ///   - folder: The folder. A symbolic link is not followed.
-    ///   - name: The file, which need not exist.
-    ///   - receive: Is called on a queue of the watcher, with one event at a time.
-    /// - Returns: The subscription; `nil` when the folder cannot be watched.
+    /// It follows no symbolic link. `receive` is called on a queue of the watcher, with one event at a time. `nil`: the
+    /// folder cannot be watched.
     func subscribe(to folder: String, _ name: String, _ receive: @escaping Receive) -> Subscription? {
         let file = open(folder, O_EVTONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { return nil }

@@ -51,13 +51,8 @@ final class FolderWatcher: Sendable {
 
     /// Starts to report what happens to a file. Every change after the return is reported.
     ///
-    /// It waits for the folder's disk.
-    ///
-    /// - Parameters:
-    ///   - folder: The folder of the file. A symbolic link is not followed.
-    ///   - name: The file, which need not exist.
-    ///   - receive: Is called on a queue of the watcher, with one event at a time.
-    /// - Returns: The subscription; `nil` when the folder cannot be watched.
+    /// It waits for the folder's disk, and follows no symbolic link to it. The file need not exist. `receive` is called
+    /// on a queue of the watcher, with one event at a time. `nil`: the folder cannot be watched.
     func subscribe(to folder: String, _ name: String, _ receive: @escaping Receive) -> Subscription? {
         while true {
             let (file, removals) = state.withLock { state in
