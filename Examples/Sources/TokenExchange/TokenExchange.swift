@@ -28,6 +28,7 @@ public struct TokenExchange: Sendable {
     private let endpoint: URL, id: String, secret: String
     private let network: any UnauthenticatedNetworkService  // adds no token to the call
 
+    /// Creates an exchange for a client, which is identified in the body.
     public init(endpoint: URL, id: String, secret: String, network: any UnauthenticatedNetworkService) {
         (self.endpoint, self.id, self.secret, self.network) = (endpoint, id, secret, network)
     }
@@ -42,9 +43,7 @@ public struct TokenExchange: Sendable {
         let call = Endpoint<Issued>.post(.url(endpoint), body: .form(form)).asTokenCall().format(.json)
         do {
             let issued = try await network.send(call)
-            guard issued.type == Self.type, issued.use.lowercased() == "bearer" else {
-                throw OtherType()
-            }
+            guard issued.type == Self.type, issued.use.lowercased() == "bearer" else { throw OtherType() }
             return issued
         } catch let error as NetworkError {
             throw error.withoutQuoting([token, secret])  // servers quote what they were sent
