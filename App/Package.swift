@@ -127,7 +127,7 @@ let tests: [Target] = [
         name: "ScenarioTests",
         dependencies: uses([
             "DevBackend", "articles", "Endurance", "ProgramTesting", "AuthInterface", "ConcurrencyPrimitives",
-            "AuthTesting", "ContractTesting", "TokenRefresh", "NetworkCore", "NetworkURLSession",
+            "AuthTesting", "ContractTesting", "TokenRefresh", "NetworkCore", "NetworkTransfers", "NetworkURLSession",
             "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage", "AsyncHTTPClient", "NIOConcurrencyHelpers",
             "NIOCore", "NIOHTTP1",
         ])

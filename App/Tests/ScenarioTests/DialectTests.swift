@@ -4,6 +4,7 @@ import DataAPI
 import DevBackend
 import Foundation
 import NetworkCore
+import NetworkTransfers
 import Storage
 import Testing
 import TokenRefresh
