@@ -21,7 +21,6 @@ let products: [String: Set<String>] = [
     "swift-http-types": ["HTTPTypes"],
     "async-http-client": ["AsyncHTTPClient"],
     "swift-nio": ["NIOCore", "NIOPosix", "NIOConcurrencyHelpers", "NIOFoundationCompat", "NIOHTTP1"],
-    "swift-nio-extras": ["NIOHTTPTypes"],
     "swift-service-lifecycle": ["ServiceLifecycle", "UnixSignals"],
     "swift-system": ["SystemPackage"],
 ]
@@ -47,8 +46,7 @@ let devBackend: Target = .target(
     name: "DevBackend",
     dependencies: uses([
         "MultipartForms", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOConcurrencyHelpers",
-        "NIOFoundationCompat", "NIOHTTP1", "NIOHTTPTypes", "ServiceLifecycle", "UnixSignals", "GRDB", "Mustache",
-        "Crypto", "Logging",
+        "NIOFoundationCompat", "NIOHTTP1", "ServiceLifecycle", "UnixSignals", "GRDB", "Crypto", "Logging",
     ]),
     resources: [.embedInCode("Contract/openapi.json")]
 )
@@ -173,14 +171,12 @@ let tests: [Target] = [
             "NetworkCore", "NetworkRecording", "Storage", "Imaging",
         ])
     ),
-    // A server in a process of its own, for the tests that kill it.
-    .executableTarget(name: "BackendProcess", dependencies: ["DevBackend"], path: "Tests/BackendProcess"),
     .testTarget(name: "MultipartFormsTests", dependencies: ["MultipartForms"]),
     .testTarget(
         name: "DevBackendTests",
         dependencies: uses([
-            "DevBackend", "BackendProcess", "ProgramTesting", "Crypto", "GRDB", "HTTPTypes", "AsyncHTTPClient",
-            "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "Logging",
+            "DevBackend", "ProgramTesting", "GRDB", "HTTPTypes", "AsyncHTTPClient", "NIOConcurrencyHelpers", "NIOCore",
+            "NIOHTTP1",
         ])
     ),
 ]
@@ -243,7 +239,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],

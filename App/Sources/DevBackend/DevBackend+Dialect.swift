@@ -1,10 +1,7 @@
 import Foundation
 
 extension DevBackend {
-    /// How the server writes identifiers, tokens and responses.
-    ///
-    /// Real servers differ in these points. A dialect is one such server: a value, so that a client can be tested with
-    /// each of them.
+    /// How the server writes identifiers, tokens and responses: real servers differ in these points.
     public struct Dialect: Sendable, Hashable {
         /// How identifiers of users and articles are written.
         public enum Identifiers: Sendable, Hashable {
@@ -40,11 +37,8 @@ extension DevBackend {
         /// where any other request has it.
         public var refreshNeedsAccessToken = false
 
-        /// Creates the standard dialect.
+        /// Creates the dialect of numbers, envelopes, bearer tokens, and 401 for an expired token.
         public init() {}
-
-        /// Numbers, envelopes, bearer tokens, and 401 for an expired token.
-        public static let standard = Dialect()
 
         /// Plain JSON, with the absolute expiry of each access token.
         public static let plainWithExpiry = Dialect {

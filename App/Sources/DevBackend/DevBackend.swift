@@ -1,8 +1,5 @@
 public import Foundation
 import GRDB
-import HTTPTypes
-import Logging
-import NIOConcurrencyHelpers
 import UnixSignals
 
 /// A server with HTTP, SQLite, rotating refresh tokens, and faults on demand.
@@ -28,40 +25,28 @@ public final class DevBackend: Sendable {
     let sessions: Sessions
     let faultInjector: FaultInjector
     let ledger: RequestLedger
-    private let feed: ArticleFeed
     private let server: HTTPServer
 
-    private init(
-        configuration: Configuration, origin: URL, services: BackendServices, server: HTTPServer
-    ) {
+    private init(configuration: Configuration, origin: URL, services: BackendServices, server: HTTPServer) {
         self.configuration = configuration
         self.origin = origin
         database = services.database
         sessions = services.sessions
         faultInjector = services.faults
         ledger = services.ledger
-        feed = services.feed
         self.server = server
     }
 
     /// The base URL of the API: the origin and `/api/v1`.
     public var baseURL: URL { origin.appendingPathComponent(RouteTable.basePath) }
 
-    /// Opens the database, binds the port and returns once connections are accepted.
-    ///
-    /// - Parameter configuration: The configuration.
-    /// - Returns: The running server. It runs until ``stop()``, even if the value is discarded.
-    /// - Throws: `DatabaseError` when the database cannot be opened, `IOError` when the port cannot be bound.
+    /// Opens the database, binds the port and returns once connections are accepted. The server runs until ``stop()``,
+    /// even if the value is discarded.
     public static func start(_ configuration: Configuration = Configuration()) async throws -> DevBackend {
-        if configuration.raisesOpenFileLimit { OpenFileLimit.raise() }
+        OpenFileLimit.raise()
         let services = try await BackendServices(configuration)
-        let server = try await HTTPServer.start(configuration, pipeline: services.pipeline)
-        var components = URLComponents()
-        components.scheme = "http"
-        // An IPv6 address stands in brackets (RFC 3986 §3.2.2).
-        components.host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
-        components.port = server.port
-        guard let origin = components.url else {
+        let server = try await HTTPServer.start(port: configuration.port, pipeline: services.pipeline)
+        guard let origin = URL(string: "http://\(HTTPServer.host):\(server.port)") else {
             await server.stop()
             throw URLError(.badURL)
         }
@@ -69,12 +54,6 @@ public final class DevBackend: Sendable {
     }
 
     /// Runs a server while the body runs, then stops it, also when the body throws.
-    ///
-    /// - Parameters:
-    ///   - configuration: The configuration.
-    ///   - body: The work to do with the server.
-    /// - Returns: What the body returns.
-    /// - Throws: What ``start(_:)`` and the body throw.
     public static func withServer<Result>(
         _ configuration: Configuration = Configuration(), _ body: (DevBackend) async throws -> Result
     ) async throws -> Result {
@@ -96,11 +75,10 @@ public final class DevBackend: Sendable {
         await stop()
     }
 
-    /// Stops accepting, opens every gate, ends every event stream, waits for requests in progress for at most
-    /// `shutdownGrace`, and cancels the rest. Calling it again does nothing.
+    /// Stops accepting, opens every gate, ends every event stream, waits two seconds for requests in progress, and
+    /// cancels the rest. Calling it again does nothing.
     public func stop() async {
         faultInjector.openAllGates()
-        feed.close()
         await server.stop()
         database.close()
     }
@@ -116,35 +94,22 @@ extension DevBackend {
     /// The server's counts.
     public var statistics: ServerStatistics { ledger.statistics }
 
-    /// The latest requests in the order of arrival, those to unknown paths included.
+    /// The latest 20,000 requests in the order of arrival, those to unknown paths included.
     public var journal: [JournalEntry] { ledger.journal }
 
-    /// Holds matching requests at a gate.
-    ///
-    /// - Parameters:
-    ///   - method: The method, in capitals, or nil for any.
-    ///   - path: The path below the base path; `*` is any one segment, a final `**` any number.
-    ///   - position: Whether a request waits before its handler runs or before its response is sent.
-    /// - Returns: The gate, closed. Stopping the server opens it.
+    /// Holds requests that match, as a ``FaultRule`` does, at a gate. Stopping the server opens it.
     public func hold(_ method: String?, _ path: String, at position: Gate.Position = .beforeHandler) -> Gate {
         faultInjector.hold(method: method, path: path, at: position)
     }
 
     /// Expires every access token issued so far. Refresh tokens stay valid.
-    ///
-    /// - Throws: `DatabaseError` when the new epoch cannot be stored.
     public func expireAccessTokens() async throws {
         _ = try await database.startNextEpoch()
-        feed.notify()
     }
 
-    /// Replaces the content of a file under its URL.
+    /// Replaces the content of the file that `profileImageKey` names.
     ///
-    /// - Parameters:
-    ///   - key: The file's key, as `profileImageKey` names it.
-    ///   - bytes: The new content.
     /// - Returns: Whether there is such a file.
-    /// - Throws: `DatabaseError` when the database fails.
     @discardableResult
     public func replaceFile(_ key: String, with bytes: Data) async throws -> Bool {
         try await database.writer.write { database in
@@ -155,23 +120,18 @@ extension DevBackend {
 
     /// Revokes every session of a user, as an administrator does.
     ///
-    /// - Parameter userID: The user's identifier.
     /// - Returns: The number of sessions that were live.
-    /// - Throws: `DatabaseError` when the database fails.
     @discardableResult
     public func revokeSessions(ofUser userID: Int64) async throws -> Int {
         try await sessions.endAll(ofUser: userID)
     }
 }
 
-/// The URLs of a running server and the OAuth 2.0 client it accepts.
-///
-/// It does not contain the client's secret; see ``DevBackend/Configuration/oauth2Client``.
+/// The URLs of a running server and the OAuth 2.0 client it accepts, without the client's secret.
 public struct ServerDescription: Sendable, Hashable, Codable {
     /// The base URL of the API.
     public let baseURL: URL
-    /// The token endpoint (RFC 6749 §3.2). Its grants: a refresh token, an authorization code with PKCE, and a
-    /// device code.
+    /// The token endpoint (RFC 6749 §3.2).
     public let tokenEndpoint: URL
     /// The revocation endpoint (RFC 7009 §2).
     public let revocationEndpoint: URL
@@ -179,8 +139,7 @@ public struct ServerDescription: Sendable, Hashable, Codable {
     public let issuer: URL
     /// The identifier of the only OAuth 2.0 client, such as `latchkey-dev`.
     public let oauth2ClientID: String
-    /// The client's authentication methods, named as in RFC 8414 §2: `none`, or `client_secret_basic` and
-    /// `client_secret_post`.
+    /// The client's authentication methods, named as in RFC 8414 §2.
     public let oauth2ClientAuthentication: [String]
     /// How long an access token is valid, in whole seconds, rounded up.
     public let accessTokenLifetimeSeconds: Int

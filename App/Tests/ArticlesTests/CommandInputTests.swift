@@ -81,32 +81,6 @@ import Testing
         }
     }
 
-    @Test func `a change can be made to one version only`() async throws {
-        try await home.withSignedIn { base, backend in
-            let created = try await home.run(["create", "--title", "One", "--body", "x", "--json=id"] + base).object()
-            let id = try #require((created["article"] as? [String: Any])?["id"] as? String)
-            let shown = try await home.run(["show", id, "--json=etag"] + base).object()
-            let etag = try #require((shown["article"] as? [String: Any])?["etag"] as? String)
-            // A shell may have taken the quotes away.
-            let bare = etag.trimmingCharacters(in: CharacterSet(charactersIn: "\""))
-            let first = try await home.run(["edit", id, "--title", "Two", "--if-match", bare] + base)
-            #expect(first.status == 0, "\(first.errors)")
-            for command in [["edit", id, "--title", "Three"], ["delete", id]] {
-                let late = try await home.run(command + ["--if-match", etag, "--json"] + base)
-                #expect(late.status == 1)
-                #expect(late.errorLine?.contains("has changed since that version") == true, "\(late.errors)")
-                let error = try #require(try late.object()["error"] as? [String: Any])
-                #expect(error["httpStatus"] as? Int == 412 && error["code"] as? String == "PRECONDITION_FAILED")
-            }
-            let now = try await home.run(["show", id, "--json=title,etag"] + base).object()
-            let article = try #require(now["article"] as? [String: Any])
-            #expect(article["title"] as? String == "Two")
-            let last = try #require(article["etag"] as? String)
-            #expect(try await home.run(["delete", id, "--if-match", last] + base).status == 0)
-            #expect(try await home.run(["delete", id, "--if-match", "a b"] + base).status == 64)
-        }
-    }
-
     @Test func `419 and token fields are settings`() async throws {
         func configure(_ configuration: inout DevBackend.Configuration) {
             configuration.dialect = .tokenFields

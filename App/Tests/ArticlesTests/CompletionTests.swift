@@ -38,7 +38,7 @@ import Testing
         ("articles list --har oth", "articles list --har other.har"),
         ("articles login social --provider k", "articles login social --provider kakao"),
         ("articles list --store mem", "articles list --store memory"),
-        ("articles show 7 --json etag", "articles show 7 --json etag"),
+        ("articles show 7 --json title", "articles show 7 --json title"),
         ("articles doc", "articles doctor"),
         ("articles session imp", "articles session import"),
     ]

@@ -59,7 +59,7 @@ import Testing
             #expect(run.status == 64)
             let line = try #require(run.errorLine, "\(run.errors)")
             #expect(
-                line.contains("; the fields are id, title, content, author, createdAt, updatedAt, etag; see 'articles"))
+                line.contains("; the fields are id, title, content, author, createdAt, updatedAt; see 'articles"))
             #expect(backend.statistics.requests == 0)
         }
     }

@@ -97,18 +97,11 @@ import Testing
         #expect(await stream.receiveText().contains("0\r\n\r\n"))
     }
 
-    @Test func `a wrong Last-Event-ID is an invalid field, and one stream too many is refused`() async throws {
-        var configuration = configuration
-        configuration.limits.eventStreams = 1
-        try await TestClient.withServer(configuration) { backend, client in
+    @Test func `a wrong Last-Event-ID is an invalid field`() async throws {
+        try await TestClient.withServer(configuration) { _, client in
             let token = try await client.signIn().accessToken
             let wrong = try await client.get("/articles/events", token: token, headers: ["Last-Event-ID": "x"])
             #expect(wrong.status == 400 && wrong.fields == ["Last-Event-ID"])
-            let stream = try await open(backend, token)
-            _ = await stream.receive(until: "\n:\n\n")
-            let refused = try await client.get("/articles/events", token: token)
-            #expect(refused.status == 503 && refused.code == "TOO_MANY_STREAMS")
-            try await stream.close()
         }
     }
 }

@@ -48,28 +48,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        "", "Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nhost: other.example\r\n", "Host: \r\n",
-        "Host: a b\r\n", "Host: localhost/path\r\n", "Host: user@localhost\r\n", "Host: localhost:port\r\n",
-    ])
-    func `a request without a host, or with two, is refused`(fields: String) async throws {
-        try await DevBackend.withServer { backend in
-            let connection = try await RawConnection.open(to: backend)
-            try await connection.send("GET /api/v1/openapi.json HTTP/1.1\r\n\(fields)\r\n")
-            let response = await connection.receiveText()
-            #expect(response.hasPrefix("HTTP/1.1 400 ") && response.contains("HOST_REQUIRED"), "\(fields): \(response)")
-        }
-    }
-
-    @Test(arguments: ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "[::1]:8080", "articles.localhost", "192.0.2.1"])
-    func `a host of any form is one`(host: String) async throws {
-        try await DevBackend.withServer { backend in
-            let connection = try await RawConnection.open(to: backend)
-            try await connection.send("GET /api/v1/openapi.json HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
-            #expect(await connection.receiveText().hasPrefix("HTTP/1.1 200 "))
-        }
-    }
-
     private static let program = ["Host": "127.0.0.1", "Content-Type": "application/json"]
 
     /// What a page can send, and the status for it.

@@ -36,13 +36,6 @@ import Testing
         }
     }
 
-    @Test func `a key with a token that was spent without one counts as reuse`() async throws {
-        try await TestClient.withGuest { _, client, signedIn in
-            _ = try await client.refresh(signedIn.refreshToken)
-            #expect(try await client.refresh(signedIn.refreshToken, key: "k1").code == "REFRESH_TOKEN_REUSED")
-        }
-    }
-
     @Test func `an older token with its own key is refused without counting as reuse`() async throws {
         try await TestClient.withGuest { backend, client, signedIn in
             let second = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
@@ -59,17 +52,6 @@ import Testing
                 backend.statistics.refreshes
                     == .init(received: 5, committed: 3, replayedByKey: 1, rejected: 1))
             #expect(try await client.refresh(signedIn.refreshToken, key: "k2").code == "REFRESH_TOKEN_REUSED")
-        }
-    }
-
-    @Test func `a key belongs to the client that sent it`() async throws {
-        try await TestClient.withGuest { backend, client, signedIn in
-            _ = try await client.refresh(signedIn.refreshToken, key: "k1")
-            let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)&\(secret)"
-            let other = try await client.post("/oauth2/token", form: form, headers: ["Idempotency-Key": "k1"])
-            #expect(other.status == 400)
-            #expect(other.member("error") == "invalid_grant")
-            #expect(backend.statistics.refreshes.reuseDetected == 1)
         }
     }
 
@@ -97,54 +79,6 @@ import Testing
             }
             #expect([first, second, third].map { $0.member("expires_in") } == ["90", "60", "0"])
             #expect(backend.statistics.refreshes == .init(received: 3, committed: 1, replayedByKey: 2))
-        }
-    }
-
-    @Test func `keys survive a restart`() async throws {
-        try await withTemporaryFolder { folder in
-            var configuration = DevBackend.Configuration()
-            configuration.database = .file(folder.appendingPathComponent("backend.sqlite").path)
-            let (signedIn, first, latest) = try await TestClient.withGuest(configuration) { _, client, signedIn in
-                let first = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
-                return (
-                    signedIn, first,
-                    try await client.refresh(first.refreshToken, key: "k2").data(Received.TokenPair.self)
-                )
-            }
-            try await TestClient.withServer(configuration) { _, client in
-                let again = try await client.refresh(first.refreshToken, key: "k2").data(Received.TokenPair.self)
-                #expect(again == latest)
-                #expect(try await client.refresh(signedIn.refreshToken, key: "k1").code == "REFRESH_TOKEN_SUPERSEDED")
-                #expect(try await client.refresh(latest.refreshToken, key: "k3").status == 200)
-            }
-        }
-    }
-
-    @Test func `a lost response is repeated by its key without a grace window`() async throws {
-        try await TestClient.withGuest { backend, client, signedIn in
-            backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .closeAfterHandler, times: 1)])
-            await #expect(throws: (any Error).self) {
-                try await client.refresh(signedIn.refreshToken, key: "k1")
-            }
-            let pair = try await client.refresh(signedIn.refreshToken, key: "k1").data(
-                Received.TokenPair.self)
-            #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByKey: 1))
-            #expect(try await client.get("/users/me", token: pair.accessToken).status == 200)
-        }
-    }
-
-    @Test func `of many concurrent refreshes with one key one is committed, and all return its result`() async throws {
-        try await TestClient.withGuest { backend, client, signedIn in
-            let pairs = try await withThrowingTaskGroup(of: Received.TokenPair.self) { group in
-                for _ in 0..<20 {
-                    group.addTask {
-                        try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
-                    }
-                }
-                return try await group.reduce(into: []) { $0.append($1) }
-            }
-            #expect(pairs.allSatisfy { $0 == pairs.first })
-            #expect(backend.statistics.refreshes == .init(received: 20, committed: 1, replayedByKey: 19))
         }
     }
 

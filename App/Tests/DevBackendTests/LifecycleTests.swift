@@ -1,7 +1,5 @@
 import DevBackend
 import Foundation
-import Logging
-import NIOConcurrencyHelpers
 import ProgramTesting
 import Testing
 
@@ -41,24 +39,6 @@ import Testing
         }
     }
 
-    @Test func `a public client has no authentication`() async throws {
-        var configuration = DevBackend.Configuration()
-        configuration.oauth2Client = DevBackend.OAuth2Client(id: "app", secret: nil)
-        try await DevBackend.withServer(configuration) { backend in
-            let description = backend.serverDescription
-            #expect(description.oauth2ClientID == "app")
-            #expect(description.oauth2ClientAuthentication == ["none"])
-        }
-    }
-
-    @Test func `a port in use is an error`() async throws {
-        try await DevBackend.withServer { backend in
-            var configuration = DevBackend.Configuration()
-            configuration.port = try backend.origin.port.required("a port")
-            await #expect(throws: (any Error).self) { try await DevBackend.start(configuration) }
-        }
-    }
-
     @Test func `a stopped server accepts no connection, and can be stopped again`() async throws {
         let backend = try await DevBackend.start()
         let client = TestClient(backend)
@@ -79,9 +59,7 @@ import Testing
     }
 
     @Test func `stopping does not wait for a client that never finishes`() async throws {
-        var configuration = DevBackend.Configuration()
-        configuration.shutdownGrace = .milliseconds(100)
-        let backend = try await DevBackend.start(configuration)
+        let backend = try await DevBackend.start()
         let gate = backend.hold("POST", "/auth/refresh")
         gate.open()
         let connection = try await RawConnection.open(to: backend)
@@ -91,71 +69,11 @@ import Testing
         _ = await connection.receiveText()
     }
 
-    @Test func `stopping cuts a delay short`() async throws {
-        var configuration = DevBackend.Configuration()
-        configuration.shutdownGrace = .milliseconds(100)
-        configuration.faults = FaultPlan([FaultRule("GET", "/nowhere", .delay(.seconds(3600)))])
-        let backend = try await DevBackend.start(configuration)
-        let gate = backend.hold("GET", "/nowhere")
-        let request = Task { try? await TestClient(backend).get("/nowhere") }
-        await gate.arrivals(1)
-        await backend.stop()
-        _ = await request.value
-    }
-
-    @Test func `the server stops when the body throws`() async throws {
-        struct Failure: Error {}
-        let port = NIOLockedValueBox<URL?>(nil)
-        await #expect(throws: Failure.self) {
-            try await DevBackend.withServer { backend in
-                port.withLockedValue { $0 = backend.origin }
-                throw Failure()
-            }
-        }
-        let origin = try port.withLockedValue { $0 }.required("an origin")
-        await #expect(throws: (any Error).self) { try await TestClient(origin).get("/") }
-    }
-
     @Test func `a running server stops when its task is cancelled`() async throws {
         let backend = try await DevBackend.start()
         let running = Task { await backend.run() }
         running.cancel()
         await running.value
         await #expect(throws: (any Error).self) { try await TestClient(backend).get("/") }
-    }
-
-    @Test func `the log contains no token and no body`() async throws {
-        let lines = NIOLockedValueBox<[String]>([])
-        var configuration = DevBackend.Configuration()
-        configuration.logger = Logger(label: "test") { _ in RecordingLogHandler(lines: lines) }
-        let secrets = try await TestClient.withServer(configuration) { _, client in
-            let signedIn = try await client.signIn(name: "Distinctive Name")
-            _ = try await client.get("/articles?cursor=\(signedIn.accessToken)", token: signedIn.accessToken)
-            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
-            _ = try await client.refresh(signedIn.refreshToken)
-            return [signedIn.accessToken, signedIn.refreshToken, pair.accessToken, pair.refreshToken, "Distinctive"]
-        }
-        let log = lines.withLockedValue { $0 }.joined(separator: "\n")
-        #expect(log.contains("/auth/refresh"))
-        for secret in secrets { #expect(!log.contains(secret)) }
-    }
-}
-
-/// A log handler that keeps every line of every level.
-private struct RecordingLogHandler: LogHandler {
-    let lines: NIOLockedValueBox<[String]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    init(lines: NIOLockedValueBox<[String]>) { self.lines = lines }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let all = metadata.merging(event.metadata ?? [:]) { $1 }
-        lines.withLockedValue { $0.append("\(event.message) \(all)") }
     }
 }

@@ -78,15 +78,6 @@ import Testing
         }
     }
 
-    @Test func `a client must not authenticate in two ways`() async throws {
-        try await DevBackend.withServer { backend in
-            let form = "grant_type=refresh_token&refresh_token=x&\(client)"
-            let response = try await TestClient(backend).post("/oauth2/token", form: form, headers: basic)
-            #expect(response.status == 400)
-            #expect(response.member("error") == "invalid_request")
-        }
-    }
-
     @Test func `revoking either token ends the family`() async throws {
         try await TestClient.withServer { backend, http in
             let first = try await http.signIn()

@@ -149,33 +149,4 @@ import Testing
             #expect(try await client.refresh(latest.refreshToken).code == "SESSION_REVOKED")
         }
     }
-
-    @Test func `a lost response is recovered within the window`() async throws {
-        try await TestClient.withGuest(configuration) { backend, client, signedIn in
-            backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .closeAfterHandler, times: 1)])
-            await #expect(throws: (any Error).self) { try await client.refresh(signedIn.refreshToken) }
-            #expect(backend.statistics.refreshes.committed == 1)
-            #expect(backend.statistics.count("POST", "/auth/refresh") == 1)
-
-            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
-
-            #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByGrace: 1))
-            #expect(try await client.get("/users/me", token: pair.accessToken).status == 200)
-        }
-    }
-
-    @Test func `many concurrent refreshes all return the one successor`() async throws {
-        try await TestClient.withGuest(configuration) { backend, client, signedIn in
-            let successors = try await withThrowingTaskGroup(of: String.self) { group in
-                for _ in 0..<20 {
-                    group.addTask {
-                        try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self).refreshToken
-                    }
-                }
-                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
-            }
-            #expect(successors.count == 1)
-            #expect(backend.statistics.refreshes == .init(received: 20, committed: 1, replayedByGrace: 19))
-        }
-    }
 }

@@ -84,6 +84,32 @@ import Testing
         }
     }
 
+    @Test func `a part of a picture is sent, and the rest where the first response ended`() async throws {
+        try await TestClient.withServer { _, client in
+            let picture = jpeg(length: 5_000)
+            let session = try await client.register(MultipartBody.registration(image: picture)).data(
+                Received.SignedIn.self)
+            let path = "/files/\(try session.user.profileImageKey.required("a key"))"
+            func get(_ headers: [String: String] = [:]) async throws -> Received.Response {
+                try await client.get(path, token: session.accessToken, headers: headers)
+            }
+            let whole = try await get()
+            let tag = try whole.header("ETag").required("an ETag")
+            #expect(whole.status == 200 && whole.data == picture && whole.header("Accept-Ranges") == "bytes")
+            let first = try await get(["Range": "bytes=0-1999"])
+            #expect(first.status == 206 && first.header("Content-Range") == "bytes 0-1999/5000")
+            let rest = try await get(["Range": "bytes=2000-", "If-Range": tag])
+            #expect(rest.status == 206 && rest.header("Content-Range") == "bytes 2000-4999/5000")
+            #expect(first.data + rest.data == picture)
+            #expect(try await get(["Range": "bytes=2000-", "If-Range": "\"other\""]).data == picture)
+            let beyond = try await get(["Range": "bytes=5000-"])
+            #expect(beyond.status == 416 && beyond.header("Content-Range") == "bytes */5000")
+            for field in ["bytes=5-4", "bytes=-", "bytes=0-1,4-5", "bytes=a-b", "items=0-1", "bytes=+1-2"] {
+                #expect(try await get(["Range": field]).data == picture, "\(field)")
+            }
+        }
+    }
+
     @Test func `a body that is not multipart is rejected`() async throws {
         try await TestClient.withServer { _, client in
             let json = try await client.post("/auth/guest/register", json: "{}")

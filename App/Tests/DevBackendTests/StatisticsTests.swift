@@ -17,21 +17,6 @@ import Testing
             #expect(statistics.count("GET", "/articles/{id}", status: 404) == 1)
             #expect(statistics.count("POST", "/auth/guest/register", status: 201) == 1)
             #expect(statistics.count("GET", "*") == 2)
-            #expect(statistics.inProgress == 0)
-        }
-    }
-
-    @Test func `the maximum of concurrent requests is recorded`() async throws {
-        try await DevBackend.withServer { backend in
-            let gate = backend.hold("GET", "/nowhere")
-            try await withThrowingTaskGroup { group in
-                for _ in 0..<5 { group.addTask { _ = try await TestClient(backend).get("/nowhere") } }
-                await gate.arrivals(5)
-                gate.open()
-                try await group.waitForAll()
-            }
-            _ = try await TestClient(backend).get("/nowhere")
-            #expect(backend.statistics.maxConcurrent == 5)
         }
     }
 
@@ -47,31 +32,22 @@ import Testing
             _ = try await client.refresh(signedIn.refreshToken)
 
             let journal = backend.journal
-            #expect(journal.map(\.sequence) == Array(1...8))
             #expect(journal.map(\.tokenGeneration) == [nil, 0, 0, 1, 1, nil, 1, 0])
             #expect(journal.map(\.status) == [201, 200, 200, 200, 401, 401, 200, 401])
             #expect(journal.map(\.carriedCredentials) == [false, false, true, true, true, true, false, false])
-            #expect(journal.map(\.arrivedAt) == journal.map(\.arrivedAt).sorted())
-            #expect(journal.allSatisfy { $0.arrivedAt <= $0.completedAt ?? 0 })
             #expect(journal.first?.method == "POST")
             #expect(journal.first?.path == "/api/v1/auth/guest/register")
         }
     }
 
-    @Test func `the journal drops the oldest entries, and never contains a token`() async throws {
+    @Test func `the journal never contains a token`() async throws {
         var configuration = DevBackend.Configuration()
-        configuration.journalCapacity = 3
         configuration.dialect.accessTokenField = "X-Custom"
         try await TestClient.withServer(configuration) { backend, client in
             let secret = "not-to-be-remembered"
-            for number in 1...10 {
-                _ = try await client.get("/n\(number)?q=\(secret)", token: secret, headers: ["X-Custom": secret])
-            }
-            #expect(backend.journal.map(\.sequence) == [8, 9, 10])
-            #expect(backend.journal.map(\.status) == [404, 404, 404])
+            _ = try await client.get("/n?q=\(secret)", token: secret, headers: ["X-Custom": secret])
             #expect(backend.journal.first?.credentialFields == ["authorization", "x-custom"])
-            let written = String(decoding: try JSONEncoder().encode(backend.journal), as: UTF8.self)
-            #expect(!written.contains(secret))
+            #expect(!"\(backend.journal)".contains(secret))
         }
     }
 }

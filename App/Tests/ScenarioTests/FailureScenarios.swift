@@ -104,13 +104,22 @@ extension Scenarios {
             }
         }
 
+        /// A response of a gateway or proxy: JSON that is not the envelope, or a page, as a captive portal sends it.
+        private static func gateway(_ status: Int, json: String? = nil, page: String? = nil) -> GatewayResponse {
+            let type = json.map { _ in "application/json" } ?? page.map { _ in "text/html" }
+            return GatewayResponse(status: status, contentType: type, body: json ?? page ?? "")
+        }
+
         static let gateways: [(name: String, response: GatewayResponse, handler: TestApp.Handler)] =
             TestApp.Handler.allCases.flatMap { handler in
                 [
-                    ("403 Forbidden", .forbidden, handler), ("empty 403", .emptyForbidden, handler),
-                    ("200 HTML", .page, handler), ("401 HTML", .unauthorizedPage, handler),
-                    ("502", .badGateway, handler), ("empty 401, once", .emptyUnauthorized, handler),
-                    ("401 that is not the envelope, once", .unauthorized, handler),
+                    ("403 Forbidden", gateway(403, json: #"{"message":"Forbidden"}"#), handler),
+                    ("empty 403", gateway(403), handler),
+                    ("200 HTML", gateway(200, page: "<html><body>Sign in to this network.</body></html>"), handler),
+                    ("401 HTML", gateway(401, page: "<html><body>Unauthorized</body></html>"), handler),
+                    ("502", gateway(502, page: "<html><body>Bad Gateway</body></html>"), handler),
+                    ("empty 401, once", gateway(401), handler),
+                    ("401 that is not the envelope, once", gateway(401, json: #"{"message":"Unauthorized"}"#), handler),
                 ]
             }
 

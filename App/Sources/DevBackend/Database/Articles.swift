@@ -5,54 +5,28 @@ import HTTPTypes
 
 /// The articles, and who may change them.
 struct Articles: Sendable {
-    /// A position in the list of articles: those after it are older.
-    ///
-    /// Opaque to clients. It holds an identifier, not an offset, so that an article that is created or deleted between
-    /// two pages causes neither a repetition nor a gap.
-    struct Cursor: Sendable, Hashable {
-        let id: Int64
-
-        init(id: Int64) { self.id = id }
-
-        init?(_ text: String) {
-            guard
-                let decoded = Data(base64URLEncoded: text).map({ String(decoding: $0, as: UTF8.self) }),
-                decoded.hasPrefix(Self.prefix), let id = Int64(decoded.dropFirst(Self.prefix.count))
-            else { return nil }
-            self.id = id
-        }
-
-        var text: String { Data("\(Self.prefix)\(id)".utf8).base64URLEncodedString() }
-
-        private static let prefix = "article:"
-    }
-
     struct Draft: Sendable, Hashable {
         let title: String
         let body: String
 
         /// Distinguishes a repeated request from a different one with the same key.
-        var fingerprint: Data {
-            Data(SHA256.hash(data: Data("\(title.utf8.count):\(title)\(body)".utf8)))
-        }
+        var fingerprint: Data { Data(SHA256.hash(data: Data("\(title.utf8.count):\(title)\(body)".utf8))) }
     }
 
     let database: BackendDatabase
 
-    /// A page, newest first.
-    func page(after cursor: Cursor?, limit: Int) async throws -> Payload.Page<Payload.Article> {
+    /// A page, newest first: of articles before one, so that an article that is created or deleted between two pages
+    /// causes neither a repetition nor a gap. The cursor of the next page is the identifier of the last one.
+    func page(before id: Int64?, limit: Int) async throws -> Payload.Page<Payload.Article> {
         let rows = try await database.writer.read { database in
-            try Payload.Article.fetch(database, before: cursor?.id, limit: limit + 1)
+            try Payload.Article.fetch(database, before: id, limit: limit + 1)
         }
         // One row more than asked for shows whether there is another page.
         let items = Array(rows.prefix(limit))
-        let next = rows.count > limit ? items.last.map { Cursor(id: $0.id.number).text } : nil
+        let next = rows.count > limit ? items.last.map { String($0.id.number) } : nil
         return Payload.Page(items: items, nextCursor: next)
     }
 
-    /// One article.
-    ///
-    /// - Throws: `NOT_FOUND`.
     func article(_ id: Int64) async throws -> Payload.Article {
         try await database.writer.read { database in try .require(id, in: database) }
     }
@@ -79,7 +53,7 @@ struct Articles: Sendable {
                 authorID: userID, title: draft.title, body: draft.body, createdAt: now, updatedAt: now)
             try record.insert(database)
             let article = try Payload.Article.require(record.id ?? 0, in: database)
-            try ArticleFeed.record("created", article.id.number, now: now, in: database)
+            try Stored.ArticleEvent.record("created", article.id.number, now: now, in: database)
             if let key {
                 let used = Stored.IdempotencyKey(
                     userID: userID, key: key, fingerprint: draft.fingerprint, articleID: article.id.number)
@@ -89,36 +63,26 @@ struct Articles: Sendable {
         }
     }
 
-    /// Checks the article before it is changed, inside the transaction.
-    typealias Precondition = @Sendable (Payload.Article) throws -> Void
-
-    /// Changes the title, the body, or both.
-    ///
-    /// - Throws: `NOT_FOUND`, or `FORBIDDEN` for another user's article; what the precondition throws.
+    /// Changes the title, the body, or both, of a user's own article.
     func change(
-        _ id: Int64, title: String?, body: String?, by userID: Int64, now: Date, if precondition: Precondition
+        _ id: Int64, title: String?, body: String?, by userID: Int64, now: Date
     ) async throws -> Payload.Article {
         try await database.writer.write { database in
             var record = try Self.article(id, ownedBy: userID, in: database)
-            try precondition(.require(id, in: database))
             record.title = title ?? record.title
             record.body = body ?? record.body
             record.updatedAt = now
             try record.update(database)
-            try ArticleFeed.record("changed", id, now: now, in: database)
+            try Stored.ArticleEvent.record("changed", id, now: now, in: database)
             return try .require(id, in: database)
         }
     }
 
-    /// Deletes an article.
-    ///
-    /// - Throws: `NOT_FOUND`, or `FORBIDDEN` for another user's article; what the precondition throws.
-    func delete(_ id: Int64, by userID: Int64, now: Date, if precondition: Precondition) async throws {
+    /// Deletes a user's own article.
+    func delete(_ id: Int64, by userID: Int64, now: Date) async throws {
         try await database.writer.write { database in
-            let record = try Self.article(id, ownedBy: userID, in: database)
-            try precondition(.require(id, in: database))
-            _ = try record.delete(database)
-            try ArticleFeed.record("deleted", id, now: now, in: database)
+            _ = try Self.article(id, ownedBy: userID, in: database).delete(database)
+            try Stored.ArticleEvent.record("deleted", id, now: now, in: database)
         }
     }
 
@@ -153,10 +117,8 @@ extension Payload.Article {
 
 /// The articles of a new database, one hour apart, the last one hour old.
 enum ArticleSeed {
-    static let authorName = "Rosa Lindqvist"
-
     static func insert(into database: Database, now: Date) throws {
-        var author = Stored.User(name: authorName, createdAt: now)
+        var author = Stored.User(name: "Rosa Lindqvist", createdAt: now)
         try author.insert(database)
         guard let authorID = author.id else { return }
         for (index, text) in texts.enumerated() {
@@ -174,10 +136,7 @@ enum ArticleSeed {
         ("Why bridges hum", "Wind sheds vortices off the cables, and a cable is a string like any other."),
         ("The librarian's index cards", "Before there was search there were drawers, and people who knew them."),
         ("Walking the old canal", "Eleven kilometres, four locks, one heron who does not care about any of it."),
-        (
-            "On repairing bicycles",
-            "Start with the sound it makes. The part that complains is rarely the part at fault."
-        ),
+        ("On repairing bicycles", "Start with the sound: the part that complains is rarely the part at fault."),
         ("Names for rain", "A drizzle does not fall, it hangs; a downpour has an edge you can step across."),
         ("How a key fits", "Each cut lifts a pin to one height. All of them agree at once, or the lock stays shut."),
         ("The quiet of early trains", "Before six no one speaks, and everyone seems to have agreed on it."),

@@ -15,7 +15,7 @@ struct BackendDatabase: Sendable {
 
     private let currentEpoch: NIOLockedValueBox<Int>
 
-    /// Opens, migrates and, when it is new and the configuration says so, seeds the database.
+    /// Opens, migrates and, when it is new, seeds the database.
     ///
     /// - Throws: `DatabaseError` when the file cannot be opened or is not a database of this server.
     init(_ configuration: DevBackend.Configuration) async throws {
@@ -25,14 +25,12 @@ struct BackendDatabase: Sendable {
         }
         try Schema.migrator.migrate(writer)
         let now = configuration.now()
-        let seedsArticles = configuration.seedsArticles
         let settings = try await writer.write { database in
-            let isNew = try Stored.Setting.fetchCount(database) == 0
-            if isNew, seedsArticles { try ArticleSeed.insert(into: database, now: now) }
+            if try Stored.Setting.fetchCount(database) == 0 { try ArticleSeed.insert(into: database, now: now) }
             return (
-                signingKey: try Setting.key("signingKey", in: database),
-                successionKey: try Setting.key("successionKey", in: database),
-                epoch: try Setting.epoch(in: database)
+                signingKey: try Stored.Setting.key("signingKey", in: database),
+                successionKey: try Stored.Setting.key("successionKey", in: database),
+                epoch: try Stored.Setting.epoch(in: database)
             )
         }
         signingKey = settings.signingKey
@@ -48,8 +46,8 @@ struct BackendDatabase: Sendable {
     /// - Returns: The new epoch.
     func startNextEpoch() async throws -> Int {
         let epoch = try await writer.write { database in
-            let epoch = try Setting.epoch(in: database) + 1
-            try Setting.setEpoch(epoch, in: database)
+            let epoch = try Stored.Setting.epoch(in: database) + 1
+            try Stored.Setting(name: "epoch", value: Data(String(epoch).utf8)).update(database)
             return epoch
         }
         return currentEpoch.withLockedValue { current in
@@ -64,114 +62,91 @@ struct BackendDatabase: Sendable {
     }
 }
 
-/// Access to the `setting` table, inside a transaction that the caller opens.
-private enum Setting {
-    /// A 256-bit key, created on first use.
-    static func key(_ name: String, in database: Database) throws -> SymmetricKey {
-        if let record = try Stored.Setting.fetchOne(database, key: name) { return SymmetricKey(data: record.value) }
-        let key = SymmetricKey(size: .bits256)
-        try Stored.Setting(name: name, value: key.withUnsafeBytes { Data($0) }).insert(database)
-        return key
+extension Stored.Setting {
+    /// A stored value, or a first one that is stored.
+    fileprivate static func value(_ name: String, in database: Database, first: () -> Data) throws -> Data {
+        if let record = try fetchOne(database, key: name) { return record.value }
+        let record = Self(name: name, value: first())
+        try record.insert(database)
+        return record.value
     }
 
-    static func epoch(in database: Database) throws -> Int {
-        guard let record = try Stored.Setting.fetchOne(database, key: "epoch") else { return 0 }
-        return Int(String(decoding: record.value, as: UTF8.self)) ?? 0
+    fileprivate static func key(_ name: String, in database: Database) throws -> SymmetricKey {
+        SymmetricKey(
+            data: try value(name, in: database) { SymmetricKey(size: .bits256).withUnsafeBytes { Data($0) } })
     }
 
-    static func setEpoch(_ epoch: Int, in database: Database) throws {
-        try Stored.Setting(name: "epoch", value: Data(String(epoch).utf8)).save(database)
+    fileprivate static func epoch(in database: Database) throws -> Int {
+        Int(String(decoding: try value("epoch", in: database) { Data("0".utf8) }, as: UTF8.self)) ?? 0
     }
 }
 
 /// The migrations from an empty database to the current schema.
-enum Schema {
+private enum Schema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("accounts") { database in
-            try createAccounts(in: database)
-        }
-        migrator.registerMigration("tokens") { database in
-            try createTokens(in: database)
-        }
-        migrator.registerMigration("articles") { database in
-            try createArticles(in: database)
-        }
-        migrator.registerMigration("refreshKeys") { database in
-            try database.alter(table: "refreshToken") { table in
-                table.add(column: "keyDigest", .blob)
-                table.add(column: "accessClaims", .blob)
-            }
-        }
-        migrator.registerMigration("articleEvents") { database in
-            try database.create(table: "articleEvent") { table in
-                table.autoIncrementedPrimaryKey("id")
-                table.column("kind", .text).notNull()
-                // No reference: the event of a deletion outlives the article.
-                table.column("articleID", .integer).notNull()
-                table.column("createdAt", .datetime).notNull()
-            }
+        for (name, statements) in migrations {
+            migrator.registerMigration(name) { try $0.execute(sql: statements) }
         }
         return migrator
     }
 
-    private static func createAccounts(in database: Database) throws {
-        try database.create(table: "user") { table in
-            table.autoIncrementedPrimaryKey("id")
-            table.column("name", .text).notNull()
-            table.column("imageKey", .text)
-            table.column("provider", .text)
-            table.column("providerSubject", .text)
-            table.column("createdAt", .datetime).notNull()
-            table.uniqueKey(["provider", "providerSubject"])
-        }
-        try database.create(table: "file") { table in
-            table.primaryKey("key", .text)
-            table.column("bytes", .blob).notNull()
-            table.column("width", .integer).notNull()
-            table.column("height", .integer).notNull()
-            table.column("createdAt", .datetime).notNull()
-        }
-    }
-
-    private static func createTokens(in database: Database) throws {
-        try database.create(table: "setting") { table in
-            table.primaryKey("name", .text)
-            table.column("value", .blob).notNull()
-        }
-        try database.create(table: "tokenFamily") { table in
-            table.primaryKey("id", .text)
-            table.column("userID", .integer).notNull().indexed().references("user", onDelete: .cascade)
-            table.column("generation", .integer).notNull()
-            table.column("createdAt", .datetime).notNull()
-            table.column("revokedAt", .datetime)
-        }
-        try database.create(table: "refreshToken") { table in
-            table.primaryKey("digest", .blob)
-            table.column("familyID", .text).notNull().indexed().references("tokenFamily", onDelete: .cascade)
-            table.column("generation", .integer).notNull()
-            table.column("expiresAt", .datetime).notNull()
-            table.column("rotatedAt", .datetime)
-            table.uniqueKey(["familyID", "generation"])
-        }
-    }
-
-    private static func createArticles(in database: Database) throws {
-        try database.create(table: "article") { table in
-            table.autoIncrementedPrimaryKey("id")
-            table.column("authorID", .integer).notNull().indexed().references("user", onDelete: .cascade)
-            table.column("title", .text).notNull()
-            table.column("body", .text).notNull()
-            table.column("createdAt", .datetime).notNull()
-            table.column("updatedAt", .datetime).notNull()
-        }
-        try database.create(table: "idempotencyKey") { table in
-            table.column("userID", .integer).notNull().references("user", onDelete: .cascade)
-            table.column("key", .text).notNull()
-            table.column("fingerprint", .blob).notNull()
-            // No reference: a key outlives its article, so that a late retry cannot create a deleted article again.
-            table.column("articleID", .integer).notNull()
-            table.primaryKey(["userID", "key"])
-        }
-    }
+    // The event of a deletion outlives the article, and so does an idempotency key: a late retry must not create a
+    // deleted article again. Neither has a reference to it.
+    private static let migrations = [
+        (
+            "accounts",
+            """
+            CREATE TABLE user (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, imageKey TEXT, provider TEXT,
+                providerSubject TEXT, createdAt DATETIME NOT NULL, UNIQUE (provider, providerSubject));
+            CREATE TABLE file (
+                key TEXT PRIMARY KEY NOT NULL, bytes BLOB NOT NULL, width INTEGER NOT NULL, height INTEGER NOT NULL,
+                createdAt DATETIME NOT NULL);
+            """
+        ),
+        (
+            "tokens",
+            """
+            CREATE TABLE setting (name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL);
+            CREATE TABLE tokenFamily (
+                id TEXT PRIMARY KEY NOT NULL, userID INTEGER NOT NULL REFERENCES user ON DELETE CASCADE,
+                generation INTEGER NOT NULL, createdAt DATETIME NOT NULL, revokedAt DATETIME);
+            CREATE TABLE refreshToken (
+                digest BLOB PRIMARY KEY NOT NULL, familyID TEXT NOT NULL REFERENCES tokenFamily ON DELETE CASCADE,
+                generation INTEGER NOT NULL, expiresAt DATETIME NOT NULL, rotatedAt DATETIME,
+                UNIQUE (familyID, generation));
+            """
+        ),
+        (
+            "articles",
+            """
+            CREATE TABLE article (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, authorID INTEGER NOT NULL REFERENCES user ON DELETE CASCADE,
+                title TEXT NOT NULL, body TEXT NOT NULL, createdAt DATETIME NOT NULL, updatedAt DATETIME NOT NULL);
+            CREATE TABLE idempotencyKey (
+                userID INTEGER NOT NULL REFERENCES user ON DELETE CASCADE, key TEXT NOT NULL,
+                fingerprint BLOB NOT NULL, articleID INTEGER NOT NULL, PRIMARY KEY (userID, key));
+            """
+        ),
+        (
+            "refreshKeys",
+            """
+            ALTER TABLE refreshToken ADD COLUMN keyDigest BLOB;
+            ALTER TABLE refreshToken ADD COLUMN accessClaims BLOB;
+            """
+        ),
+        (
+            "articleEvents",
+            """
+            CREATE TABLE articleEvent (
+                id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, articleID INTEGER NOT NULL,
+                createdAt DATETIME NOT NULL);
+            """
+        ),
+        (
+            "filesWithoutDimensions",
+            "ALTER TABLE file DROP COLUMN width; ALTER TABLE file DROP COLUMN height;"
+        ),
+    ]
 }

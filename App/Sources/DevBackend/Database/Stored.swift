@@ -18,12 +18,10 @@ enum Stored {
         mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
     }
 
-    /// The bytes of an upload, and the dimensions in its header.
+    /// The bytes of an upload.
     struct File: Table {
         let key: String
         let bytes: Data
-        let width: Int
-        let height: Int
         let createdAt: Date
     }
 
@@ -68,6 +66,13 @@ enum Stored {
         let createdAt: Date
 
         mutating func didInsert(_ inserted: InsertionSuccess) { id = inserted.rowID }
+
+        /// Records what happened. It belongs to the transaction of the change: a client that was away, or a server that
+        /// was killed, misses no event.
+        static func record(_ kind: String, _ articleID: Int64, now: Date, in database: Database) throws {
+            var event = ArticleEvent(kind: kind, articleID: articleID, createdAt: now)
+            try event.insert(database)
+        }
     }
 
     /// The article that a key has created, and a digest of the request's content.

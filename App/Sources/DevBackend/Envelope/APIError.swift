@@ -43,25 +43,9 @@ extension APIError {
     static let notFound = APIError(.notFound, "NOT_FOUND", "There is no such resource.")
     static let internalError = APIError(.internalServerError, "INTERNAL", "The server failed.")
 
-    static let hostRequired = APIError(
-        .badRequest, "HOST_REQUIRED", "A request has one Host field with the host of its URL (RFC 9112, section 3.2)."
-    ).with(.connection, "close")
     static let malformedFraming = APIError(
         .badRequest, "MALFORMED_FRAMING", "The body ends elsewhere than its header fields or chunks say."
     ).with(.connection, "close")
-    static let bodyTimeout = APIError(.requestTimeout, "BODY_TIMEOUT", "The rest of the body did not arrive in time.")
-        .with(.connection, "close")
-    static let bodyMemoryExhausted = APIError(
-        .serviceUnavailable, "BODY_MEMORY_EXHAUSTED", "Other requests take all memory for bodies; try again later."
-    ).with(.retryAfter, "1")
-
-    static let uploadSpaceExhausted = APIError(
-        .serviceUnavailable, "UPLOAD_SPACE_EXHAUSTED", "Other uploads take all space; try again later."
-    ).with(.retryAfter, "1")
-
-    static let tooManyStreams = APIError(
-        .serviceUnavailable, "TOO_MANY_STREAMS", "Too many event streams are open; try again later."
-    ).with(.retryAfter, "1")
 
     static func bodyTooLarge(_ limit: Int) -> APIError {
         APIError(.contentTooLarge, "BODY_TOO_LARGE", "The body is larger than \(limit) bytes.")

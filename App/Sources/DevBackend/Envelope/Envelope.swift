@@ -11,7 +11,6 @@ struct Envelope<Value: Encodable>: Encodable {
     let meta: EnvelopeMeta
 }
 
-/// The request that an envelope belongs to, the time of the response, and how long it took.
 struct EnvelopeMeta: Encodable {
     let timestamp: Date
     let path: String
@@ -45,7 +44,6 @@ extension JSONEncoder {
 
 /// What the API sends as `data`.
 enum Payload {
-    /// No `data` at all.
     struct Empty: Encodable {}
 
     /// An error without an envelope.

@@ -4,14 +4,12 @@ public import Foundation
 public enum FaultAction: Sendable, Hashable {
     /// The request waits this long, then continues.
     case delay(Duration)
-    /// The request waits between zero and this long, drawn from the plan's seed, then continues.
+    /// The request waits between zero and this long, at random, then continues.
     case jitter(upTo: Duration)
     /// The handler runs and commits at once; its response waits this long.
     ///
     /// On a refresh the token is rotated at once, and the client gets the new one late.
     case delayResponse(Duration)
-    /// The handler runs and commits at once; its response waits between zero and this long, drawn from the plan's seed.
-    case jitterResponse(upTo: Duration)
     /// The handler does not run; the response has this status, in the envelope (an OAuth 2.0 error under `/oauth2`).
     ///
     /// `retryAfter` becomes a `Retry-After` field in whole seconds, rounded up; `code` the envelope's code.
@@ -31,108 +29,55 @@ public enum FaultAction: Sendable, Hashable {
     case cutResponse(afterBytes: Int)
 }
 
-extension FaultAction: Codable {
-    private enum Kind: String, Codable {
-        case delay, jitter, delayResponse, jitterResponse
-        case respond, refuseToken, redirect, gateway, closeBeforeHandler, closeAfterHandler, cutResponse
+/// `{"kind": "respond", "status": 503, "retryAfterSeconds": 2}`, as a program sends it to `/dev/faults`.
+extension FaultAction: Decodable {
+    private enum Key: String, CodingKey {
+        case kind, milliseconds, status, retryAfterSeconds, code
     }
 
-    fileprivate enum CodingKeys: String, CodingKey {
-        case kind, milliseconds, status, retryAfterSeconds, code, url, response, bytes
-    }
-
-    /// Reads `{"kind": "respond", "status": 503, "retryAfterSeconds": 2}`, and the other kinds in the same form.
+    /// Reads one of the faults that JSON can have.
     ///
-    /// - Throws: `DecodingError` when the kind is unknown or one of its fields is missing or out of range.
+    /// - Throws: `DecodingError` when the kind is none of these, or a number is missing or out of range.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        switch try container.decode(Kind.self, forKey: .kind) {
-        case .delay: self = .delay(try container.milliseconds())
-        case .jitter: self = .jitter(upTo: try container.milliseconds())
-        case .delayResponse: self = .delayResponse(try container.milliseconds())
-        case .jitterResponse: self = .jitterResponse(upTo: try container.milliseconds())
-        case .respond:
-            let seconds = try container.decodeIfPresent(Int.self, forKey: .retryAfterSeconds)
+        let fields = try decoder.container(keyedBy: Key.self)
+        func number(_ key: Key, in range: ClosedRange<Int>) throws -> Int {
+            let number = try fields.decode(Int.self, forKey: key)
+            guard range.contains(number) else {
+                let bounds = "\(range.lowerBound) to \(range.upperBound)"
+                throw DecodingError.dataCorruptedError(
+                    forKey: key, in: fields, debugDescription: "Must be from \(bounds).")
+            }
+            return number
+        }
+        switch try fields.decode(String.self, forKey: .kind) {
+        case "delay": self = .delay(.milliseconds(try number(.milliseconds, in: 0...600_000)))
+        case "delayResponse": self = .delayResponse(.milliseconds(try number(.milliseconds, in: 0...600_000)))
+        case "respond":
             self = .respond(
-                status: try container.status(in: 200...599),
-                retryAfter: seconds.map { .seconds($0) },
-                code: try container.decodeIfPresent(String.self, forKey: .code)
-            )
-        case .refuseToken: self = .refuseToken
-        case .redirect:
-            let url = try container.decode(URL.self, forKey: .url)
-            self = .redirect(to: url, status: try container.status(in: 300...399))
-        case .gateway: self = .gateway(try container.gatewayResponse())
-        case .closeBeforeHandler: self = .closeBeforeHandler
-        case .closeAfterHandler: self = .closeAfterHandler
-        case .cutResponse: self = .cutResponse(afterBytes: max(0, try container.decode(Int.self, forKey: .bytes)))
-        }
-    }
-
-    /// Writes the form that `init(from:)` reads. Durations keep whole milliseconds, `Retry-After` whole seconds.
-    ///
-    /// - Throws: What the encoder throws.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(kind, forKey: .kind)
-        switch self {
-        case .delay(let duration), .jitter(let duration), .delayResponse(let duration), .jitterResponse(let duration):
-            try container.encode(duration.wholeMilliseconds, forKey: .milliseconds)
-        case .respond(let status, let retryAfter, let code):
-            try container.encode(status, forKey: .status)
-            try container.encodeIfPresent(retryAfter?.secondsRoundedUp, forKey: .retryAfterSeconds)
-            try container.encodeIfPresent(code, forKey: .code)
-        case .redirect(let url, let status):
-            try container.encode(url, forKey: .url)
-            try container.encode(status, forKey: .status)
-        case .gateway(let response): try container.encode(response, forKey: .response)
-        case .cutResponse(let count): try container.encode(count, forKey: .bytes)
-        case .refuseToken, .closeBeforeHandler, .closeAfterHandler: break
-        }
-    }
-
-    private var kind: Kind {
-        switch self {
-        case .delay: .delay
-        case .jitter: .jitter
-        case .delayResponse: .delayResponse
-        case .jitterResponse: .jitterResponse
-        case .respond: .respond
-        case .refuseToken: .refuseToken
-        case .redirect: .redirect
-        case .gateway: .gateway
-        case .closeBeforeHandler: .closeBeforeHandler
-        case .closeAfterHandler: .closeAfterHandler
-        case .cutResponse: .cutResponse
+                status: try number(.status, in: 200...599),
+                retryAfter: try fields.decodeIfPresent(Int.self, forKey: .retryAfterSeconds).map { .seconds($0) },
+                code: try fields.decodeIfPresent(String.self, forKey: .code))
+        case "refuseToken": self = .refuseToken
+        case "closeBeforeHandler": self = .closeBeforeHandler
+        case "closeAfterHandler": self = .closeAfterHandler
+        default: throw DecodingError.dataCorruptedError(forKey: .kind, in: fields, debugDescription: "Is unknown.")
         }
     }
 }
 
-extension KeyedDecodingContainer<FaultAction.CodingKeys> {
-    fileprivate func milliseconds() throws -> Duration {
-        let count = try decode(Int.self, forKey: .milliseconds)
-        guard (0...600_000).contains(count) else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .milliseconds, in: self, debugDescription: "Must be between 0 and 600000.")
-        }
-        return .milliseconds(count)
-    }
+/// The response of a gateway or proxy in front of the server, without envelope and request identifier.
+public struct GatewayResponse: Sendable, Hashable {
+    /// The status, 200 or more.
+    public var status: Int
+    /// The value of `Content-Type`; nil leaves the field out.
+    public var contentType: String?
+    /// The body; may be empty.
+    public var body: String
 
-    fileprivate func gatewayResponse() throws -> GatewayResponse {
-        let response = try decode(GatewayResponse.self, forKey: .response)
-        guard (200...599).contains(response.status) else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .response, in: self, debugDescription: "Its status must be in 200…599.")
-        }
-        return response
-    }
-
-    fileprivate func status(in range: ClosedRange<Int>) throws -> Int {
-        let status = try decode(Int.self, forKey: .status)
-        guard range.contains(status) else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .status, in: self, debugDescription: "Must be in \(range.lowerBound)…\(range.upperBound).")
-        }
-        return status
+    /// Creates a response.
+    public init(status: Int, contentType: String? = nil, body: String = "") {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
     }
 }

@@ -24,26 +24,19 @@ final class FaultInjector: Sendable {
 
     private struct State {
         var plan: FaultPlan
-        var random: SplitMix64
         var gates: [PlacedGate] = []
-        var isDraining = false
     }
 
     private let state: NIOLockedValueBox<State>
 
     init(plan: FaultPlan) {
-        state = NIOLockedValueBox(State(plan: plan, random: SplitMix64(seed: plan.seed)))
+        state = NIOLockedValueBox(State(plan: plan))
     }
 
-    /// The current plan, with its current counts. Setting it restarts its seed.
+    /// The current plan, with its current counts.
     var plan: FaultPlan {
         get { state.withLockedValue(\.plan) }
-        set {
-            state.withLockedValue { state in
-                state.plan = newValue
-                state.random = SplitMix64(seed: newValue.seed)
-            }
-        }
+        set { state.withLockedValue { $0.plan = newValue } }
     }
 
     func decision(method: String, path: String) -> Decision {
@@ -55,9 +48,8 @@ final class FaultInjector: Sendable {
                 if let remaining = rule.remaining { state.plan.rules[index].remaining = remaining - 1 }
                 switch rule.action {
                 case .delay(let duration): decision.delay += duration
-                case .jitter(let bound): decision.delay += bound * state.random.nextFraction()
+                case .jitter(let bound): decision.delay += bound * Double.random(in: 0..<1)
                 case .delayResponse(let duration): decision.responseDelay += duration
-                case .jitterResponse(let bound): decision.responseDelay += bound * state.random.nextFraction()
                 case .closeAfterHandler: decision.losesResponse = true
                 case .cutResponse(let count): decision.cut = count
                 case .respond, .refuseToken, .redirect, .gateway, .closeBeforeHandler:
@@ -71,12 +63,8 @@ final class FaultInjector: Sendable {
 
     func hold(method: String?, path: String, at position: Gate.Position) -> Gate {
         let gate = Gate()
-        let isDraining = state.withLockedValue { state in
-            let pattern = PathPattern(path)
-            state.gates.append(PlacedGate(method: method, pattern: pattern, position: position, gate: gate))
-            return state.isDraining
-        }
-        if isDraining { gate.open() }
+        let placed = PlacedGate(method: method, pattern: PathPattern(path), position: position, gate: gate)
+        state.withLockedValue { $0.gates.append(placed) }
         return gate
     }
 
@@ -90,80 +78,8 @@ final class FaultInjector: Sendable {
         for placed in gates { await placed.gate.pass() }
     }
 
-    /// Opens every gate, and every gate that is created later: a server that stops holds no request.
+    /// Opens every gate: a server that stops holds no request.
     func openAllGates() {
-        let gates = state.withLockedValue { state in
-            state.isDraining = true
-            return state.gates
-        }
-        for placed in gates { placed.gate.open() }
+        for placed in state.withLockedValue(\.gates) { placed.gate.open() }
     }
-}
-
-/// A small generator with a seed, so that a run with jitter can be repeated.
-///
-/// The constants are those of Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
-struct SplitMix64: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    /// A number in 0..<1 with 53 random bits.
-    mutating func nextFraction() -> Double { Double(next() >> 11) * 0x1p-53 }
-}
-
-/// The response of a gateway or proxy in front of the server, without envelope and request identifier.
-public struct GatewayResponse: Sendable, Hashable, Codable {
-    /// The status.
-    public var status: Int
-    /// The value of `Content-Type`; nil leaves the field out.
-    public var contentType: String?
-    /// The body; may be empty.
-    public var body: String
-
-    /// Creates a response.
-    ///
-    /// - Parameters:
-    ///   - status: The status, 200 or more.
-    ///   - contentType: The value of `Content-Type`; nil leaves the field out.
-    ///   - body: The body.
-    public init(status: Int, contentType: String? = nil, body: String = "") {
-        self.status = status
-        self.contentType = contentType
-        self.body = body
-    }
-
-    /// 403 with `{"message":"Forbidden"}`.
-    public static let forbidden = GatewayResponse(
-        status: 403, contentType: "application/json", body: #"{"message":"Forbidden"}"#)
-
-    /// 403 without a body.
-    public static let emptyForbidden = GatewayResponse(status: 403)
-
-    /// 200 with a page, as a captive portal sends it.
-    public static let page = GatewayResponse(
-        status: 200, contentType: "text/html", body: "<html><body>Sign in to this network.</body></html>")
-
-    /// 401 with a page.
-    public static let unauthorizedPage = GatewayResponse(
-        status: 401, contentType: "text/html", body: "<html><body>Unauthorized</body></html>")
-
-    /// 502 with a page.
-    public static let badGateway = GatewayResponse(
-        status: 502, contentType: "text/html", body: "<html><body>Bad Gateway</body></html>")
-
-    /// 401 without a body.
-    public static let emptyUnauthorized = GatewayResponse(status: 401)
-
-    /// 401 with `{"message":"Unauthorized"}`, which is not the envelope.
-    public static let unauthorized = GatewayResponse(
-        status: 401, contentType: "application/json", body: #"{"message":"Unauthorized"}"#)
 }

@@ -3,60 +3,43 @@
 /// For each request the rules are read in order. Those that match and have a count left apply: delays add up and the
 /// request continues; the first rule that replaces the handler determines the response, and no further rule is read.
 /// A rule's count goes down only when the rule applies.
-public struct FaultPlan: Sendable, Hashable, Codable {
+public struct FaultPlan: Sendable, Hashable, Decodable {
     /// The rules, in the order they are tried.
     public var rules: [FaultRule]
 
     /// Whether a rotation also expires the older access tokens of its family.
     public var strictRotation: Bool
 
-    /// The seed of every `jitter` of this plan. The same seed gives the same delays in the same order of requests.
-    public var seed: UInt64
-
     /// Creates a plan.
-    ///
-    /// - Parameters:
-    ///   - rules: The rules, in the order they are tried.
-    ///   - strictRotation: Whether a rotation also expires the older access tokens of its family.
-    ///   - seed: The seed of every `jitter`.
-    public init(_ rules: [FaultRule] = [], strictRotation: Bool = false, seed: UInt64 = 1) {
+    public init(_ rules: [FaultRule] = [], strictRotation: Bool = false) {
         self.rules = rules
         self.strictRotation = strictRotation
-        self.seed = seed
     }
 
     /// Nothing goes wrong.
     public static let none = FaultPlan()
 
-    /// Every request that needs an access token gets 401 with any token. Refreshing still works.
-    public static let refusingEveryAccessToken = FaultPlan(
-        ["/articles/**", "/users/**", "/files/**"].map { FaultRule(nil, $0, .refuseToken) })
-
-    /// Every request that matches gets 401 with any access token. All others work, refreshing included.
-    ///
-    /// - Parameter path: The path below the base path, with wildcards, such as `/articles/*`.
-    /// - Returns: A plan with one rule, which applies indefinitely.
+    /// Every request at a path, such as `/articles/*`, gets 401 with any access token. All others work, refreshing
+    /// included.
     public static func refusingAccessTokens(at path: String) -> FaultPlan {
         FaultPlan([FaultRule(nil, path, .refuseToken)])
     }
 
     private enum CodingKeys: String, CodingKey {
-        case rules, strictRotation, seed
+        case rules
     }
 
-    /// Reads a plan; every field may be absent.
+    /// Reads `{"rules": […]}`; without rules nothing goes wrong.
     ///
     /// - Throws: `DecodingError` when a rule is malformed.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        rules = try container.decodeIfPresent([FaultRule].self, forKey: .rules) ?? []
-        strictRotation = try container.decodeIfPresent(Bool.self, forKey: .strictRotation) ?? false
-        seed = try container.decodeIfPresent(UInt64.self, forKey: .seed) ?? 1
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(try fields.decodeIfPresent([FaultRule].self, forKey: .rules) ?? [])
     }
 }
 
 /// One fault, and the requests that it applies to.
-public struct FaultRule: Sendable, Hashable, Codable {
+public struct FaultRule: Sendable, Hashable, Decodable {
     /// The method, in capitals, or nil for any.
     public var method: String?
 
@@ -72,12 +55,6 @@ public struct FaultRule: Sendable, Hashable, Codable {
     public var remaining: Int?
 
     /// Creates a rule.
-    ///
-    /// - Parameters:
-    ///   - method: The method, in capitals, or nil for any.
-    ///   - path: The path below the base path, with wildcards.
-    ///   - action: The fault.
-    ///   - remaining: The number of requests that the rule applies to; nil for no limit.
     public init(_ method: String?, _ path: String, _ action: FaultAction, times remaining: Int? = nil) {
         self.method = method
         self.path = path

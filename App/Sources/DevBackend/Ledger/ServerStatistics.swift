@@ -53,22 +53,8 @@ public struct ServerStatistics: Sendable, Hashable, Codable {
     public var socialLogins = 0
     /// Families revoked by their user, at `/auth/logout` or `/oauth2/revoke`.
     public var logouts = 0
-    /// Requests in progress.
-    public var inProgress = 0
-    /// The most requests that were ever in progress at once.
-    public var maxConcurrent = 0
-    /// The most bytes of memory that the bodies of requests in progress ever took at once.
-    public var maxBufferedBodyBytes = 0
-    /// The most bytes on disk that uploads in progress ever took at once.
-    public var maxUploadBytes = 0
 
-    /// Counts the requests of a route that have ended.
-    ///
-    /// - Parameters:
-    ///   - method: The method, in capitals.
-    ///   - route: The route's pattern, such as `/articles/{id}`.
-    ///   - status: The status of the response; nil for every status.
-    /// - Returns: The number of requests.
+    /// The number of requests of a route, such as `/articles/{id}`, that have ended: with a status, or with any.
     public func count(_ method: String, _ route: String, status: Int? = nil) -> Int {
         responses
             .filter { $0.method == method && $0.route == route && (status == nil || $0.status == status) }

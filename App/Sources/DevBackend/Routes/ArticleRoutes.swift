@@ -5,7 +5,6 @@ import Hummingbird
 /// `/articles`: a signed-in user can read all articles, and change their own.
 struct ArticleRoutes: Sendable {
     let articles: Articles
-    let feed: ArticleFeed
     let authenticator: Authenticator
     let limits: DevBackend.Limits
     let now: @Sendable () -> Date
@@ -30,8 +29,8 @@ struct ArticleRoutes: Sendable {
         let content: String?
     }
 
-    private func list(_ request: Request, _ context: BackendContext) async throws -> Response {
-        _ = try await authenticator.principal(of: request, in: context.exchange)
+    private func list(_ request: Request, _ exchange: Exchange) async throws -> Response {
+        _ = try await authenticator.userID(of: request, in: exchange)
         var limit = limits.defaultPageItems
         if let text = request.uri.queryParameters["limit"] {
             guard let number = Int(text), (1...limits.pageItems).contains(number) else {
@@ -39,66 +38,53 @@ struct ArticleRoutes: Sendable {
             }
             limit = number
         }
-        var cursor: Articles.Cursor?
-        if let text = request.uri.queryParameters["cursor"], !text.isEmpty {
-            guard let parsed = Articles.Cursor(String(text)) else {
-                throw APIError.validation("cursor", "Is not a cursor of this list.")
-            }
-            cursor = parsed
+        let cursor = request.uri.queryParameters["cursor"] ?? ""
+        guard cursor.isEmpty || Int64(cursor) != nil else {
+            throw APIError.validation("cursor", "Is not a cursor of this list.")
         }
-        let page = try await articles.page(after: cursor, limit: limit)
-        let tag = try EntityTag(of: page, in: context.exchange.dialect)
-        return try tag.notModified(request) ?? context.exchange.success(page, headers: tag.fields)
+        let page = try await articles.page(before: Int64(cursor), limit: limit)
+        return try exchange.success(page, headers: Self.ofUser)
     }
 
-    private func show(_ request: Request, _ context: BackendContext) async throws -> Response {
-        _ = try await authenticator.principal(of: request, in: context.exchange)
-        let article = try await articles.article(try articleID(context))
-        let tag = try EntityTag(of: article, in: context.exchange.dialect)
-        return try tag.notModified(request) ?? context.exchange.success(article, headers: tag.fields)
+    private func show(_ request: Request, _ exchange: Exchange) async throws -> Response {
+        _ = try await authenticator.userID(of: request, in: exchange)
+        return try exchange.success(await articles.article(try articleID(exchange)), headers: Self.ofUser)
     }
 
-    private func create(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let principal = try await authenticator.principal(of: request, in: context.exchange)
+    private func create(_ request: Request, _ exchange: Exchange) async throws -> Response {
+        let userID = try await authenticator.userID(of: request, in: exchange)
         let key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
-        let body = try await request.json(CreateRequest.self, upTo: limits.bodyBytes, in: context.exchange)
+        let body = try await request.json(CreateRequest.self, upTo: limits.bodyBytes)
         try validate(title: body.title, content: body.content)
         let draft = Articles.Draft(title: body.title, body: body.content)
-        let (article, isNew) = try await articles.create(draft, by: principal.userID, idempotencyKey: key, now: now())
-        if isNew { feed.notify() }
-        let id = context.exchange.dialect.identifiers.text(article.id.number)
-        let tag = try EntityTag(of: article, in: context.exchange.dialect)
-        return try context.exchange.success(
-            article, status: isNew ? .created : .ok,
-            headers: [.location: "\(RouteTable.basePath)/articles/\(id)", .eTag: tag.text])
+        let (article, isNew) = try await articles.create(draft, by: userID, idempotencyKey: key, now: now())
+        let id = exchange.dialect.identifiers.text(article.id.number)
+        return try exchange.success(
+            article, status: isNew ? .created : .ok, headers: [.location: "\(RouteTable.basePath)/articles/\(id)"])
     }
 
-    private func change(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let principal = try await authenticator.principal(of: request, in: context.exchange)
-        let id = try articleID(context)
-        let body = try await request.json(ChangeRequest.self, upTo: limits.bodyBytes, in: context.exchange)
+    private func change(_ request: Request, _ exchange: Exchange) async throws -> Response {
+        let userID = try await authenticator.userID(of: request, in: exchange)
+        let id = try articleID(exchange)
+        let body = try await request.json(ChangeRequest.self, upTo: limits.bodyBytes)
         try validate(title: body.title, content: body.content)
-        let dialect = context.exchange.dialect
         let article = try await articles.change(
-            id, title: body.title, body: body.content, by: principal.userID, now: now(),
-            if: { try EntityTag(of: $0, in: dialect).checkIfMatch(of: request) })
-        feed.notify()
-        return try context.exchange.success(article, headers: [.eTag: try EntityTag(of: article, in: dialect).text])
+            id, title: body.title, body: body.content, by: userID, now: now())
+        return try exchange.success(article)
     }
 
-    private func delete(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let principal = try await authenticator.principal(of: request, in: context.exchange)
-        let dialect = context.exchange.dialect
-        try await articles.delete(
-            try articleID(context), by: principal.userID, now: now(),
-            if: { try EntityTag(of: $0, in: dialect).checkIfMatch(of: request) })
-        feed.notify()
+    private func delete(_ request: Request, _ exchange: Exchange) async throws -> Response {
+        let userID = try await authenticator.userID(of: request, in: exchange)
+        try await articles.delete(try articleID(exchange), by: userID, now: now())
         return Response(status: .noContent)
     }
 
-    private func articleID(_ context: BackendContext) throws -> Int64 {
-        let text = try context.parameters.require("id")
-        guard let id = context.exchange.dialect.identifiers.number(text) else { throw APIError.notFound }
+    /// Only this user's cache may keep the response, and asks before it is used, unless the client accepts what is
+    /// stale: one that cannot reach the server may show what it has seen.
+    private static let ofUser: HTTPFields = [.cacheControl: "private, max-age=0"]
+
+    private func articleID(_ exchange: Exchange) throws -> Int64 {
+        guard let id = exchange.dialect.identifiers.number(exchange.parameter) else { throw APIError.notFound }
         return id
     }
 

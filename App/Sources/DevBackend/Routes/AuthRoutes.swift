@@ -8,7 +8,6 @@ struct AuthRoutes: Sendable {
     let sessions: Sessions
     let authenticator: Authenticator
     let provider: DevelopmentProvider
-    let uploads: UploadFolder
     let limits: DevBackend.Limits
 
     var routes: [Route] {
@@ -21,7 +20,7 @@ struct AuthRoutes: Sendable {
         ]
     }
 
-    private struct RefreshRequest: Decodable {
+    private struct LogoutRequest: Decodable {
         let refreshToken: String
     }
 
@@ -36,13 +35,11 @@ struct AuthRoutes: Sendable {
         let token: String
     }
 
-    private func registerGuest(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let registration = try await GuestRegistration(
-            request, in: context.exchange, uploads: uploads, limits: limits)
+    private func registerGuest(_ request: Request, _ exchange: Exchange) async throws -> Response {
+        let registration = try await GuestRegistration(request, limits: limits)
         let now = sessions.now()
         let file = Stored.File(
-            key: "\(UUID().uuidString.lowercased()).jpg", bytes: registration.image,
-            width: registration.header.width, height: registration.header.height, createdAt: now)
+            key: "\(UUID().uuidString.lowercased()).jpg", bytes: registration.image, createdAt: now)
         let (user, grant) = try await sessions.database.writer.write { [families = sessions.families] database in
             try file.insert(database)
             var user = Stored.User(name: registration.name, imageKey: file.key, createdAt: now)
@@ -50,30 +47,22 @@ struct AuthRoutes: Sendable {
             return (user, try families.start(for: user.requireID(), now: now, in: database))
         }
         sessions.ledger.count(\.registrations)
-        return try signedIn(user, grant, status: .created, context)
+        return try signedIn(user, grant, status: .created, exchange)
     }
 
-    private func signInSocially(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let (login, identity) = try await providerIdentity(request, context)
-        let now = sessions.now()
+    private func signInSocially(_ request: Request, _ exchange: Exchange) async throws -> Response {
+        let (login, identity) = try await providerIdentity(request)
         let name = String(String.UnicodeScalarView(identity.name.unicodeScalars.prefix(limits.nameCharacters)))
-        let (user, grant) = try await sessions.database.writer.write { [families = sessions.families] database in
-            var user =
-                try Stored.User.with(login.provider, identity.sub, in: database)
-                ?? Stored.User(
-                    name: name, provider: login.provider, providerSubject: identity.sub, createdAt: now)
-            if user.id == nil { try user.insert(database) }
-            return (user, try families.start(for: user.requireID(), now: now, in: database))
-        }
+        let (user, grant) = try await sessions.start(for: identity.sub, of: login.provider, named: name)
         sessions.ledger.count(\.socialLogins)
-        return try signedIn(user, grant, status: .ok, context)
+        return try signedIn(user, grant, status: .ok, exchange)
     }
 
     /// Reads the provider's token of a request, and the identity in it.
     private func providerIdentity(
-        _ request: Request, _ context: BackendContext
+        _ request: Request
     ) async throws -> (SocialLoginRequest, DevelopmentProvider.Identity) {
-        let login = try await request.json(SocialLoginRequest.self, upTo: limits.bodyBytes, in: context.exchange)
+        let login = try await request.json(SocialLoginRequest.self, upTo: limits.bodyBytes)
         guard DevelopmentProvider.names.contains(login.provider) else {
             let names = DevelopmentProvider.names.joined(separator: ", ")
             throw APIError.validation("provider", "Must be one of: \(names).")
@@ -88,11 +77,11 @@ struct AuthRoutes: Sendable {
 
     /// Gives the guest of the session an account at a provider. The user, its articles and its session stay. The same
     /// call again has the same result.
-    private func upgradeGuest(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let principal = try await authenticator.principal(of: request, in: context.exchange)
-        let (login, identity) = try await providerIdentity(request, context)
+    private func upgradeGuest(_ request: Request, _ exchange: Exchange) async throws -> Response {
+        let userID = try await authenticator.userID(of: request, in: exchange)
+        let (login, identity) = try await providerIdentity(request)
         let user = try await sessions.database.writer.write { database in
-            guard var user = try Stored.User.fetchOne(database, key: principal.userID) else { throw APIError.notFound }
+            guard var user = try Stored.User.fetchOne(database, key: userID) else { throw APIError.notFound }
             if let owner = try Stored.User.with(login.provider, identity.sub, in: database), owner.id != user.id {
                 throw APIError(.conflict, "ACCOUNT_EXISTS", "The provider's account belongs to another user.")
             }
@@ -102,16 +91,13 @@ struct AuthRoutes: Sendable {
             try user.update(database)
             return user
         }
-        return try context.exchange.success(Payload.User(user, origin: context.exchange.origin))
+        return try exchange.success(Payload.User(user, origin: exchange.origin))
     }
 
-    /// Reads the tokens of a refresh call.
-    ///
-    /// - Throws: `VALIDATION_FAILED` without a refresh token, or without the session's access token where the dialect
-    ///   needs it.
-    private func refreshTokens(_ request: Request, _ context: BackendContext) async throws -> RefreshRequest {
-        let dialect = context.exchange.dialect
-        let body = try await request.json(RefreshTokens.self, upTo: limits.bodyBytes, in: context.exchange)
+    /// Reads the refresh token of a refresh call, with the session's access token where the dialect needs it.
+    private func refreshToken(_ request: Request, _ exchange: Exchange) async throws -> String {
+        let dialect = exchange.dialect
+        let body = try await request.json(RefreshTokens.self, upTo: limits.bodyBytes)
         let field = dialect.refreshTokenField.flatMap { HTTPField.Name($0) }.flatMap { request.headers[$0] }
         guard let refreshToken = body.refreshToken ?? field else {
             throw APIError.validation("refreshToken", "Is required.")
@@ -124,23 +110,22 @@ struct AuthRoutes: Sendable {
                 throw APIError.validation("accessToken", "Is not one of this session.")
             }
         }
-        return RefreshRequest(refreshToken: refreshToken)
+        return refreshToken
     }
 
-    private func refresh(_ request: Request, _ context: BackendContext) async throws -> Response {
+    private func refresh(_ request: Request, _ exchange: Exchange) async throws -> Response {
         let key: String?
-        let body: RefreshRequest
+        let refreshToken: String
         do {
             key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
-            body = try await refreshTokens(request, context)
+            refreshToken = try await self.refreshToken(request, exchange)
         } catch {
             sessions.ledger.count(\.refreshes.rejected)
             throw error
         }
         do {
-            let pair = try await sessions.refresh(
-                body.refreshToken, key: key.map { RefreshToken.Key(client: nil, value: $0) }, in: context.exchange)
-            return try context.exchange.success(pair, headers: [.cacheControl: "no-store"])
+            let pair = try await sessions.refresh(refreshToken, key: key, in: exchange)
+            return try exchange.success(pair, headers: [.cacheControl: "no-store"])
         } catch let refusal as TokenFamilies.Refusal {
             throw APIError(refusal)
         }
@@ -148,20 +133,20 @@ struct AuthRoutes: Sendable {
 
     /// Possession of the refresh token is the authorization: a client must be able to log out with an expired access
     /// token. An unknown token gets the same response, so that a response does not show which tokens exist.
-    private func logOut(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let body = try await request.json(RefreshRequest.self, upTo: limits.bodyBytes, in: context.exchange)
+    private func logOut(_ request: Request, _ exchange: Exchange) async throws -> Response {
+        let body = try await request.json(LogoutRequest.self, upTo: limits.bodyBytes)
         try await sessions.end(refreshToken: body.refreshToken)
-        return try context.exchange.success(Payload.Empty?.none)
+        return try exchange.success(Payload.Empty?.none)
     }
 
     private func signedIn(
-        _ user: Stored.User, _ grant: TokenFamilies.Grant, status: HTTPResponse.Status, _ context: BackendContext
+        _ user: Stored.User, _ grant: TokenFamilies.Grant, status: HTTPResponse.Status, _ exchange: Exchange
     ) throws -> Response {
         let pair = try sessions.pair(for: grant)
         let payload = Payload.SignedIn(
-            user: try Payload.User(user, origin: context.exchange.origin), accessToken: pair.accessToken,
-            refreshToken: context.exchange.dialect.issuesRefreshTokens ? pair.refreshToken : nil,
+            user: try Payload.User(user, origin: exchange.origin), accessToken: pair.accessToken,
+            refreshToken: exchange.dialect.issuesRefreshTokens ? pair.refreshToken : nil,
             expiresAt: pair.expiresAt)
-        return try context.exchange.success(payload, status: status, headers: [.cacheControl: "no-store"])
+        return try exchange.success(payload, status: status, headers: [.cacheControl: "no-store"])
     }
 }

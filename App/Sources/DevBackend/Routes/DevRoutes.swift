@@ -8,25 +8,21 @@ import MultipartForms
 /// where a name was made to resolve to this machine, the `Host` of that name. A form cannot send JSON.
 struct DevRoutes: Sendable {
     let database: BackendDatabase
-    let feed: ArticleFeed
     let faults: FaultInjector
     let ledger: RequestLedger
     let limits: DevBackend.Limits
 
     var routes: [Route] {
         [
-            route(.post, "/dev/faults") { request, context in
-                let plan = try await request.json(FaultPlan.self, upTo: limits.bodyBytes, in: context.exchange)
-                faults.plan = plan
-                return try context.exchange.success(plan)
+            route(.post, "/dev/faults") { request, exchange in
+                faults.plan = try await request.json(FaultPlan.self, upTo: limits.bodyBytes)
+                return try exchange.success(Payload.Empty?.none)
             },
-            route(.post, "/dev/expire") { _, context in
-                let epoch = try await database.startNextEpoch()
-                feed.notify()
-                return try context.exchange.success(["epoch": epoch])
+            route(.post, "/dev/expire") { _, exchange in
+                try exchange.success(["epoch": try await database.startNextEpoch()])
             },
-            route(.get, "/dev/stats") { _, context in
-                try context.exchange.success(ledger.statistics)
+            route(.get, "/dev/stats") { _, exchange in
+                try exchange.success(ledger.statistics)
             },
         ]
     }
@@ -34,29 +30,28 @@ struct DevRoutes: Sendable {
     private func route(
         _ method: HTTPRequest.Method, _ path: String, handler: @escaping Route.Handler
     ) -> Route {
-        Route(method, path) { request, context in
+        Route(method, path) { request, exchange in
             let isOfPage = request.headers[.origin] != nil || !["none", nil].contains(request.headers[.secFetchSite])
-            guard !isOfPage, try request.host().isLoopbackHost else { throw APIError.onlyForPrograms }
+            guard !isOfPage, request.isForLoopback else {
+                throw APIError(
+                    .forbidden, "ONLY_FOR_PROGRAMS",
+                    "Programs on this machine may call this path, and no page of a browser.")
+            }
             if method == .post {
                 let type = request.headers[.contentType].flatMap { ParameterizedValue($0) }?.value.lowercased()
-                guard type == "application/json" else { throw APIError.jsonRequired }
+                guard type == "application/json" else {
+                    throw APIError(.unsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "The body must be JSON.")
+                }
             }
-            return try await handler(request, context)
+            return try await handler(request, exchange)
         }
     }
 }
 
-extension String {
-    /// Whether a `Host` without its port names this machine, and no server of names was asked.
-    fileprivate var isLoopbackHost: Bool {
-        self == "localhost" || hasSuffix(".localhost") || self == "[::1]"
-            || wholeMatch(of: /127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}/) != nil
+extension Request {
+    /// Whether the only `Host` names this machine, and no server of names was asked.
+    fileprivate var isForLoopback: Bool {
+        let name = /(localhost|[a-z0-9.-]+\.localhost|\[::1\]|127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3})(:[0-9]{0,5})?/
+        return headers[.host] == nil && head.authority?.lowercased().wholeMatch(of: name) != nil
     }
-}
-
-extension APIError {
-    fileprivate static let onlyForPrograms = APIError(
-        .forbidden, "ONLY_FOR_PROGRAMS", "Programs on this machine may call this path, and no page of a browser.")
-    fileprivate static let jsonRequired = APIError(
-        .unsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "The body must be application/json.")
 }

@@ -2,7 +2,6 @@ import Crypto
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Mustache
 import NIOCore
 
 // Discovery (RFC 8414), and the sign-ins in a browser (RFC 6749 §4.1, RFC 7636) and with a device code (RFC 8628).
@@ -10,21 +9,21 @@ import NIOCore
 // This is a server for development: its page asks for a name, and for no password.
 extension OAuth2Routes {
     var authorizationRoutes: [Route] {
-        let metadata: Route.Handler = { _, context in try .json(Metadata(issuer: issuer(context))) }
+        let metadata: Route.Handler = { _, exchange in try .json(Metadata(issuer: issuer(exchange))) }
         return [
             Route(.get, "/.well-known/oauth-authorization-server" + RouteTable.basePath, handler: metadata),
-            Route(.get, "/oauth2/authorize") { request, context in
+            Route(.get, "/oauth2/authorize") { request, _ in
                 try await encodingErrors {
                     _ = try authorization(try OAuth2Form(request.uri.query ?? ""))
-                    return try page("Sign in")
+                    return page("Sign in")
                 }
             },
-            Route(.post, "/oauth2/authorize") { request, context in
-                try await encodingErrors { try await authorize(request, context) }
+            Route(.post, "/oauth2/authorize") { request, exchange in
+                try await encodingErrors { try await authorize(request, exchange) }
             },
-            Route(.get, "/oauth2/device") { _, _ in try page("Sign in on a device", isDevice: true) },
-            Route(.post, "/oauth2/device") { request, context in
-                try await encodingErrors { try await decideDevice(request, context) }
+            Route(.get, "/oauth2/device") { _, _ in page("Sign in on a device", isDevice: true) },
+            Route(.post, "/oauth2/device") { request, _ in
+                try await encodingErrors { try await decideDevice(request) }
             },
         ]
     }
@@ -32,33 +31,28 @@ extension OAuth2Routes {
     /// RFC 8414 §2.
     private struct Metadata: Encodable {
         let issuer: String
+        let authorization_endpoint: String
+        let token_endpoint: String
+        let revocation_endpoint: String
+        let device_authorization_endpoint: String
+        let response_types_supported = ["code"]
+        let grant_types_supported = [
+            "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code",
+        ]
+        let code_challenge_methods_supported = ["S256"]
+        let token_endpoint_auth_methods_supported = ["client_secret_basic", "client_secret_post", "none"]
+        let authorization_response_iss_parameter_supported = true
 
-        private enum CodingKeys: String, CodingKey {
-            case issuer
-            case authorization_endpoint, token_endpoint, revocation_endpoint, device_authorization_endpoint
-            case response_types_supported, grant_types_supported, code_challenge_methods_supported
-            case token_endpoint_auth_methods_supported, authorization_response_iss_parameter_supported
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var object = encoder.container(keyedBy: CodingKeys.self)
-            try object.encode(issuer, forKey: .issuer)
-            try object.encode("\(issuer)/oauth2/authorize", forKey: .authorization_endpoint)
-            try object.encode("\(issuer)/oauth2/token", forKey: .token_endpoint)
-            try object.encode("\(issuer)/oauth2/revoke", forKey: .revocation_endpoint)
-            try object.encode("\(issuer)/oauth2/device_authorization", forKey: .device_authorization_endpoint)
-            try object.encode(["code"], forKey: .response_types_supported)
-            try object.encode(
-                ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
-                forKey: .grant_types_supported)
-            try object.encode(["S256"], forKey: .code_challenge_methods_supported)
-            try object.encode(
-                ["client_secret_basic", "client_secret_post", "none"], forKey: .token_endpoint_auth_methods_supported)
-            try object.encode(true, forKey: .authorization_response_iss_parameter_supported)
+        init(issuer: String) {
+            self.issuer = issuer
+            authorization_endpoint = "\(issuer)/oauth2/authorize"
+            token_endpoint = "\(issuer)/oauth2/token"
+            revocation_endpoint = "\(issuer)/oauth2/revoke"
+            device_authorization_endpoint = "\(issuer)/oauth2/device_authorization"
         }
     }
 
-    private func issuer(_ context: BackendContext) -> String { context.exchange.origin + RouteTable.basePath }
+    private func issuer(_ exchange: Exchange) -> String { exchange.origin + RouteTable.basePath }
 
     private struct DeviceResponse: Encodable {
         let device_code: String
@@ -69,24 +63,25 @@ extension OAuth2Routes {
         let interval: Int
     }
 
-    func authorizeDevice(_ context: BackendContext) async throws -> Response {
-        let (deviceCode, userCode) = try pending.startDevice()
-        let page = "\(issuer(context))/oauth2/device"
+    func authorizeDevice(_ exchange: Exchange) async throws -> Response {
+        let (deviceCode, userCode) = pending.startDevice()
+        let page = "\(issuer(exchange))/oauth2/device"
         let response = DeviceResponse(
             device_code: deviceCode, user_code: userCode, verification_uri: page,
             verification_uri_complete: "\(page)?user_code=\(userCode)",
-            expires_in: pending.deviceLifetime.secondsRoundedUp, interval: pending.interval.secondsRoundedUp)
+            expires_in: PendingAuthorizations.deviceLifetime.secondsRoundedUp,
+            interval: pending.interval.secondsRoundedUp)
         return try .json(response, headers: [.cacheControl: "no-store"])
     }
 
-    private func decideDevice(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let form = try await unauthenticatedForm(of: request, in: context.exchange)
+    private func decideDevice(_ request: Request) async throws -> Response {
+        let form = try await unauthenticatedForm(of: request)
         let decision: PendingAuthorizations.Decision =
             form["decision"] == "deny" ? .denied : .allowed(user: try name(in: form))
         guard pending.decide(form["user_code"] ?? "", decision) else {
             throw OAuth2Error.invalidRequest("The code is unknown or has been used.")
         }
-        return try page("Done. You can close this window.", isForm: false)
+        return page("Done. You can close this window.", isForm: false)
     }
 
     /// The parameters of an authorization request that has been checked. A request that fails the checks is not
@@ -102,11 +97,11 @@ extension OAuth2Routes {
         return (redirectURI, challenge)
     }
 
-    private func authorize(_ request: Request, _ context: BackendContext) async throws -> Response {
+    private func authorize(_ request: Request, _ exchange: Exchange) async throws -> Response {
         let query = try OAuth2Form(request.uri.query ?? "")
         let (redirectURI, challenge) = try authorization(query)
-        let form = try await unauthenticatedForm(of: request, in: context.exchange)
-        var items = [URLQueryItem(name: "iss", value: issuer(context))]
+        let form = try await unauthenticatedForm(of: request)
+        var items = [URLQueryItem(name: "iss", value: issuer(exchange))]
         if let state = query["state"] { items.append(URLQueryItem(name: "state", value: state)) }
         if form["decision"] == "deny" {
             items.append(URLQueryItem(name: "error", value: "access_denied"))
@@ -157,20 +152,19 @@ extension OAuth2Routes {
     }
 
     /// A page without script. It shows nothing of the request.
-    private func page(_ title: String, isForm: Bool = true, isDevice: Bool = false) throws -> Response {
-        let page = try MustacheTemplate(string: Self.page)
-            .render(["title": title, "isForm": isForm, "isDevice": isDevice])
+    private func page(_ title: String, isForm: Bool = true, isDevice: Bool = false) -> Response {
+        let code = isDevice ? #"<label>Code <input name="user_code" required></label> "# : ""
+        let form = """
+            <form method="post">\(code)<label>Name <input name="name"></label> \
+            <button name="decision" value="allow">Allow</button> \
+            <button name="decision" value="deny">Deny</button></form>
+            """
+        let page = """
+            <!doctype html><html lang="en"><meta charset="utf-8"><title>\(title)</title><h1>\(title)</h1>\
+            \(isForm ? form : "")</html>
+            """
         return Response(
             status: .ok, headers: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: page)))
     }
-
-    private static let page = #"""
-        <!doctype html><html lang="en"><meta charset="utf-8"><title>{{title}}</title><h1>{{title}}</h1>\#
-        {{#isForm}}<form method="post">\#
-        {{#isDevice}}<label>Code <input name="user_code" required></label> {{/isDevice}}\#
-        <label>Name <input name="name"></label> \#
-        <button name="decision" value="allow">Allow</button> \#
-        <button name="decision" value="deny">Deny</button></form>{{/isForm}}</html>
-        """#
 }

@@ -8,22 +8,20 @@ struct OAuth2Routes: Sendable {
     let sessions: Sessions
     let client: DevBackend.OAuth2Client
     let limits: DevBackend.Limits
-    /// The resources that have access tokens of their own (RFC 8707).
-    let resources: Set<String>
     let pending: PendingAuthorizations
 
     var routes: [Route] {
         authorizationRoutes + [
-            Route(.post, "/oauth2/token") { request, context in
-                try await encodingErrors { try await token(request, context) }
+            Route(.post, "/oauth2/token") { request, exchange in
+                try await encodingErrors { try await token(request, exchange) }
             },
-            Route(.post, "/oauth2/revoke") { request, context in
-                try await encodingErrors { try await revoke(request, context) }
+            Route(.post, "/oauth2/revoke") { request, exchange in
+                try await encodingErrors { try await revoke(request) }
             },
-            Route(.post, "/oauth2/device_authorization") { request, context in
+            Route(.post, "/oauth2/device_authorization") { request, exchange in
                 try await encodingErrors {
-                    _ = try await form(of: request, in: context.exchange)
-                    return try await authorizeDevice(context)
+                    _ = try await form(of: request)
+                    return try await authorizeDevice(exchange)
                 }
             },
         ]
@@ -31,25 +29,18 @@ struct OAuth2Routes: Sendable {
 
     /// RFC 6749 §5.1.
     private struct TokenResponse: Encodable {
-        let accessToken: String
-        let tokenType = "Bearer"
-        let expiresIn: Int
-        let refreshToken: String
-
-        private enum CodingKeys: String, CodingKey {
-            case accessToken = "access_token"
-            case tokenType = "token_type"
-            case expiresIn = "expires_in"
-            case refreshToken = "refresh_token"
-        }
+        let access_token: String
+        let token_type = "Bearer"
+        let expires_in: Int
+        let refresh_token: String
     }
 
-    private func token(_ request: Request, _ context: BackendContext) async throws -> Response {
+    private func token(_ request: Request, _ exchange: Exchange) async throws -> Response {
         let key: String?
-        let (refreshToken, resource): (String, String?)
+        let refreshToken: String
         do {
             key = try request.idempotencyKey(upTo: limits.idempotencyKeyCharacters)
-            let form = try await form(of: request, in: context.exchange)
+            let form = try await form(of: request)
             guard let type = form["grant_type"] else { throw OAuth2Error.invalidRequest("grant_type is missing.") }
             switch type {
             case "refresh_token": break
@@ -60,19 +51,13 @@ struct OAuth2Routes: Sendable {
             guard let token = form["refresh_token"] else {
                 throw OAuth2Error.invalidRequest("refresh_token is missing.")
             }
-            (refreshToken, resource) = (token, form["resource"])
-            if let resource, !resources.contains(resource) {
-                throw OAuth2Error(.badRequest, "invalid_target", "The resource is unknown.")
-            }
+            refreshToken = token
         } catch {
             sessions.ledger.count(\.refreshes.rejected)
             throw error
         }
         do {
-            let pair = try await sessions.refresh(
-                refreshToken, key: key.map { RefreshToken.Key(client: client.id, value: $0) }, at: resource,
-                in: context.exchange)
-            return try response(to: pair)
+            return try response(to: try await sessions.refresh(refreshToken, key: key, in: exchange))
         } catch let refusal as TokenFamilies.Refusal {
             throw OAuth2Error.invalidGrant(APIError(refusal).message)
         }
@@ -80,14 +65,14 @@ struct OAuth2Routes: Sendable {
 
     private func response(to pair: Sessions.TokenPair) throws -> Response {
         let response = TokenResponse(
-            accessToken: pair.accessToken, expiresIn: pair.expiresIn, refreshToken: pair.refreshToken)
+            access_token: pair.accessToken, expires_in: pair.expiresIn, refresh_token: pair.refreshToken)
         return try .json(response, headers: [.cacheControl: "no-store"])
     }
 
     /// Revokes by refresh or access token; either ends the whole family (RFC 7009 §2.1). A token that is unknown or no
     /// longer valid is no error (§2.2). The hint is ignored, because the two kinds of token differ in form.
-    private func revoke(_ request: Request, _ context: BackendContext) async throws -> Response {
-        let form = try await form(of: request, in: context.exchange)
+    private func revoke(_ request: Request) async throws -> Response {
+        let form = try await form(of: request)
         guard let token = form["token"] else { throw OAuth2Error.invalidRequest("token is missing.") }
         if let claims = sessions.accessTokens.claims(of: token) {
             try await sessions.end(family: claims.sid)
@@ -98,19 +83,18 @@ struct OAuth2Routes: Sendable {
     }
 
     /// The parameters of a request, once its client has authenticated.
-    private func form(of request: Request, in exchange: Exchange) async throws -> OAuth2Form {
-        let form = try await unauthenticatedForm(of: request, in: exchange)
+    private func form(of request: Request) async throws -> OAuth2Form {
+        let form = try await unauthenticatedForm(of: request)
         try client.authenticate(form, authorization: request.headers[.authorization])
         return form
     }
 
-    func unauthenticatedForm(of request: Request, in exchange: Exchange) async throws -> OAuth2Form {
+    func unauthenticatedForm(of request: Request) async throws -> OAuth2Form {
         let type = request.headers[.contentType].flatMap { ParameterizedValue($0) }
         guard type?.value.lowercased() == "application/x-www-form-urlencoded" else {
             throw OAuth2Error.invalidRequest("The body must be application/x-www-form-urlencoded.")
         }
-        let body = try await request.bodyData(
-            upTo: limits.bodyBytes, in: exchange, orThrow: .bodyTooLarge(limits.bodyBytes))
+        let body = try await request.bodyData(upTo: limits.bodyBytes, orThrow: .bodyTooLarge(limits.bodyBytes))
         return try OAuth2Form(String(decoding: body, as: UTF8.self))
     }
 
@@ -127,12 +111,7 @@ struct OAuth2Routes: Sendable {
 struct OAuth2Error: Error, Sendable {
     private struct Body: Encodable {
         let error: String
-        let description: String
-
-        private enum CodingKeys: String, CodingKey {
-            case error
-            case description = "error_description"
-        }
+        let error_description: String
     }
 
     let status: HTTPResponse.Status
@@ -179,6 +158,6 @@ struct OAuth2Error: Error, Sendable {
     func response() throws -> Response {
         var headers = headers
         headers[.cacheControl] = "no-store"
-        return try .json(Body(error: error, description: description), status: status, headers: headers)
+        return try .json(Body(error: error, error_description: description), status: status, headers: headers)
     }
 }

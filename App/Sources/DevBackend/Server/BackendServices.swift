@@ -1,76 +1,66 @@
 import Foundation
 import HTTPTypes
+import Hummingbird
+import NIOCore
 
 /// The server's object graph, built once from the configuration.
 struct BackendServices: Sendable {
     let database: BackendDatabase
     let sessions: Sessions
     let faults: FaultInjector
-    let ledger: RequestLedger
-    let feed: ArticleFeed
+    let ledger = RequestLedger()
     private let authenticator: Authenticator
-    private let uploads: UploadFolder
     private let configuration: DevBackend.Configuration
 
     init(_ configuration: DevBackend.Configuration) async throws {
         self.configuration = configuration
         database = try await BackendDatabase(configuration)
         faults = FaultInjector(plan: configuration.faults)
-        ledger = RequestLedger(capacity: configuration.journalCapacity)
         let accessTokens = AccessTokens(
-            signingKey: database.signingKey, lifetime: configuration.accessTokenLifetime)
+            signer: TokenSigner(key: database.signingKey), lifetime: configuration.accessTokenLifetime)
         sessions = Sessions(
             database: database,
             families: TokenFamilies(
-                succession: RefreshToken.Succession(key: database.successionKey),
-                lifetime: configuration.refreshTokenLifetime, grace: configuration.rotationGrace),
+                successionKey: database.successionKey, lifetime: configuration.refreshTokenLifetime,
+                grace: configuration.rotationGrace),
             accessTokens: accessTokens, ledger: ledger, dialect: configuration.dialect, now: configuration.now)
         authenticator = Authenticator(
             database: database, accessTokens: accessTokens, faults: faults, ledger: ledger,
             expiredTokenStatus: configuration.dialect.expiredTokenStatus,
             accessTokenField: configuration.dialect.accessTokenField.flatMap { HTTPField.Name($0) },
             recentSignIns: configuration.recentSignIns.map { (PathPattern($0), $1) },
-            resources: configuration.resources.map { (PathPattern($0), $1) },
             now: configuration.now)
-        feed = ArticleFeed(database: database, limit: configuration.limits.eventStreams)
-        uploads = try UploadFolder(
-            configuration.effectiveUploadFolder,
-            budget: ByteBudget(limit: configuration.limits.uploadBytes) { [ledger] in
-                ledger.raise(\.maxUploadBytes, to: $0)
-            })
-    }
-
-    /// All routes.
-    var routes: RouteTable {
-        let (limits, now) = (configuration.limits, configuration.now)
-        let auth = AuthRoutes(
-            sessions: sessions, authenticator: authenticator, provider: configuration.provider, uploads: uploads,
-            limits: limits)
-        let users = UserRoutes(database: database, authenticator: authenticator)
-        let events = EventRoutes(feed: feed, authenticator: authenticator, limits: limits)
-        let articles = ArticleRoutes(
-            articles: Articles(database: database), feed: feed, authenticator: authenticator, limits: limits, now: now)
-        let oauth2 = OAuth2Routes(
-            sessions: sessions, client: configuration.oauth2Client, limits: limits,
-            resources: Set(configuration.resources.values),
-            pending: PendingAuthorizations(
-                deviceLifetime: configuration.deviceCodeLifetime, interval: configuration.devicePollInterval, now: now))
-        let dev = DevRoutes(database: database, feed: feed, faults: faults, ledger: ledger, limits: limits)
-        return RouteTable(
-            auth.routes + users.routes + events.routes + articles.routes + oauth2.routes + ContractRoutes().routes
-                + (configuration.allowsDevEndpoints ? dev.routes : []))
     }
 
     /// The path of the server's requests.
     var pipeline: RequestPipeline {
         RequestPipeline(
-            routes: routes, faults: faults, ledger: ledger,
-            bodyMemory: ByteBudget(limit: configuration.limits.bufferedBodyBytes) { [ledger] in
-                ledger.raise(\.maxBufferedBodyBytes, to: $0)
-            },
-            credentialFields: CredentialFields(dialect: configuration.dialect),
-            dialect: configuration.dialect,
-            publicOrigin: configuration.publicOrigin?.absoluteString, logger: configuration.logger,
+            routes: RouteTable(routes: routes), faults: faults, ledger: ledger,
+            credentialFields: CredentialFields(dialect: configuration.dialect), dialect: configuration.dialect,
             now: configuration.now)
+    }
+
+    private var routes: [Route] {
+        let (limits, now) = (configuration.limits, configuration.now)
+        let auth = AuthRoutes(
+            sessions: sessions, authenticator: authenticator, provider: configuration.provider, limits: limits)
+        let users = UserRoutes(database: database, authenticator: authenticator)
+        let events = EventRoutes(database: database, authenticator: authenticator, limits: limits)
+        let articles = ArticleRoutes(
+            articles: Articles(database: database), authenticator: authenticator, limits: limits, now: now)
+        let pending = PendingAuthorizations(interval: configuration.devicePollInterval, now: now)
+        let oauth2 = OAuth2Routes(
+            sessions: sessions, client: configuration.oauth2Client, limits: limits, pending: pending)
+        let dev = DevRoutes(database: database, faults: faults, ledger: ledger, limits: limits)
+        // The contract of all routes but `/dev`, in OpenAPI 3.1. It is kept by hand, and the tests compare it with the
+        // routes, and with what the routes respond.
+        let contract = Route(.get, "/openapi.json") { _, _ in
+            let document = ByteBuffer(bytes: PackageResources.openapi_json)
+            return Response(
+                status: .ok, headers: [.contentType: "application/json"], body: ResponseBody(byteBuffer: document))
+        }
+        // `/articles/events` is tried before `/articles/{id}`.
+        return auth.routes + users.routes + events.routes + articles.routes + oauth2.routes + [contract]
+            + (configuration.allowsDevEndpoints ? dev.routes : [])
     }
 }

@@ -10,11 +10,11 @@ struct Exchange: Sendable {
     let requestID: String
     let method: String
     let path: String
+    /// The segment of the path for which the route has a name.
+    let parameter: String
     /// The scheme and authority of this server in the URLs that it sends.
     let origin: String
-    let arrival: ContinuousClock.Instant
-    /// The memory that the request's body takes.
-    let body: ByteBudget.Reservation
+    let arrival = ContinuousClock.now
     let dialect: DevBackend.Dialect
     let now: @Sendable () -> Date
 

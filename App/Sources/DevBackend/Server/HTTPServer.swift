@@ -1,15 +1,15 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
-import NIOHTTPTypes
 import NIOPosix
 import ServiceLifecycle
 
 /// A bound socket and the task that serves it.
 struct HTTPServer: Sendable {
+    static let host = "127.0.0.1"
+
     /// The port that was bound.
     let port: Int
 
@@ -17,31 +17,21 @@ struct HTTPServer: Sendable {
     private let running: Task<Void, any Error>
 
     /// Binds, and returns once connections are accepted.
-    ///
-    /// - Throws: `IOError` when the address cannot be bound.
-    static func start(
-        _ configuration: DevBackend.Configuration, pipeline: RequestPipeline
-    ) async throws -> HTTPServer {
+    static func start(port: Int, pipeline: RequestPipeline) async throws -> HTTPServer {
         let (bound, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
-        let limits = configuration.limits
-        let bodyTimeout = { @Sendable in
-            RequestBodyTimeoutHandler(
-                idleTimeout: limits.bodyIdleTimeout, totalTimeout: limits.bodyTotalTimeout)
-        }
+        let logger = Logger(label: "dev-backend", factory: { _ in SwiftLogNoOpLogHandler() })
         let service = try HTTPServerBuilder.http1(
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [bodyTimeout()],
-                idleTimeout: TimeAmount(limits.connectionIdleTimeout))
+            configuration: HTTP1Channel.Configuration(idleTimeout: .minutes(10))
         ).buildServer(
-            configuration: ServerConfiguration(
-                address: .hostname(configuration.host, port: configuration.port), backlog: configuration.backlog),
+            // The kernel queues a burst of connections until they are accepted.
+            configuration: ServerConfiguration(address: .hostname(host, port: port), backlog: 2048),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
-            logger: configuration.logger,
+            logger: logger,
             responder: { request, writer, channel in try await pipeline.serve(request, writer, on: channel) },
-            onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? configuration.port) }
+            onServerRunning: { channel in continuation.yield(channel.localAddress?.port ?? port) }
         )
-        var settings = ServiceGroupConfiguration(services: [service], logger: configuration.logger)
-        settings.maximumGracefulShutdownDuration = configuration.shutdownGrace
+        var settings = ServiceGroupConfiguration(services: [service], logger: logger)
+        settings.maximumGracefulShutdownDuration = .seconds(2)
         let group = ServiceGroup(configuration: settings)
         let running = Task {
             do {
@@ -56,7 +46,7 @@ struct HTTPServer: Sendable {
         throw CancellationError()
     }
 
-    /// Stops accepting, waits for requests in progress for at most the configured time, and cancels the rest.
+    /// Stops accepting, waits for requests in progress for a moment, and cancels the rest.
     func stop() async {
         await group.triggerGracefulShutdown()
         // The end matters, an error does not.
@@ -66,7 +56,8 @@ struct HTTPServer: Sendable {
 
 /// The process's limit of open files, sockets included.
 enum OpenFileLimit {
-    /// Raises the soft limit to the hard one. If the system refuses, the limit stays and fewer connections fit.
+    /// Raises the soft limit to the hard one: a thousand connections with both ends in one process need more than the
+    /// usual 1,024. If the system refuses, the limit stays and fewer connections fit.
     static func raise() {
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -81,74 +72,5 @@ enum OpenFileLimit {
         limits.rlim_cur = min(limits.rlim_cur, rlim_t(OPEN_MAX))
         #endif
         _ = setrlimit(resource, &limits)
-    }
-}
-
-/// Stops reading a body that the client does not send in time.
-///
-/// Only the time of waiting for the client counts, not the time in which the server does not read. The limits also
-/// apply to a body that no handler reads, which the server discards after its response.
-final class RequestBodyTimeoutHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    /// The client did not send the rest of a body in time.
-    struct TimedOut: Error {}
-
-    typealias InboundIn = HTTPRequestPart
-    typealias InboundOut = HTTPRequestPart
-    typealias OutboundIn = HTTPResponsePart
-    typealias OutboundOut = HTTPResponsePart
-
-    private let idleTimeout: TimeAmount
-    private let totalTimeout: TimeAmount
-    private var isBodyIncomplete = false
-    private var remaining = TimeAmount.zero
-    private var waiting: (since: NIODeadline, timeout: Scheduled<Void>)?
-
-    init(idleTimeout: Duration, totalTimeout: Duration) {
-        self.idleTimeout = TimeAmount(idleTimeout)
-        self.totalTimeout = TimeAmount(totalTimeout)
-    }
-
-    func read(context: ChannelHandlerContext) {
-        // A repeated read continues the same wait: bytes that are no part of the body do not count.
-        if isBodyIncomplete, waiting == nil { startWaiting(context) }
-        context.read()
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        stopWaiting()
-        switch unwrapInboundIn(data) {
-        case .head:
-            isBodyIncomplete = true
-            remaining = totalTimeout
-        case .body: break
-        case .end: isBodyIncomplete = false
-        }
-        context.fireChannelRead(data)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        stopWaiting()
-        isBodyIncomplete = false
-        context.fireChannelInactive()
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        stopWaiting()
-    }
-
-    private func startWaiting(_ context: ChannelHandlerContext) {
-        let timeout = context.eventLoop.assumeIsolated().scheduleTask(in: min(idleTimeout, remaining)) {
-            self.waiting = nil
-            self.isBodyIncomplete = false
-            context.fireErrorCaught(TimedOut())
-        }
-        waiting = (NIODeadline.now(), timeout)
-    }
-
-    private func stopWaiting() {
-        guard let waiting else { return }
-        waiting.timeout.cancel()
-        remaining = max(.zero, remaining - (NIODeadline.now() - waiting.since))
-        self.waiting = nil
     }
 }

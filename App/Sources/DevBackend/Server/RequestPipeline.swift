@@ -2,7 +2,6 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
-import Logging
 import NIOCore
 
 /// The path of a request: journal, gates, faults, handler, envelope, response.
@@ -27,12 +26,8 @@ struct RequestPipeline: Sendable {
     let routes: RouteTable
     let faults: FaultInjector
     let ledger: RequestLedger
-    let bodyMemory: ByteBudget
     let credentialFields: CredentialFields
     let dialect: DevBackend.Dialect
-    /// The scheme and authority in URLs of this server; nil for those of the connection.
-    let publicOrigin: String?
-    let logger: Logger
     let now: @Sendable () -> Date
 
     /// Serves one request on a connection.
@@ -42,60 +37,47 @@ struct RequestPipeline: Sendable {
     @concurrent
     func serve(_ request: Request, _ writer: consuming ResponseWriter, on channel: any Channel) async throws {
         let route = routes.route(request.method, request.uri.path)
-        let exchange = start(request, route: route, origin: origin(of: channel))
-        let outcome = await outcome(of: request, exchange, isExempt: route?.path.hasPrefix("/dev/") == true, writer)
-        // Before the response is sent: a client that has the response finds the memory free.
-        exchange.body.release()
-        let status = outcome.status
-        ledger.completed(exchange.sequence, method: exchange.method, route: route?.path ?? "*", status: status)
-        logger.debug(
-            "request",
-            metadata: [
-                "method": "\(exchange.method)", "route": "\(route?.path ?? "*")",
-                "status": "\(status.map(String.init) ?? "closed")", "id": "\(exchange.requestID)",
-            ])
+        let exchange = start(request, route: route, on: channel)
+        let outcome = await outcome(of: request, exchange, route, writer)
+        ledger.completed(exchange.sequence, method: exchange.method, route: route?.path ?? "*", status: outcome.status)
         switch outcome {
         case .response(let response):
-            let finished = finish(response, exchange, method: request.method)
+            let finished = finish(response, exchange)
             try await writer.write(response: finished.head, body: finished.body)
             if finished.headers[.connection] == "close" { try await channel.close() }
         case .gateway(let response):
             try await writer.write(response: response.head, body: response.body)
         case .cut(let response, let count):
-            let finished = finish(response, exchange, method: request.method)
+            let finished = finish(response, exchange)
             try await writer.write(response: finished.head, body: finished.body.cut(after: count, closing: channel))
         case .close:
             try await channel.close()
         }
     }
 
-    private func start(_ request: Request, route: Route?, origin: String) -> Exchange {
+    private func start(_ request: Request, route: Route?, on channel: any Channel) -> Exchange {
         let method = request.method.rawValue
         let path = request.uri.path
-        let requestID = RequestIdentifier.choose(offered: request.headers[.xRequestID])
+        // The identifier that the client sent if it is safe in headers and logs, otherwise a new one.
+        let offered = request.headers[.xRequestID].flatMap { $0.wholeMatch(of: /[A-Za-z0-9._-]{1,128}/) }
+        let requestID = offered.map { String($0.output) } ?? UUID().uuidString.lowercased()
         let sequence = ledger.arrived(
             method: method, path: path, requestID: requestID,
             credentialFields: credentialFields.present(in: request.headers), isRefresh: route?.isRefresh == true)
+        // The address that the connection was made to, and never the `Host` field: a client could put the address of
+        // another server into URLs that other users get.
         return Exchange(
             sequence: sequence, requestID: requestID, method: method, path: path,
-            origin: origin, arrival: .now,
-            body: ByteBudget.Reservation(bodyMemory), dialect: dialect, now: now)
-    }
-
-    /// The public origin, or the address that the connection was made to. Never the `Host` field: a client could put
-    /// the address of another server into URLs that other users get.
-    private func origin(of channel: any Channel) -> String {
-        if let publicOrigin { return publicOrigin }
-        let address = channel.localAddress
-        let host = address?.ipAddress ?? "127.0.0.1"
-        return "http://\(host.contains(":") ? "[\(host)]" : host):\(address?.port ?? 80)"
+            parameter: route?.parameter(in: path) ?? "",
+            origin: "http://\(HTTPServer.host):\(channel.localAddress?.port ?? 80)", dialect: dialect, now: now)
     }
 
     @concurrent
     private func outcome(
-        of request: Request, _ exchange: Exchange, isExempt: Bool, _ writer: borrowing ResponseWriter
+        of request: Request, _ exchange: Exchange, _ route: Route?, _ writer: borrowing ResponseWriter
     ) async -> Outcome {
         let path = RouteTable.relativePath(exchange.path)
+        let isExempt = route?.path.hasPrefix("/dev/") == true
         var decision = FaultInjector.Decision()
         if !isExempt {
             await faults.passGates(.beforeHandler, method: exchange.method, path: path)
@@ -111,7 +93,7 @@ struct RequestPipeline: Sendable {
                 // A closed connection shows when the body is read.
                 try? await writer.writeInformationalHead(HTTPResponse(status: .continue))
             }
-            outcome = .response(await handle(request, exchange))
+            outcome = .response(await handle(request, exchange, route))
         }
         if !isExempt {
             await faults.passGates(.beforeResponse, method: exchange.method, path: path)
@@ -122,16 +104,13 @@ struct RequestPipeline: Sendable {
         return outcome
     }
 
-    private func handle(_ request: Request, _ exchange: Exchange) async -> Response {
+    private func handle(_ request: Request, _ exchange: Exchange, _ route: Route?) async -> Response {
         do {
-            _ = try request.host()
-            let context = BackendContext(source: BackendContext.Source(logger: logger, exchange: exchange))
-            return try await routes.respond(to: request, context: context)
+            guard let route else { throw routes.rejection(exchange.path) }
+            return try await route.handler(request, exchange)
         } catch let error as APIError {
             return failure(error, exchange)
         } catch {
-            // The type shows where to look; the value could hold a token.
-            logger.error("handler failed", metadata: ["type": "\(type(of: error))", "id": "\(exchange.requestID)"])
             return failure(.internalError, exchange)
         }
     }
@@ -151,52 +130,25 @@ struct RequestPipeline: Sendable {
             return .response(
                 Response(status: HTTPResponse.Status(code: status), headers: [.location: url.absoluteString]))
         case .gateway(let response):
-            return .gateway(Response(response))
-        case .closeBeforeHandler, .closeAfterHandler, .cutResponse, .delay, .jitter, .delayResponse, .jitterResponse:
+            var headers = HTTPFields()
+            headers[.contentType] = response.contentType
+            let body = ResponseBody(byteBuffer: ByteBuffer(string: response.body))
+            return .gateway(Response(status: .init(code: response.status), headers: headers, body: body))
+        case .closeBeforeHandler, .closeAfterHandler, .cutResponse, .delay, .jitter, .delayResponse:
             return .close
         }
     }
 
     private func failure(_ error: APIError, _ exchange: Exchange) -> Response {
-        do {
-            return try exchange.failure(error)
-        } catch {
-            return Response(status: .internalServerError)
-        }
+        (try? exchange.failure(error)) ?? Response(status: .internalServerError)
     }
 
-    private func finish(_ response: Response, _ exchange: Exchange, method: HTTPRequest.Method) -> Response {
-        var response = method == .head ? response.createHeadResponse() : response
+    private func finish(_ response: Response, _ exchange: Exchange) -> Response {
+        var response = response
         response.headers[.date] = exchange.now().httpDate
         response.headers[.xRequestID] = exchange.requestID
         // RFC 9110 §8.6: no Content-Length with a 204.
         if response.status == .noContent { response.headers[.contentLength] = nil }
         return response
-    }
-}
-
-extension Response {
-    fileprivate init(_ response: GatewayResponse) {
-        var headers = HTTPFields()
-        headers[.contentType] = response.contentType
-        self.init(
-            status: HTTPResponse.Status(code: response.status), headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(string: response.body)))
-    }
-}
-
-/// The context that Hummingbird's router passes to a handler.
-struct BackendContext: RequestContext {
-    struct Source: RequestContextSource {
-        let logger: Logger
-        let exchange: Exchange
-    }
-
-    var coreContext: CoreRequestContextStorage
-    let exchange: Exchange
-
-    init(source: Source) {
-        coreContext = CoreRequestContextStorage(source: source)
-        exchange = source.exchange
     }
 }

@@ -5,24 +5,8 @@ import Hummingbird
 struct RouteTable: Sendable {
     static let basePath = "/api/v1"
 
-    private let entries: [(pattern: PathPattern, route: Route)]
-    private let responder: RouterResponder<BackendContext>
-
-    /// Creates a table. The order of the routes has no effect: `/articles/events` is tried before `/articles/{id}`.
-    init(_ routes: [Route]) {
-        entries = routes.sorted { $0.placeholders < $1.placeholders }.map { route in
-            let segments = route.fullPath.split(separator: "/").map { $0.hasPrefix("{") ? "*" : $0 }
-            return (PathPattern(segments.joined(separator: "/")), route)
-        }
-        let router = Router(context: BackendContext.self)
-        for route in routes {
-            router.on(RouterPath(route.fullPath), method: route.method, use: route.handler)
-        }
-        responder = router.buildResponder()
-    }
-
     /// The routes, in the order in which they are tried.
-    var routes: [Route] { entries.map(\.route) }
+    let routes: [Route]
 
     /// A path relative to the base path; the whole path when it is elsewhere.
     static func relativePath(_ path: String) -> String {
@@ -30,50 +14,48 @@ struct RouteTable: Sendable {
         return String(path.dropFirst(basePath.count))
     }
 
-    /// The route of a request. A HEAD has the route of its GET.
     func route(_ method: HTTPRequest.Method, _ path: String) -> Route? {
-        let method = method == .head ? .get : method
-        return entries.first { $0.route.method == method && $0.pattern.matches(path) }?.route
+        routes.first { $0.method == method && $0.pattern.matches(path) }
     }
 
-    /// Runs the handler of a request.
-    ///
-    /// - Throws: 404 or 405 without a handler, and what the handler throws.
-    func respond(to request: Request, context: BackendContext) async throws -> Response {
-        guard route(request.method, request.uri.path) != nil else { throw rejection(of: request) }
-        guard request.method == .head else { return try await responder.respond(to: request, context: context) }
-        var head = request.head
-        head.method = .get
-        return try await responder.respond(to: Request(head: head, body: request.body), context: context)
-    }
-
-    private func rejection(of request: Request) -> APIError {
-        let path = request.uri.path
-        let allowed = entries.filter { $0.pattern.matches(path) }.map(\.route.method)
+    /// The error of a path or method without a route.
+    func rejection(_ path: String) -> APIError {
+        let allowed = routes.filter { $0.pattern.matches(path) }.map(\.method)
         return allowed.isEmpty ? .notFound : .methodNotAllowed(allowed)
     }
 }
 
 /// One method on one path below the base path.
 struct Route: Sendable {
-    typealias Handler = @Sendable (Request, BackendContext) async throws -> Response
+    typealias Handler = @Sendable (Request, Exchange) async throws -> Response
 
     let method: HTTPRequest.Method
     /// The pattern, such as `/articles/{id}`.
     let path: String
     let handler: Handler
+    fileprivate let pattern: PathPattern
 
     init(_ method: HTTPRequest.Method, _ path: String, handler: @escaping Handler) {
         self.method = method
         self.path = path
         self.handler = handler
+        let segments = Self.fullPath(path).split(separator: "/").map { $0.hasPrefix("{") ? "*" : $0 }
+        pattern = PathPattern(segments.joined(separator: "/"))
     }
 
-    /// The path from the root: below the base path, except for a well-known path (RFC 8615).
-    var fullPath: String { path.hasPrefix("/.well-known/") ? path : RouteTable.basePath + path }
+    /// The path from the root.
+    var fullPath: String { Self.fullPath(path) }
 
-    /// The number of segments that stand for any text.
-    fileprivate var placeholders: Int { path.count { $0 == "{" } }
+    /// Below the base path, except for a well-known path (RFC 8615).
+    private static func fullPath(_ path: String) -> String {
+        path.hasPrefix("/.well-known/") ? path : RouteTable.basePath + path
+    }
+
+    /// The segment of a path that stands where the pattern has a name in braces; empty without one.
+    func parameter(in path: String) -> String {
+        let segments = zip(fullPath.split(separator: "/"), path.split(separator: "/"))
+        return segments.first { $0.0.hasPrefix("{") }.map { String($0.1) } ?? ""
+    }
 
     /// Whether a request here is an attempt to refresh, with any outcome.
     var isRefresh: Bool { method == .post && (path == "/auth/refresh" || path == "/oauth2/token") }

@@ -5,12 +5,6 @@ import Hummingbird
 
 /// Identifies the user of a request, from its access token and the token's family.
 struct Authenticator: Sendable {
-    /// The user and the session that a request belongs to.
-    struct Principal: Sendable, Hashable {
-        let userID: Int64
-        let familyID: String
-    }
-
     let database: BackendDatabase
     let accessTokens: AccessTokens
     let faults: FaultInjector
@@ -18,14 +12,13 @@ struct Authenticator: Sendable {
     let expiredTokenStatus: DevBackend.ExpiredTokenStatus
     let accessTokenField: HTTPField.Name?
     let recentSignIns: [(path: PathPattern, maximumAge: Duration)]
-    let resources: [(path: PathPattern, uri: String)]
     let now: @Sendable () -> Date
 
-    /// The user and the session that a request belongs to.
+    /// The identifier of the user of a request.
     ///
     /// - Throws: `APIError` with a challenge (RFC 6750 §3): `UNAUTHENTICATED`, `TOKEN_INVALID`, `TOKEN_EXPIRED`,
     ///   `SESSION_REVOKED` or `STEP_UP_REQUIRED`.
-    func principal(of request: Request, in exchange: Exchange) async throws -> Principal {
+    func userID(of request: Request, in exchange: Exchange) async throws -> Int64 {
         guard let token = accessToken(in: request.headers) else { throw Refusal.absent.error() }
         guard let claims = accessTokens.claims(of: token), let userID = Int64(claims.sub) else {
             throw Refusal.invalid.error()
@@ -40,12 +33,8 @@ struct Authenticator: Sendable {
         guard let family, family.userID == userID else { throw Refusal.invalid.error() }
         guard family.revokedAt == nil else { throw Refusal.revoked.error() }
         guard claims.gen >= family.generation || !faults.plan.strictRotation else { throw expired }
-        let path = RouteTable.relativePath(exchange.path)
-        guard claims.aud == resources.first(where: { $0.path.matches(path) })?.uri else {
-            throw Refusal.otherResource.error()
-        }
-        try checkSignIn(of: family, for: path)
-        return Principal(userID: userID, familyID: family.id)
+        try checkSignIn(of: family, for: RouteTable.relativePath(exchange.path))
+        return userID
     }
 
     private func checkSignIn(of family: Stored.TokenFamily, for path: String) throws {
@@ -88,7 +77,6 @@ extension Authenticator {
         case invalid = "TOKEN_INVALID"
         case expired = "TOKEN_EXPIRED"
         case revoked = "SESSION_REVOKED"
-        case otherResource = "TOKEN_FOR_OTHER_RESOURCE"
 
         private var message: String {
             switch self {
@@ -96,7 +84,6 @@ extension Authenticator {
             case .invalid: "The access token is not valid."
             case .expired: "The access token has expired."
             case .revoked: "The session has ended."
-            case .otherResource: "The access token is for another resource."
             }
         }
 

@@ -11,22 +11,13 @@ public struct DevelopmentProvider: Sendable {
 
     private let signingKey: Data
 
-    /// Creates a provider with a key.
-    ///
-    /// - Parameter signingKey: At least 32 bytes, as HS256 demands (RFC 7518 §3.2); a shorter one is padded with zeros.
+    /// Creates a provider with a key of at least 32 bytes (RFC 7518 §3.2).
     public init(signingKey: Data = Data("development provider key, known to all".utf8)) {
-        self.signingKey = signingKey + Data(repeating: 0, count: max(0, 32 - signingKey.count))
+        self.signingKey = signingKey
     }
 
-    /// Signs an identity token, as the provider's own sign-in returns it to an app.
-    ///
-    /// - Parameters:
-    ///   - provider: One of ``names``.
-    ///   - subject: The provider's identifier of the user; the same subject signs in as the same user.
-    ///   - name: The user's display name.
-    ///   - expiresAt: The token's expiry, in whole seconds.
-    /// - Returns: A JWT (HS256).
-    /// - Throws: `EncodingError` when signing fails.
+    /// Signs an identity token (a JWT, HS256), as the provider's own sign-in returns it to an app: of one of ``names``.
+    /// The same subject signs in as the same user.
     public func token(
         for provider: String, subject: String, name: String, expiresAt: Date = Date(timeIntervalSinceNow: 600)
     ) throws -> String {

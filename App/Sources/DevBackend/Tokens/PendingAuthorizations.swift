@@ -37,42 +37,28 @@ final class PendingAuthorizations: Sendable {
         var codes: [String: Code] = [:]
     }
 
-    /// The most sign-ins at once.
-    private static let capacity = 1_000
+    static let deviceLifetime = Duration.seconds(600)
     private static let codeLifetime: TimeInterval = 60
     /// No vowels, and no characters that look alike (RFC 8628 §6.1).
     private static let alphabet = Array("BCDFGHJKLMNPQRSTVWXZ")
 
-    let deviceLifetime: Duration
     let interval: Duration
     private let now: @Sendable () -> Date
     private let state = NIOLockedValueBox(State())
 
-    init(deviceLifetime: Duration, interval: Duration, now: @escaping @Sendable () -> Date) {
-        self.deviceLifetime = deviceLifetime
+    init(interval: Duration, now: @escaping @Sendable () -> Date) {
         self.interval = interval
         self.now = now
     }
 
     /// Starts a device sign-in.
-    ///
-    /// - Throws: `temporarily_unavailable` when there are too many.
-    func startDevice() throws(OAuth2Error) -> (deviceCode: String, userCode: String) {
-        let now = now()
-        let codes: (String, String)? = state.withLockedValue { state in
-            state.devices = state.devices.filter { $0.value.expiresAt > now }
-            guard state.devices.count < Self.capacity else { return nil }
-            let letters = String((0..<8).map { _ in Self.alphabet.randomElement() ?? "B" })
-            let userCode = "\(letters.prefix(4))-\(letters.suffix(4))"
-            let deviceCode = RefreshToken.random()
-            state.devices[deviceCode] = Device(
-                userCode: userCode, expiresAt: now + deviceLifetime.seconds, interval: interval.seconds)
-            return (deviceCode, userCode)
-        }
-        guard let codes else {
-            throw OAuth2Error(.serviceUnavailable, "temporarily_unavailable", "There are too many sign-ins.")
-        }
-        return codes
+    func startDevice() -> (deviceCode: String, userCode: String) {
+        let letters = String((0..<8).map { _ in Self.alphabet.randomElement() ?? "B" })
+        let (deviceCode, userCode) = (RefreshToken.random(), "\(letters.prefix(4))-\(letters.suffix(4))")
+        let device = Device(
+            userCode: userCode, expiresAt: now() + Self.deviceLifetime.seconds, interval: interval.seconds)
+        state.withLockedValue { $0.devices[deviceCode] = device }
+        return (deviceCode, userCode)
     }
 
     /// Records what the user of a code has decided. Case, spaces and hyphens of the code are ignored.
@@ -93,49 +79,40 @@ final class PendingAuthorizations: Sendable {
     ///
     /// - Throws: `authorization_pending`, `slow_down`, `access_denied` or `expired_token` (RFC 8628 §3.5), or
     ///   `invalid_grant`.
-    func user(ofDevice deviceCode: String) throws(OAuth2Error) -> String {
+    func user(ofDevice deviceCode: String) throws -> String {
         let now = now()
-        let result: Result<String, OAuth2Error> = state.withLockedValue { state in
+        return try state.withLockedValue { state in
             guard var device = state.devices[deviceCode] else {
-                return .failure(.invalidGrant("The device code is unknown."))
-            }
-            guard now < device.expiresAt else {
-                state.devices[deviceCode] = nil
-                return .failure(OAuth2Error(.badRequest, "expired_token", "The device code has expired."))
+                throw OAuth2Error.invalidGrant("The device code is unknown.")
             }
             let isEarly = device.lastPoll.map { now.timeIntervalSince($0) < device.interval } ?? false
             device.lastPoll = now
             if isEarly { device.interval += 5 }
             state.devices[deviceCode] = device
-            if isEarly { return .failure(OAuth2Error(.badRequest, "slow_down", "The client polls too often.")) }
+            guard now < device.expiresAt else {
+                throw OAuth2Error(.badRequest, "expired_token", "The device code has expired.")
+            }
+            guard !isEarly else { throw OAuth2Error(.badRequest, "slow_down", "The client polls too often.") }
             switch device.decision {
-            case .pending:
-                return .failure(OAuth2Error(.badRequest, "authorization_pending", "The user has not decided."))
-            case .denied:
-                state.devices[deviceCode] = nil
-                return .failure(OAuth2Error(.badRequest, "access_denied", "The user refused."))
+            case .pending: throw OAuth2Error(.badRequest, "authorization_pending", "The user has not decided.")
+            case .denied: throw OAuth2Error(.badRequest, "access_denied", "The user refused.")
             case .allowed(let user):
                 state.devices[deviceCode] = nil
-                return .success(user)
+                return user
             }
         }
-        return try result.get()
     }
 
     /// Issues an authorization code.
     func issueCode(for user: String, redirectURI: String, challenge: String) -> String {
-        let now = now()
         let code = RefreshToken.random()
-        state.withLockedValue { state in
-            // A used code is remembered for as long as another use must be noticed.
-            state.codes = state.codes.filter { $0.value.expiresAt + 600 > now }
-            state.codes[code] = Code(
-                user: user, redirectURI: redirectURI, challenge: challenge, expiresAt: now + Self.codeLifetime)
-        }
+        let entry = Code(
+            user: user, redirectURI: redirectURI, challenge: challenge, expiresAt: now() + Self.codeLifetime)
+        state.withLockedValue { $0.codes[code] = entry }
         return code
     }
 
-    /// Takes an authorization code; it is used from now on.
+    /// Takes an authorization code; it is used from now on, and another use is noticed.
     ///
     /// - Returns: The code as it was before; nil when it is unknown.
     func takeCode(_ text: String) -> Code? {

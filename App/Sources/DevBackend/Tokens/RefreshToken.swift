@@ -13,33 +13,18 @@ enum RefreshToken {
         Data(SHA256.hash(data: Data(token.utf8)))
     }
 
-    /// Derives each token's successor from the token, under a key of the server.
+    /// A token's successor: HMAC-SHA256 (RFC 2104) under a key of the server, unpredictable without it.
     ///
     /// A grace window must return the same successor twice, yet only digests are stored. A client that presents the
-    /// predecessor lets the server compute the successor again; without the key it cannot be computed.
-    struct Succession: Sendable {
-        let key: SymmetricKey
-
-        /// The successor: HMAC-SHA256 (RFC 2104), unpredictable without the key.
-        func successor(of token: String) -> String {
-            let code = HMAC<SHA256>.authenticationCode(for: Data(token.utf8), using: key)
-            return Data(code).base64URLEncodedString()
-        }
+    /// predecessor lets the server compute the successor again.
+    static func successor(of token: String, under key: SymmetricKey) -> String {
+        Data(HMAC<SHA256>.authenticationCode(for: Data(token.utf8), using: key)).base64URLEncodedString()
     }
 
-    /// What identifies a repeated refresh: an `Idempotency-Key`, and the client that chose it.
-    struct Key: Sendable, Hashable {
-        /// The OAuth 2.0 client; nil at `/auth/refresh`, which has no clients.
-        let client: String?
-        /// The value of `Idempotency-Key`.
-        let value: String
-
-        /// What the database holds instead of the key. A key may be easy to guess, so a plain digest would not hide it.
-        func digest(under key: SymmetricKey) -> Data {
-            let client = client.map { "\($0.utf8.count):\($0)" } ?? "-:"
-            let text = "idempotency-key:\(client)\(value)"
-            return Data(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: key))
-        }
+    /// What the database holds instead of an `Idempotency-Key`. It may be easy to guess, so a plain digest would not
+    /// hide it.
+    static func keyDigest(of value: String, under key: SymmetricKey) -> Data {
+        Data(HMAC<SHA256>.authenticationCode(for: Data("idempotency-key:\(value)".utf8), using: key))
     }
 }
 

@@ -26,9 +26,9 @@ struct Sessions: Sendable {
     let now: @Sendable () -> Date
 
     /// The grant's refresh token, with a new access token.
-    func pair(for grant: TokenFamilies.Grant, at resource: String? = nil) throws -> TokenPair {
+    func pair(for grant: TokenFamilies.Grant) throws -> TokenPair {
         let now = now()
-        let claims = accessTokens.claims(for: grant, at: resource, epoch: database.epoch, now: now)
+        let claims = accessTokens.claims(for: grant, epoch: database.epoch, now: now)
         return try pair(for: grant, claims, now: now)
     }
 
@@ -36,49 +36,49 @@ struct Sessions: Sendable {
         for grant: TokenFamilies.Grant, _ claims: AccessTokens.Claims, now: Date
     ) throws -> TokenPair {
         TokenPair(
-            accessToken: try accessTokens.sign(claims), refreshToken: grant.refreshToken,
+            accessToken: try accessTokens.signer.sign(claims), refreshToken: grant.refreshToken,
             expiresAt: dialect.sendsExpiry ? Date(timeIntervalSince1970: Double(claims.exp)) : nil,
             expiresIn: accessTokens.expiresIn(claims, now: now))
     }
 
-    /// Starts a session of the user who signs in at this server by name, and creates the user first if it is new.
+    /// Starts a session of the user who signs in at this server by name.
     func start(forUserNamed name: String) async throws -> TokenFamilies.Grant {
+        try await start(for: name, of: "development", named: name).grant
+    }
+
+    /// Starts a session of the user with an account at a provider, and creates the user first if it is new.
+    func start(
+        for subject: String, of provider: String, named name: String
+    ) async throws -> (user: Stored.User, grant: TokenFamilies.Grant) {
         let now = now()
         return try await database.writer.write { [families] database in
             var user =
-                try Stored.User.with("development", name, in: database)
-                ?? Stored.User(name: name, provider: "development", providerSubject: name, createdAt: now)
+                try Stored.User.with(provider, subject, in: database)
+                ?? Stored.User(name: name, provider: provider, providerSubject: subject, createdAt: now)
             if user.id == nil { try user.insert(database) }
-            return try families.start(for: user.requireID(), now: now, in: database)
+            return (user, try families.start(for: user.requireID(), now: now, in: database))
         }
     }
 
     /// Exchanges a refresh token for a new pair, in one transaction.
     ///
-    /// A request with a key can be repeated: see `TokenFamilies.rotate`. The result is then for the resource of the
-    /// first one.
+    /// A request with a key can be repeated: see `TokenFamilies.rotate`.
     ///
     /// - Throws: `TokenFamilies.Refusal`.
-    func refresh(
-        _ token: String, key: RefreshToken.Key?, at resource: String? = nil, in exchange: Exchange
-    ) async throws -> TokenPair {
+    func refresh(_ token: String, key: String?, in exchange: Exchange) async throws -> TokenPair {
         let now = now()
-        let keyDigest = key?.digest(under: families.succession.key)
+        let keyDigest = key.map { RefreshToken.keyDigest(of: $0, under: families.successionKey) }
         let epoch = database.epoch
         let rotation = try await database.writer.write { [families, accessTokens] database in
             try families.rotate(token, keyDigest: keyDigest, now: now, in: database) { grant in
-                accessTokens.claims(for: grant, at: resource, epoch: epoch, now: now)
+                accessTokens.claims(for: grant, epoch: epoch, now: now)
             }
         }
         switch rotation {
-        case .rotated(let grant, let claims):
-            note(grant, \.refreshes.committed, exchange)
-            return try pair(for: grant, claims, now: now)
-        case .replayed(let grant):
-            note(grant, \.refreshes.replayedByGrace, exchange)
-            return try pair(for: grant, at: resource)
-        case .repeated(let grant, let claims):
-            note(grant, \.refreshes.replayedByKey, exchange)
+        case .granted(let grant, let claims, let counter):
+            ledger.count(counter)
+            // That of the token that was presented.
+            ledger.setGeneration(grant.generation - 1, of: exchange.sequence)
             return try pair(for: grant, claims, now: now)
         case .refused(let refusal, let generation):
             ledger.count(refusal == .reused ? \.refreshes.reuseDetected : \.refreshes.rejected)
@@ -87,53 +87,40 @@ struct Sessions: Sendable {
         }
     }
 
-    /// Counts a refresh and records the generation of the token that was presented.
-    private func note(
-        _ grant: TokenFamilies.Grant, _ counter: any WritableKeyPath<ServerStatistics, Int> & Sendable,
-        _ exchange: Exchange
-    ) {
-        ledger.count(counter)
-        ledger.setGeneration(grant.generation - 1, of: exchange.sequence)
-    }
-
     /// Whether an access token, expired or not, belongs to the session of a refresh token.
     ///
     /// An unknown refresh token belongs to no session; the refresh refuses it.
     func isAccessToken(_ accessToken: String, ofSessionWith refreshToken: String) async throws -> Bool {
         guard let claims = accessTokens.claims(of: accessToken) else { return false }
-        let digest = RefreshToken.digest(of: refreshToken)
-        let record = try await database.writer.read { try Stored.RefreshToken.fetchOne($0, key: digest) }
-        return record.map { $0.familyID == claims.sid } ?? true
+        return try await record(of: refreshToken).map { $0.familyID == claims.sid } ?? true
     }
 
     /// Ends the session of a refresh token. An unknown token or a session that has ended is no error.
     func end(refreshToken token: String) async throws {
-        try await end { families, now, database in
-            try families.revokeFamily(ofToken: token, now: now, in: database)
-        }
+        if let record = try await record(of: token) { try await end(family: record.familyID) }
     }
 
     /// Ends the session of a family. A session that has ended is no error.
     func end(family id: String) async throws {
-        try await end { families, now, database in try families.revokeFamily(id, now: now, in: database) }
-    }
-
-    private func end(_ revoke: @escaping @Sendable (TokenFamilies, Date, Database) throws -> Bool) async throws {
-        let now = now()
-        let wasLive = try await database.writer.write { [families] in try revoke(families, now, $0) }
-        if wasLive { ledger.count(\.logouts) }
+        if try await revoke(Column("id") == id) > 0 { ledger.count(\.logouts) }
     }
 
     /// Ends every session of a user. It is not counted as a logout, because the user did not ask for it.
     ///
     /// - Returns: How many sessions were live.
-    func endAll(ofUser userID: Int64) async throws -> Int {
+    func endAll(ofUser userID: Int64) async throws -> Int { try await revoke(Column("userID") == userID) }
+
+    private func revoke(_ families: SQLExpression) async throws -> Int {
         let now = now()
         return try await database.writer.write { database in
-            try Stored.TokenFamily
-                .filter(Column("userID") == userID && Column("revokedAt") == nil)
+            try Stored.TokenFamily.filter(families && Column("revokedAt") == nil)
                 .updateAll(database, Column("revokedAt").set(to: now))
         }
+    }
+
+    private func record(of refreshToken: String) async throws -> Stored.RefreshToken? {
+        let digest = RefreshToken.digest(of: refreshToken)
+        return try await database.writer.read { try Stored.RefreshToken.fetchOne($0, key: digest) }
     }
 }
 

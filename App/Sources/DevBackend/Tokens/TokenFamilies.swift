@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import GRDB
 
@@ -29,18 +30,14 @@ struct TokenFamilies: Sendable {
         case revoked
     }
 
-    enum Rotation: Sendable, Hashable {
-        /// The successor, and the claims of the access token that goes with it.
-        case rotated(Grant, AccessTokens.Claims)
-        /// The successor that an earlier request committed, within the grace window.
-        case replayed(Grant)
-        /// The result of an earlier request with the same key: its successor, and the claims of its access token.
-        case repeated(Grant, AccessTokens.Claims)
+    enum Rotation: Sendable {
+        /// The successor, the claims of the access token that goes with it, and what it counts as.
+        case granted(Grant, AccessTokens.Claims, any WritableKeyPath<ServerStatistics, Int> & Sendable)
         /// Refused. The generation is known unless the token is unknown.
         case refused(Refusal, generation: Int?)
     }
 
-    let succession: RefreshToken.Succession
+    let successionKey: SymmetricKey
     let lifetime: Duration
     let grace: Duration
 
@@ -72,73 +69,35 @@ struct TokenFamilies: Sendable {
         guard family.revokedAt == nil else { return .refused(.revoked, generation: record.generation) }
 
         if let rotatedAt = record.rotatedAt {
-            let successor = grant(family, refreshToken: succession.successor(of: token))
+            let successor = grant(family, refreshToken: RefreshToken.successor(of: token, under: successionKey))
             let isPredecessor = record.generation == family.generation - 1
             if let keyDigest, keyDigest == record.keyDigest {
                 guard isPredecessor, let claims = record.accessClaims else {
                     return .refused(.superseded, generation: record.generation)
                 }
-                return .repeated(successor, claims)
+                return .granted(successor, claims, \.refreshes.replayedByKey)
             }
             // The grace window is for the immediate predecessor only: the use of an older token shows that a second
             // client holds one of its successors.
-            if isPredecessor, isWithinGrace(rotatedAt, now: now) { return .replayed(successor) }
-            try revoke(&family, now: now, in: database)
+            if isPredecessor, grace > .zero, now.timeIntervalSince(rotatedAt) <= grace.seconds {
+                return .granted(successor, claims(successor), \.refreshes.replayedByGrace)
+            }
+            family.revokedAt = now
+            try family.update(database)
             return .refused(.reused, generation: record.generation)
         }
         guard now < record.expiresAt else { return .refused(.expired, generation: record.generation) }
 
         family.generation += 1
         try family.update(database)
-        let grant = grant(family, refreshToken: succession.successor(of: token))
+        let grant = grant(family, refreshToken: RefreshToken.successor(of: token, under: successionKey))
         let accessClaims = claims(grant)
         record.rotatedAt = now
         record.keyDigest = keyDigest
         record.accessClaims = keyDigest == nil ? nil : accessClaims
         try record.update(database)
-        try deleteHistory(before: record, now: now, in: database)
         try insert(grant, now: now, in: database)
-        return .rotated(grant, accessClaims)
-    }
-
-    /// Deletes the results that only older tokens could return, and spent tokens past their expiry. A family then keeps
-    /// one result, and at most as many digests as one token lifetime has rotations.
-    private func deleteHistory(before predecessor: Stored.RefreshToken, now: Date, in database: Database) throws {
-        let older =
-            Column("familyID") == predecessor.familyID && Column("generation") < predecessor.generation
-        _ = try Stored.RefreshToken.filter(older && Column("accessClaims") != nil)
-            .updateAll(database, Column("accessClaims").set(to: nil))
-        _ = try Stored.RefreshToken.filter(older && Column("expiresAt") <= now).deleteAll(database)
-    }
-
-    /// Revokes the family of a refresh token.
-    ///
-    /// - Returns: Whether the family existed and was not revoked before.
-    func revokeFamily(ofToken token: String, now: Date, in database: Database) throws -> Bool {
-        guard let record = try Stored.RefreshToken.fetchOne(database, key: RefreshToken.digest(of: token)) else {
-            return false
-        }
-        return try revokeFamily(record.familyID, now: now, in: database)
-    }
-
-    /// Revokes a family.
-    ///
-    /// - Returns: Whether it existed and was not revoked before.
-    func revokeFamily(_ id: String, now: Date, in database: Database) throws -> Bool {
-        guard var family = try Stored.TokenFamily.fetchOne(database, key: id), family.revokedAt == nil else {
-            return false
-        }
-        try revoke(&family, now: now, in: database)
-        return true
-    }
-
-    private func revoke(_ family: inout Stored.TokenFamily, now: Date, in database: Database) throws {
-        family.revokedAt = now
-        try family.update(database)
-    }
-
-    private func isWithinGrace(_ rotatedAt: Date, now: Date) -> Bool {
-        grace > .zero && now.timeIntervalSince(rotatedAt) <= grace.seconds
+        return .granted(grant, accessClaims, \.refreshes.committed)
     }
 
     private func grant(_ family: Stored.TokenFamily, refreshToken: String) -> Grant {

@@ -3,7 +3,7 @@ import Foundation
 
 /// An article as `--json` prints one.
 struct ArticleObject: Encodable, PrintedObject {
-    static let fields = ["id", "title", "content", "author", "createdAt", "updatedAt", "etag"]
+    static let fields = ["id", "title", "content", "author", "createdAt", "updatedAt"]
 
     struct Author: Encodable {
         let id: String
@@ -16,11 +16,8 @@ struct ArticleObject: Encodable, PrintedObject {
     let author: Author?
     let createdAt: Date?
     let updatedAt: Date?
-    /// The version of the article, for 'articles edit --if-match'. `nil` in a list.
-    let etag: String?
 
-    init(_ article: Article, etag: String? = nil) {
-        self.etag = etag
+    init(_ article: Article) {
         id = article.id.rawValue
         title = article.title
         content = article.content
@@ -34,7 +31,7 @@ extension Console {
     /// Prints an article.
     ///
     /// - Throws: `EncodingError`.
-    func print(_ article: Article, etag: String? = nil) throws {
+    func print(_ article: Article) throws {
         print(terminal.bold(article.title.onOneLine))
         let facts = [
             "article \(article.id.description.onOneLine)", article.author.map { "by \($0.name.onOneLine)" },
@@ -43,7 +40,7 @@ extension Console {
         print(terminal.faint(facts.compactMap(\.self).joined(separator: ", ")))
         print()
         print(article.content.replacing("\r\n", with: "\n").withoutControls)
-        try printObject(["article": ArticleObject(article, etag: etag)], selectingIn: "article")
+        try printObject(["article": ArticleObject(article)], selectingIn: "article")
     }
 }
 

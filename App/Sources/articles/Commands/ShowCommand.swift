@@ -6,7 +6,7 @@ import NetworkCore
 struct ShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one article.",
-        examples: ["articles show 7", "articles show 7 --json title,etag"])
+        examples: ["articles show 7", "articles show 7 --json title,content"])
 
     @OptionGroup var article: ArticleArgument
     @OptionGroup(title: ConnectionOptions.title) var connection: ConnectionOptions
@@ -14,9 +14,7 @@ struct ShowCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await connection.withGraph { graph in
-            let (article, etag) = try await graph.network.send(
-                Endpoint<Article>.article(article.id).map { ($0, $1.headers["ETag"]) })
-            try output.console.print(article, etag: etag)
+            try output.console.print(try await graph.network.send(.article(article.id)))
         }
     }
 }

@@ -38,14 +38,14 @@ struct Calls {
     @discardableResult
     private func send(
         _ method: String, _ path: String, _ body: String = "", token: String? = nil, fields: [String: String] = [:],
-        data: Data? = nil, declaring length: Int? = nil, until end: String? = nil
+        data: Data? = nil, until end: String? = nil
     ) async throws -> Response {
         let body = data ?? Data(body.utf8)
         var fields = fields
         fields["Host"] = "localhost"
         fields["Connection"] = "close"
         if let token { fields["Authorization"] = "Bearer \(token)" }
-        if !body.isEmpty || length != nil { fields["Content-Length"] = String(length ?? body.count) }
+        if !body.isEmpty { fields["Content-Length"] = String(body.count) }
         let path = path.hasPrefix("/.well-known/") ? path : "/api/v1\(path)"
         let head = (["\(method) \(path) HTTP/1.1"] + fields.map { "\($0.key): \($0.value)" }).joined(separator: "\r\n")
         let connection = try await RawConnection.open(to: backend)
@@ -74,8 +74,7 @@ struct Calls {
         let photo = "/files/\(try me.member("profileImageKey"))"
         try await send("GET", photo)
         try await send("GET", "/files/x", token: token)
-        let tag = try await send("GET", photo, token: token).field("ETag").required("a tag")
-        for fields in [["If-None-Match": tag], ["Range": "bytes=0-1"], ["Range": "bytes=999999-"]] {
+        for fields in [[:], ["Range": "bytes=0-1"], ["Range": "bytes=999999-"]] {
             try await send("GET", photo, token: token, fields: fields)
         }
         return token
@@ -94,18 +93,15 @@ struct Calls {
             ("{}", token), ("{}", nil),
         ] { try await send("POST", "/articles", body, token: user, fields: key) }
         for path in ["/articles", article] {
-            let tag = try await send("GET", path, token: token).field("ETag").required("a tag")
-            try await send("GET", path, token: token, fields: ["If-None-Match": tag])
+            try await send("GET", path, token: token)
             try await send("GET", path)
         }
         try await send("GET", "/articles?limit=0", token: token)
         try await send("GET", "/articles/999", token: token)
-        let stale = ["If-Match": "\"stale\""]
         for (method, body) in [("PATCH", #"{"title": "D"}"#), ("DELETE", "")] {
             try await send(method, article, body)
             try await send(method, article, body, token: stranger)
             try await send(method, "/articles/999", body, token: token)
-            try await send(method, article, body, token: token, fields: stale)
             if method == "PATCH" { try await send(method, article, "{", token: token) }
             try await send(method, article, body, token: token)
         }
@@ -155,8 +151,8 @@ struct Calls {
         }
     }
 
-    /// Sends a body to an operation, or declares a length and sends nothing.
-    func body(of operation: String, declaring length: Int?) async throws {
+    /// Sends a body to an operation.
+    func body(of operation: String) async throws {
         let words = operation.split(separator: " ").map(String.init)
         let path = String(words[1].dropFirst("/api/v1".count)).replacingOccurrences(of: "{id}", with: "1")
         let grant = try await backend.sessions.start(forUserNamed: "Ada")
@@ -164,9 +160,8 @@ struct Calls {
         let isForm = path.hasPrefix("/oauth2/")
         let isUpload = path.hasSuffix("/register")
         let fields = isForm ? Self.form : isUpload ? Self.upload : ["Content-Type": "application/json"]
-        let body = isUpload ? MultipartBody.registration() : Data(String(repeating: " ", count: 60).utf8)
+        let body = isUpload ? MultipartBody.registration() : Data(repeating: 0x20, count: 60)
         try await send(
-            words[0], path == "/oauth2/authorize" ? Self.authorization : path, token: token, fields: fields,
-            data: length == nil ? body : nil, declaring: length)
+            words[0], path == "/oauth2/authorize" ? Self.authorization : path, token: token, fields: fields, data: body)
     }
 }

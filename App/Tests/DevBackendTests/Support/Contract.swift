@@ -12,7 +12,7 @@ struct Contract {
 
     private static let methods = ["get", "put", "post", "delete", "patch", "head", "options", "trace"]
 
-    init(_ document: Data = Data(ContractRoutes.document)) throws {
+    init(_ document: Data = Data(PackageResources.openapi_json)) throws {
         let root = try (JSONSerialization.jsonObject(with: document) as? [String: Any]).required("an object")
         let paths = try (root["paths"] as? [String: [String: Any]]).required("paths")
         var statuses: [String: Set<Int>] = [:]
