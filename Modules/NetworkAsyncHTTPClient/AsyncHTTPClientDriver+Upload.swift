@@ -46,7 +46,7 @@ extension AsyncHTTPClientDriver {
             let eventLoop = self?.client.client.eventLoopGroup.any()
             guard let self, let eventLoop else { preconditionFailure("the driver is kept while its task runs") }
             let end = eventLoop.makePromise(of: Void.self)
-            let queue = UploadQueue(writer, on: eventLoop)
+            let queue = UploadQueue(writer)
             let isEnded = self.state.withLock { state in
                 guard !state.isEnded else { return true }
                 // Under the lock: a body without a byte ends at once, and looks for its entry.

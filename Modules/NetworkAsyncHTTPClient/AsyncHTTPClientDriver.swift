@@ -67,21 +67,19 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
     let exchange: Exchange
     /// Kept, so that its connections are not closed before the exchange has ended.
     let client: PooledHTTPClient
-    private let lane: OriginLane
     let state = Locked(State())
 
     var request: HTTPTransportRequest { exchange.request }
 
-    init(_ exchange: Exchange, over client: PooledHTTPClient, in lane: OriginLane) {
+    init(_ exchange: Exchange, over client: PooledHTTPClient) {
         self.exchange = exchange
         self.client = client
-        self.lane = lane
     }
 
     func start() {
         do {
             let request = try httpRequest()
-            let eventLoop = lane.eventLoops.take() ?? client.client.eventLoopGroup.any()
+            let eventLoop = client.client.eventLoopGroup.any()
             eventLoop.execute { self.execute(request, on: eventLoop) }
         } catch {
             exchange.cancel(error)
@@ -91,8 +89,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
     /// Hands the request to AsyncHTTPClient, and again where the connection that its pool has chosen was closed before
     /// a byte was sent: the pool is notified later than the connection itself. Nothing is sent twice.
     ///
-    /// It is called on the event loop on which AsyncHTTPClient then calls this delegate. Where that is the connection's
-    /// too, no thread has to wake another one.
+    /// It is called on the event loop on which AsyncHTTPClient then calls this delegate.
     private func execute(_ httpRequest: HTTPClient.Request, on eventLoop: any EventLoop) {
         let attempt = state.withLock { state -> Int? in
             guard !state.isEnded else { return nil }
@@ -145,7 +142,6 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             defer { state = State(isEnded: true) }
             return state
         }
-        if let entry = before.entry { lane.eventLoops.add(entry.channel.eventLoop) }
         before.upload?.task.cancel()
         before.upload?.queue.end()
         if let number = before.noteNumber { client.log?.requests.remove(number) }
