@@ -194,7 +194,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     /// response, and not for each part.
     private func receive(_ head: NIOHTTP1.HTTPResponseHead, on eventLoop: any EventLoop) {
         var entry: ResponseLog.Entry?
-        var fields = NetworkCore.HTTPHeaders(capacity: head.headers.count)
+        var fields = NetworkCore.HTTPHeaders()
         for (name, value) in head.headers {
             if let log = client.log, log.isMark(name) {
                 entry = log.take(value)
