@@ -235,11 +235,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-        // `Data` of any collection would ask at run time what it is.
-        let piece = buffer.withUnsafeReadableBytes { bytes in
-            bytes.baseAddress.map { Data(bytes: $0, count: bytes.count) } ?? Data()
-        }
-        let isHeld = exchange.receive(piece) { deliver in task.eventLoop.execute(deliver) }
+        let isHeld = exchange.receive(Data(buffer.readableBytesView)) { deliver in task.eventLoop.execute(deliver) }
         guard isHeld else { return task.eventLoop.makeSucceededVoidFuture() }
         let promise = task.eventLoop.makePromise(of: Void.self)
         let isAwaited = state.withLock { !$0.isEnded && $0.demand.wait(for: promise) }
