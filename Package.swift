@@ -81,13 +81,10 @@ let modules: [Target] = [
     // Test kits. All but NetworkTesting are for any test framework, and must never import one.
     module("ContractTesting", ["ConcurrencyPrimitives"]),
     module("AuthTesting", ["AuthInterface", "ContractTesting", "ConcurrencyPrimitives"]),
-    module("NetworkDoubles", ["NetworkCore", "NetworkRecording", "ConcurrencyPrimitives"]),
+    module("NetworkDoubles", ["NetworkCore", "ConcurrencyPrimitives"]),
     module(
         "NetworkTesting",
-        [
-            "NetworkDoubles", "NetworkCore", "NetworkRecording", "AuthInterface", "ContractTesting",
-            "ConcurrencyPrimitives",
-        ]),
+        ["NetworkDoubles", "NetworkCore", "AuthInterface", "ContractTesting", "ConcurrencyPrimitives"]),
 ]
 
 /// C libraries of the system. Their headers are needed only when the trait is on.
@@ -182,7 +179,7 @@ let tests: [Target] = [
     tests(of: "NetworkCombine", authKits + ["NetworkCore", "TokenRefresh", "NetworkTesting", "TestSupport"]),
     tests(of: "ContractTesting", []),
     tests(of: "AuthTesting", interfaces + ["ContractTesting"]),
-    tests(of: "NetworkDoubles", ["NetworkRecording", "NetworkCore", "ConcurrencyPrimitives"]),
+    tests(of: "NetworkDoubles", ["NetworkCore", "ConcurrencyPrimitives"]),
     tests(of: "NetworkTesting", interfaces + ["NetworkCore", "TestSupport", "Peer"]),
     // The samples of the articles, which `RepositoryTests` compares with their text.
     .testTarget(

@@ -118,7 +118,7 @@ var targets: [Target] = [
             .product(name: "MetricsTestKit", package: "swift-metrics"),
             .product(name: "Tracing", package: "swift-distributed-tracing"),
             .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-        ] + latchkey("NetworkCore", "NetworkRecording", "NetworkTesting")),
+        ] + latchkey("NetworkCore", "NetworkTesting")),
 
     // Doubles for every module, in tests only.
     .testTarget(

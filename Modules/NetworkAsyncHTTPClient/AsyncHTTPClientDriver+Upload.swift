@@ -13,9 +13,7 @@ extension AsyncHTTPClientDriver {
     func httpRequest() throws -> HTTPClient.Request {
         let head = request.head
         // NIO looks at each name that is added to its own list. These are tokens.
-        var fields: [(String, String)] = []
-        fields.reserveCapacity(head.headers.count + 4)
-        for field in head.headers { fields.append((field.name, field.value)) }
+        var fields = head.headers.map { ($0.name, $0.value) }
         // What the transport's own connections decode. An application's client says itself what it decodes.
         if client.log != nil, head.headers.first(of: "Accept-Encoding") == nil {
             fields.append(("Accept-Encoding", "deflate, gzip"))
@@ -46,7 +44,7 @@ extension AsyncHTTPClientDriver {
             let eventLoop = self?.client.client.eventLoopGroup.any()
             guard let self, let eventLoop else { preconditionFailure("the driver is kept while its task runs") }
             let end = eventLoop.makePromise(of: Void.self)
-            let queue = UploadQueue(writer, on: eventLoop)
+            let queue = UploadQueue(writer)
             let isEnded = self.state.withLock { state in
                 guard !state.isEnded else { return true }
                 // Under the lock: a body without a byte ends at once, and looks for its entry.

@@ -67,21 +67,19 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
     let exchange: Exchange
     /// Kept, so that its connections are not closed before the exchange has ended.
     let client: PooledHTTPClient
-    private let lane: OriginLane
     let state = Locked(State())
 
     var request: HTTPTransportRequest { exchange.request }
 
-    init(_ exchange: Exchange, over client: PooledHTTPClient, in lane: OriginLane) {
+    init(_ exchange: Exchange, over client: PooledHTTPClient) {
         self.exchange = exchange
         self.client = client
-        self.lane = lane
     }
 
     func start() {
         do {
             let request = try httpRequest()
-            let eventLoop = lane.eventLoops.take() ?? client.client.eventLoopGroup.any()
+            let eventLoop = client.client.eventLoopGroup.any()
             eventLoop.execute { self.execute(request, on: eventLoop) }
         } catch {
             exchange.cancel(error)
@@ -91,8 +89,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
     /// Hands the request to AsyncHTTPClient, and again where the connection that its pool has chosen was closed before
     /// a byte was sent: the pool is notified later than the connection itself. Nothing is sent twice.
     ///
-    /// It is called on the event loop on which AsyncHTTPClient then calls this delegate. Where that is the connection's
-    /// too, no thread has to wake another one.
+    /// It is called on the event loop on which AsyncHTTPClient then calls this delegate.
     private func execute(_ httpRequest: HTTPClient.Request, on eventLoop: any EventLoop) {
         let attempt = state.withLock { state -> Int? in
             guard !state.isEnded else { return nil }
@@ -145,7 +142,6 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             defer { state = State(isEnded: true) }
             return state
         }
-        if let entry = before.entry { lane.eventLoops.add(entry.channel.eventLoop) }
         before.upload?.task.cancel()
         before.upload?.queue.end()
         if let number = before.noteNumber { client.log?.requests.remove(number) }
@@ -198,7 +194,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     /// response, and not for each part.
     private func receive(_ head: NIOHTTP1.HTTPResponseHead, on eventLoop: any EventLoop) {
         var entry: ResponseLog.Entry?
-        var fields = NetworkCore.HTTPHeaders(capacity: head.headers.count)
+        var fields = NetworkCore.HTTPHeaders()
         for (name, value) in head.headers {
             if let log = client.log, log.isMark(name) {
                 entry = log.take(value)
@@ -239,11 +235,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
     }
 
     func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-        // `Data` of any collection would ask at run time what it is.
-        let piece = buffer.withUnsafeReadableBytes { bytes in
-            bytes.baseAddress.map { Data(bytes: $0, count: bytes.count) } ?? Data()
-        }
-        let isHeld = exchange.receive(piece) { deliver in task.eventLoop.execute(deliver) }
+        let isHeld = exchange.receive(Data(buffer.readableBytesView)) { deliver in task.eventLoop.execute(deliver) }
         guard isHeld else { return task.eventLoop.makeSucceededVoidFuture() }
         let promise = task.eventLoop.makePromise(of: Void.self)
         let isAwaited = state.withLock { !$0.isEnded && $0.demand.wait(for: promise) }

@@ -52,7 +52,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     private let clients: HTTPClientSet
     private let limits: Limits
     private let deadlines: DeadlineQueue
-    private let lanes = Locked(LaneTable<LaneKey, OriginLane>())
+    private let lanes = Locked(LaneTable<LaneKey, ExchangeLane>())
 
     private struct LaneKey: Hashable {
         let origin: Origin
@@ -120,10 +120,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         guard let client = clients.client(for: origin, use: use) else {
             throw HTTPTransportError(.transportFailed, reason: "the transport was shut down")
         }
-        let lane = lane(to: origin, use: use)
         let exchange = Exchange(request, deadlines: deadlines, unreadLimit: max(1, limits.unreadBytes))
-        let driver = AsyncHTTPClientDriver(exchange, over: client, in: lane)
-        return try await exchange.response(from: driver, through: lane.exchanges)
+        let driver = AsyncHTTPClientDriver(exchange, over: client)
+        return try await exchange.response(from: driver, through: lane(to: origin, use: use))
     }
 
     /// Every wait of an exchange has a limit and can be cancelled.
@@ -138,21 +137,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         try await clients.shutdown()
     }
 
-    private func lane(to origin: Origin, use: ConnectionUse) -> OriginLane {
+    private func lane(to origin: Origin, use: ConnectionUse) -> ExchangeLane {
         lanes.withLock { lanes in
             lanes.lane(for: LaneKey(origin: origin, use: use)) {
-                OriginLane(exchanges: ExchangeLane(limit: limits.requests(to: origin, use: use)))
+                ExchangeLane(limit: limits.requests(to: origin, use: use))
             }
         }
     }
-}
-
-/// What the exchanges with an origin share. Each of them keeps it.
-final class OriginLane: Sendable {
-    let exchanges: ExchangeLane
-    let eventLoops = FreeEventLoops()
-
-    init(exchanges: ExchangeLane) { self.exchanges = exchanges }
 }
 
 /// Which connections a request uses. None of them waits for another.

@@ -96,8 +96,9 @@ package final class Exchange: Sendable {
 
     private func begin(in lane: ExchangeLane) {
         let now = now
-        let driver = state.withLock { $0.exchange.begin(at: now) ? $0.driver : nil }
-        guard let driver else { return lane.release() }
+        guard let driver = state.withLock({ $0.exchange.begin(at: now) ? $0.driver : nil }) else {
+            return lane.release()
+        }
         watch()
         driver.start()
     }
@@ -109,8 +110,7 @@ package final class Exchange: Sendable {
     /// - Throws: ``HTTPTransportError`` when the body broke off; ``HTTPBodyError`` with code `alreadyRead` when another
     ///   call waits; `CancellationError`.
     fileprivate func next() async throws -> Data? {
-        if !Task.isCancelled, let piece = nextAtOnce() { return try piece.get() }
-        return try await withTaskCancellationHandler {
+        try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 let (reading, driver) = state.withLock { state in
                     (state.exchange.read(continuation, holdingAt: unreadLimit, at: now), state.driver)
@@ -122,15 +122,6 @@ package final class Exchange: Sendable {
         } onCancel: {
             cancel(CancellationError())
         }
-    }
-
-    /// The next piece, or the end, without a suspension; `nil` where the reader has to wait.
-    private func nextAtOnce() -> Result<Data?, any Error>? {
-        let (read, driver) = state.withLock { state in
-            (state.exchange.readAtOnce(holdingAt: unreadLimit, at: now), state.driver)
-        }
-        if read?.demands == true { demand(of: driver) }
-        return read?.piece
     }
 
     private func demand(of driver: (any ExchangeDriver)?) {
@@ -188,7 +179,6 @@ package final class Exchange: Sendable {
 extension Exchange {
     /// Something was sent or received.
     package func touch() {
-        let now = now
         state.withLock { $0.exchange.touch(at: now) }
     }
 
@@ -204,20 +194,17 @@ extension Exchange {
 
     /// A byte of the request may have been sent.
     package func markSending() {
-        let now = now
         state.withLock { $0.exchange.send(at: now) }
     }
 
     /// Bytes of the request's body were sent: so many so far.
     package func reportSent(_ total: Int64) {
-        let now = now
         guard state.withLock({ $0.exchange.sent(total, at: now) }) else { return }
         report(.sent, total, of: bodyLength)
     }
 
     /// So many more bytes of the request's body were sent.
     package func reportSent(more count: Int) {
-        let now = now
         guard let total = state.withLock({ $0.exchange.sent(more: count, at: now) }) else { return }
         report(.sent, total, of: bodyLength)
     }
@@ -229,10 +216,8 @@ extension Exchange {
     package func receive(
         _ head: HTTPResponseHead, protocolName: String? = nil, isConnectionReused: Bool? = nil
     ) -> Bool {
-        let now = now
         let isFirst = state.withLock { state in
-            state.exchange.receive(
-                head, protocolName: protocolName, isConnectionReused: isConnectionReused, at: now)
+            state.exchange.receive(head, protocolName: protocolName, isConnectionReused: isConnectionReused, at: now)
         }
         if isFirst { report(.received, 0) }
         return isFirst
@@ -246,35 +231,26 @@ extension Exchange {
 
     /// A piece of the body has arrived.
     ///
-    /// - Returns: Whether the server must wait, until ``ExchangeDriver/demand()``.
-    package func receive(_ piece: Data) -> Bool {
-        guard !piece.isEmpty else { return false }
-        let now = now
-        let (reception, total) = state.withLock { state in
-            (state.exchange.receive(piece, holdingAt: unreadLimit, at: now), state.exchange.bytesReceived)
-        }
-        if case .dropped = reception { return false }
-        report(.received, total)
-        if case .delivered(let waiter) = reception { waiter.resume(returning: piece) }
-        return if case .held = reception { true } else { false }
-    }
-
-    /// A piece of the body has arrived, and others may follow at once. A reader that waits is resumed when they are
-    /// there too: each time that it is resumed wakes a thread.
-    ///
     /// - Parameters:
     ///   - piece: The piece.
-    ///   - later: Calls a closure when the others are there.
+    ///   - later: Where others may follow at once: calls a closure when they are there, which resumes a reader that
+    ///     waits. Each time that it is resumed wakes a thread. `nil`: it is resumed for each piece.
     /// - Returns: Whether the server must wait, until ``ExchangeDriver/demand()``.
-    package func receive(_ piece: Data, later: (@escaping @Sendable () -> Void) -> Void) -> Bool {
+    package func receive(_ piece: Data, later: ((@escaping @Sendable () -> Void) -> Void)? = nil) -> Bool {
         guard !piece.isEmpty else { return false }
         let now = now
-        let (kept, total) = state.withLock { state in
-            (state.exchange.keep(piece, holdingAt: unreadLimit, at: now), state.exchange.bytesReceived)
+        let (kept, delivery, total) = state.withLock { state in
+            let kept = state.exchange.keep(piece, holdingAt: unreadLimit, at: now)
+            let delivery = later == nil ? state.exchange.deliver(holdingAt: unreadLimit, at: now) : nil
+            return (kept, delivery, state.exchange.bytesReceived)
         }
         guard let kept else { return false }
         report(.received, total)
-        if kept.isDue { later { self.deliverPiece() } }
+        if let delivery {
+            delivery.waiter.resume(returning: delivery.piece)
+            return false
+        }
+        if kept.isDue { later? { self.deliverPiece() } }
         return kept.isHeld
     }
 

@@ -4,14 +4,9 @@ import ConcurrencyPrimitives
 ///
 /// - Complexity: Every operation is O(1), amortised.
 package final class ExchangeLane: Sendable {
-    /// A closure. In a structure, no thunk is allocated where a generic type takes it.
-    private struct Waiter {
-        let granted: @Sendable () -> Void
-    }
-
     private struct State {
         var free: Int
-        var waiting = WaitQueue<ObjectIdentifier, Waiter>()
+        var waiting = WaitQueue<ObjectIdentifier, @Sendable () -> Void>()
     }
 
     private let state: Locked<State>
@@ -31,7 +26,7 @@ package final class ExchangeLane: Sendable {
                 state.free -= 1
                 return true
             }
-            state.waiting.append(Waiter(granted: granted), for: ObjectIdentifier(exchange))
+            state.waiting.append(granted, for: ObjectIdentifier(exchange))
             return false
         }
         if hasRoom { granted() }
@@ -46,11 +41,11 @@ package final class ExchangeLane: Sendable {
 
     /// Makes room for the next exchange.
     package func release() {
-        let next = state.withLock { state -> Waiter? in
+        let next = state.withLock { state -> (@Sendable () -> Void)? in
             if let next = state.waiting.popFirst() { return next.waiter }
             state.free += 1
             return nil
         }
-        next?.granted()
+        next?()
     }
 }

@@ -24,7 +24,6 @@ package struct ExchangeState<HeadWaiter: Sendable, PieceWaiter: Sendable, EndWai
         case ended
     }
 
-    // What waits and what has arrived are beside the phase: each look at one that held them would copy them.
     private var phase = Phase.new
     /// From the queue until the head is delivered.
     private var headWaiter: HeadWaiter?
@@ -138,31 +137,12 @@ extension ExchangeState {
         return (waiter, head)
     }
 
-    /// What becomes of a piece of the body.
-    package enum Reception: Sendable {
-        case delivered(to: PieceWaiter)
-        case kept
-        /// It is kept, and the server is to wait until ``Reading/demands``.
-        case held
-        /// The exchange has ended.
-        case dropped
-    }
-
-    /// A piece of the body has arrived. From a limit of bytes that wait to be read on, the server has to wait.
-    package mutating func receive(_ piece: Data, holdingAt limit: Int, at now: Duration) -> Reception {
-        guard let kept = keep(piece, holdingAt: limit, at: now) else { return .dropped }
-        if kept.isDue, let (waiter, _, _) = deliver(holdingAt: limit, at: now) { return .delivered(to: waiter) }
-        return kept.isHeld ? .held : .kept
-    }
-
-    /// A piece of the body has arrived, and others may follow at once: a reader that waits gets it by
-    /// ``deliver(holdingAt:at:)``.
+    /// A piece of the body has arrived. A reader that waits gets it by ``deliver(holdingAt:at:)``. From a limit of bytes
+    /// that wait to be read on, the server has to wait.
     ///
     /// - Returns: Whether the server has to wait, and whether the piece is the first one for a reader that waits.
     ///   `nil`: the exchange has ended.
-    package mutating func keep(
-        _ piece: Data, holdingAt limit: Int, at now: Duration
-    ) -> (isHeld: Bool, isDue: Bool)? {
+    package mutating func keep(_ piece: Data, holdingAt limit: Int, at now: Duration) -> (isHeld: Bool, isDue: Bool)? {
         guard !isEnded else { return nil }
         lastActivity = now
         metrics.bytesReceived += Int64(piece.count)
@@ -184,9 +164,10 @@ extension ExchangeState {
     /// A piece has left. Says whether the server need not wait any more: only then the time is asked for.
     private mutating func letGo(_ piece: Data, holdingAt limit: Int, at now: @autoclosure () -> Duration) -> Bool {
         unreadBytes -= piece.count
-        let demands = isHeld && unreadBytes < limit
-        if demands { (isHeld, lastActivity) = (false, now()) }
-        return demands
+        guard isHeld, unreadBytes < limit else { return false }
+        isHeld = false
+        lastActivity = now()
+        return true
     }
 
     /// What a reader gets.
@@ -197,21 +178,14 @@ extension ExchangeState {
         case reads(Result<Data?, any Error>, demands: Bool)
     }
 
-    /// The reader asks for the next piece, or the end. `nil`: it has to wait.
-    package mutating func readAtOnce(
-        holdingAt limit: Int, at now: @autoclosure () -> Duration
-    ) -> (piece: Result<Data?, any Error>, demands: Bool)? {
-        if let piece = unread.popFirst() {
-            return (.success(piece), letGo(piece, holdingAt: limit, at: now()))
-        }
-        return result.map { ($0.map { _ in nil }, false) }
-    }
-
-    /// The reader asks for the next piece. One reader may wait at a time.
+    /// The reader asks for the next piece, or the end. One reader may wait at a time.
     package mutating func read(
         _ waiter: PieceWaiter, holdingAt limit: Int, at now: @autoclosure () -> Duration
     ) -> Reading {
-        if let (piece, demands) = readAtOnce(holdingAt: limit, at: now()) { return .reads(piece, demands: demands) }
+        if let piece = unread.popFirst() {
+            return .reads(.success(piece), demands: letGo(piece, holdingAt: limit, at: now()))
+        }
+        if let result { return .reads(result.map { _ in nil }, demands: false) }
         guard phase == .receiving, reader == nil else {
             return .reads(.failure(HTTPBodyError.alreadyRead), demands: false)
         }
@@ -273,9 +247,7 @@ extension ExchangeState {
     /// A caller waits for the end.
     ///
     /// - Returns: How the exchange has ended. `nil`: the caller waits.
-    package mutating func wait(
-        _ waiter: EndWaiter, id: Int
-    ) -> Result<HTTPTransportCompletion, any Error>? {
+    package mutating func wait(_ waiter: EndWaiter, id: Int) -> Result<HTTPTransportCompletion, any Error>? {
         if let result { return result }
         endWaiters[id] = waiter
         return nil

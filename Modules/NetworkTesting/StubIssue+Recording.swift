@@ -1,6 +1,5 @@
-public import Foundation
+import Foundation
 public import NetworkDoubles
-public import NetworkRecording
 import Testing
 
 extension StubIssue {
@@ -39,19 +38,5 @@ extension StubNetworkService {
     public convenience init(file: StaticString = #filePath, line: UInt = #line) {
         self.init(file: file, line: line, onIssue: StubIssue.recordInTest)
         StubScope.current?.add(self)
-    }
-}
-
-extension HARReplayer {
-    /// Creates a transport whose issues fail the test.
-    public convenience init(_ archive: HTTPArchive, file: StaticString = #filePath, line: UInt = #line) {
-        self.init(archive, file: file, line: line, onIssue: StubIssue.recordInTest)
-    }
-
-    /// Creates a transport from a HAR file, whose issues fail the test.
-    ///
-    /// - Throws: The error of reading or decoding the file.
-    public convenience init(contentsOf url: URL, file: StaticString = #filePath, line: UInt = #line) throws {
-        try self.init(contentsOf: url, file: file, line: line, onIssue: StubIssue.recordInTest)
     }
 }

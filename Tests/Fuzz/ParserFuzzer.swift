@@ -3,7 +3,6 @@ import Foundation
 @testable import Imaging
 @testable import NetworkCaching
 @testable import NetworkCore
-@testable import NetworkRecording
 @testable import NetworkTransfers
 @testable import TokenRefresh
 
@@ -42,7 +41,6 @@ private let parsers: [String: @Sendable (Data) throws -> Void] = [
         let control = CacheControl(HTTPHeaders([("Cache-Control", text(data))]))
         precondition(control.seconds("max-age") ?? 0 >= 0)
     },
-    "har": { data in _ = try HTTPArchive(data) },
     "redaction": { data in
         precondition(!Redaction(secrets: ["very-secret"]).text(text(data)).contains("very-secret"))
     },

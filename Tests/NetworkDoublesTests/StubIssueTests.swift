@@ -2,7 +2,6 @@ import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
 import NetworkDoubles
-import NetworkRecording
 import Testing
 
 /// The doubles report through a closure, so that any test framework can fail a test.
@@ -45,12 +44,5 @@ import Testing
         let found = issues.withLock { $0 }
         #expect(found.map(\.line) == [line, line] && found.map(\.belongsToTest) == [false, true])
         #expect(found.last?.description == "unexpected request GET /api/v1/m; remaining stubs: none")
-    }
-
-    @Test func `a request that the archive does not have is an issue`() async throws {
-        let replayer = HARReplayer(HTTPArchive(), onIssue: handler)
-        let client = NetworkClient(baseURL: try #require(base), transport: replayer)
-        await #expect(throws: NetworkError.self) { try await client.send(Endpoint<Void>.get("n")) }
-        #expect(issues.withLock { $0 }.map(\.description) == ["the archive has no entry for GET /api/v1/n"])
     }
 }

@@ -77,10 +77,7 @@ struct ExchangeStateTests {
         #expect(!state.queue(1) && !state.begin(at: .seconds(11)) && !state.receive(Self.head, at: .seconds(11)))
         #expect(state.takeHead() == nil)
         #expect(!state.sent(5, at: .seconds(11)) && state.sent(more: 5, at: .seconds(11)) == nil)
-        guard case .dropped = state.receive(Data("late".utf8), holdingAt: 100, at: .seconds(11)) else {
-            Issue.record("a piece is taken after the end")
-            return
-        }
+        #expect(state.keep(Data("late".utf8), holdingAt: 100, at: .seconds(11)) == nil)
         #expect(throws: HTTPTransportError.self) { try state.wait(5, id: 3)?.get() }
     }
 
@@ -101,12 +98,10 @@ struct ExchangeStateTests {
     }
 
     private func receive(_ text: String, by state: inout State, limit: Int = 100) -> String {
-        switch state.receive(Data(text.utf8), holdingAt: limit, at: .seconds(4)) {
-        case .delivered(let waiter): "to \(waiter)"
-        case .kept: "kept"
-        case .held: "held"
-        case .dropped: "dropped"
-        }
+        guard let kept = state.keep(Data(text.utf8), holdingAt: limit, at: .seconds(4)) else { return "dropped" }
+        let delivery = state.deliver(holdingAt: limit, at: .seconds(4))
+        #expect(kept.isDue == (delivery != nil))
+        return delivery.map { "to \($0.waiter)" } ?? (kept.isHeld ? "held" : "kept")
     }
 
     @Test func `a piece goes to the reader that waits, and is kept where none does`() {
@@ -229,8 +224,11 @@ struct ExchangeLimitTests {
         #expect(delivery?.waiter == 2 && delivery?.piece == Data("aa".utf8))
         #expect(delivery?.demands == true, "the server goes on")
         #expect(state.deliver(holdingAt: 4, at: .seconds(5)) == nil)
-        let rest = state.readAtOnce(holdingAt: 4, at: .seconds(5))
-        #expect(try rest?.piece.get() == Data("bb".utf8))
+        guard case .reads(let rest, _) = state.read(3, holdingAt: 4, at: .seconds(5)) else {
+            Issue.record("a piece that has arrived is not read")
+            return
+        }
+        #expect(try rest.get() == Data("bb".utf8))
         _ = state.end(.success([:]), keepsUnread: true, at: .seconds(6))
         #expect(state.keep(Data("late".utf8), holdingAt: 4, at: .seconds(7)) == nil)
     }
@@ -238,7 +236,7 @@ struct ExchangeLimitTests {
     @Test func `no idle time counts while the server waits for the reader`() throws {
         var state = Phase.receiving.state
         let request = try Self.request(idle: 5)
-        _ = state.receive(Data("ab".utf8), holdingAt: 2, at: .seconds(10))
+        _ = state.keep(Data("ab".utf8), holdingAt: 2, at: .seconds(10))
         #expect(state.limit(of: request) == nil)
         #expect(try #require(Self.limit(of: state, Self.request(idle: 5, toEnd: 90))).0 == 90)
         _ = state.read(2, holdingAt: 2, at: .seconds(30))

@@ -16,12 +16,7 @@ private struct ArticleSamples {
 
     func observing() {
         let recorder = HARRecorder(AsyncHTTPClientTransport())
-        let client = NetworkClient(
-            baseURL: url,
-            transport: recorder,
-            interceptors: [TraceInterceptor(requestIDField: "X-Request-ID")],
-            observers: [LoggingObserver()]
-        )
+        let client = NetworkClient(baseURL: url, transport: recorder, observers: [LoggingObserver()])
         show(client)
     }
 }

@@ -2,12 +2,13 @@ import AuthInterface
 import ContractTesting
 import Foundation
 import NetworkCore
-import NetworkRecording
 import NetworkTestSupport
 import NetworkTesting
 import NetworkURLSession
 import TestSupport
 import Testing
+
+@testable import NetworkRecording
 
 @Suite("HAR", .timeLimit(.minutes(10)))
 struct HARRecorderTests {
@@ -57,12 +58,10 @@ struct HARRecorderTests {
         for name in ["status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL"] {
             #expect(response[name] != nil)
         }
-        #expect(try HTTPArchive(data) == archive)
+        #expect(try JSONDecoder().decode(HTTPArchive.self, from: data) == archive)
     }
 
-    @Test func `a secret of the path or of a form with parts is in no recording, and its call can be replayed`()
-        async throws
-    {
+    @Test func `a secret of the path or of a form with parts is in no recording`() async throws {
         let marked = Endpoint<Article>.get("links/\(secret: secret)/use")
         let archive = try await record { client in
             _ = try await client.send(marked)
@@ -75,9 +74,6 @@ struct HARRecorderTests {
         #expect(archive.log.entries.count == 2)
         #expect(!String(decoding: data, as: UTF8.self).contains(secret))
         #expect(archive.log.entries[0].response.content.text?.contains("quoting redacted") == true)
-        let client = NetworkClient(baseURL: baseURL, transport: HARReplayer(try HTTPArchive(data)))
-        let again = Endpoint<Article>.get(.url(url("https://api.example.com/links/redacted/use")))
-        #expect(try await client.send(again).id == 7)
     }
 
     @Test func `a secret of the path is not in the command of cURL`() async throws {
@@ -117,39 +113,6 @@ struct HARRecorderTests {
         let client = NetworkClient(baseURL: baseURL, transport: recorder)
         for number in 0..<5 { try await client.send(Endpoint<Void>.get("\(number)")) }
         #expect(recorder.archive.log.entries.map(\.request.url).map { $0.suffix(1) } == ["2", "3", "4"])
-    }
-
-    @Test func `a replayer serves what was recorded`() async throws {
-        let archive = try await record { client in
-            _ = try await client.send(Endpoint<Article>.get("articles/7", query: ["token": secret]))
-            _ = try? await client.send(Endpoint<Void>.get("close"))
-        }
-        let replayer = HARReplayer(try HTTPArchive(archive.encoded()))
-        let client = NetworkClient(baseURL: baseURL, transport: replayer)
-        let endpoint = Endpoint<Article>.get("articles/7", query: ["token": "another"])
-        let absolute = Endpoint<Article>.get(.url(url("https://x.example.com/articles/7?token=1")))
-        #expect(try await client.send(absolute).id == 7)
-        #expect(try await client.send(absolute).id == 7)
-        #expect(replayer.leftoverCount == 1)
-        await withKnownIssue("there is no entry") {
-            _ = try await client.send(endpoint)
-        }
-    }
-
-    @Test func `a browser's file is replayed`() async throws {
-        let file = """
-            {"log":{"version":"1.2","creator":{"name":"WebInspector","version":"537.36"},"pages":[],"entries":[
-            {"_connectionId":"1","startedDateTime":"2026-01-01T00:00:00.000Z","time":1.5,"cache":{"beforeRequest":null},
-            "request":{"method":"GET","url":"https://api.example.com/api/v1/articles/7","httpVersion":"http/2.0",
-            "headers":[{"name":":method","value":"GET"}],"queryString":[],"cookies":[],"headersSize":-1,"bodySize":0},
-            "response":{"status":200,"statusText":"","httpVersion":"http/2.0","headers":[{"name":"content-type",
-            "value":"application/json"},{"name":"content-encoding","value":"br"}],"cookies":[],"content":{"size":20,
-            "mimeType":"application/json","text":"eyJpZCI6NywidGl0bGUiOiJ4In0=",
-            "encoding":"base64"},"redirectURL":"","headersSize":-1,"bodySize":-1,"_transferSize":1},
-            "timings":{"blocked":1,"dns":-1,"ssl":-1,"connect":-1,"send":0.1,"wait":1,"receive":0.2,"_x":1}}]}}
-            """
-        let client = NetworkClient(baseURL: baseURL, transport: HARReplayer(try HTTPArchive(Data(file.utf8))))
-        #expect(try await client.send(.article(7)).id == 7)
     }
 }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import NetworkCore
 @testable import NetworkRecording
 
-@Suite("Logs, traces and cURL text", .timeLimit(.minutes(10)))
+@Suite("Logs and cURL text", .timeLimit(.minutes(10)))
 struct LoggingObserverTests {
     let clock = ManualTimeSource()
 
@@ -60,47 +60,6 @@ struct LoggingObserverTests {
         #expect(timings.token == .milliseconds(3) && timings.firstByte == .milliseconds(30))
         #expect(timings.body == .milliseconds(8))
         #expect("\(timings)" == "token 3 ms, first byte 30 ms, body 8 ms")
-    }
-
-    @Test func `a request names its call and its trace, and each attempt is a span`() async throws {
-        let events = Recorder<NetworkEvent>()
-        let transport = StubTransport(.any ~> .status(401), .any ~> .status(204))
-        let client = NetworkClient(
-            baseURL: baseURL, transport: transport, interceptors: [TraceInterceptor()], observers: [events])
-        try await client.authenticated(by: ScriptedTokenProvider()).send(Endpoint<Void>.get("x"))
-        let id = try #require(events.values.first?.id.uuidString.lowercased())
-        #expect(transport.requests.allSatisfy { $0.headers["X-Request-ID"] == id })
-        let traces = transport.requests.compactMap {
-            $0.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
-        }
-        #expect(traces.map(\.traceID) == Array(repeating: id.replacing("-", with: ""), count: 2))
-        #expect(Set(traces.map(\.spanID)).count == 2)
-    }
-
-    @Test func `the trace of the task is continued`() async throws {
-        let transport = StubTransport(.any ~> .status(204))
-        let client = NetworkClient(
-            baseURL: baseURL, transport: transport, interceptors: [TraceInterceptor(requestIDField: nil)])
-        let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-        let trace = try #require(TraceContext(traceparent: traceparent, tracestate: "a=b"))
-        try await TraceContext.$current.withValue(trace) { try await client.send(Endpoint<Void>.get("x")) }
-        let headers = try #require(transport.requests.first?.headers)
-        let sent = try #require(headers["traceparent"])
-        #expect(sent.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-") && sent.hasSuffix("-01") && sent != traceparent)
-        #expect(headers["tracestate"] == "a=b" && headers["X-Request-ID"] == nil)
-    }
-
-    @Test(arguments: [
-        "", "00", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331",
-        "ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-        "00-00000000000000000000000000000000-b7ad6b7169203331-01",
-        "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
-        "00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01",
-        "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-x",
-        "00-0af7651916cd43dd8448eb211c80319é-b7ad6b7169203331-01",
-    ])
-    func `an invalid traceparent is refused`(text: String) {
-        #expect(TraceContext(traceparent: text) == nil)
     }
 
     @Test func `cURL text has the shape of the request, is quoted for a shell, and holds no secret`() throws {

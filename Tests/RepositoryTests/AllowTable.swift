@@ -22,10 +22,9 @@ enum AllowTable {
         "NetworkCombine": ["NetworkCore", "AuthInterface"],
         "ContractTesting": ["ConcurrencyPrimitives"],
         "AuthTesting": ["ConcurrencyPrimitives", "AuthInterface", "ContractTesting"],
-        "NetworkDoubles": ["ConcurrencyPrimitives", "NetworkCore", "NetworkRecording"],
+        "NetworkDoubles": ["ConcurrencyPrimitives", "NetworkCore"],
         "NetworkTesting": [
-            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "NetworkRecording", "ContractTesting",
-            "NetworkDoubles",
+            "ConcurrencyPrimitives", "AuthInterface", "NetworkCore", "ContractTesting", "NetworkDoubles",
         ],
         "MultipartForms": [],
         "DevBackend": ["MultipartForms"],

@@ -55,7 +55,7 @@ import Testing
             let attributes = try FileManager.default.attributesOfItem(atPath: path)
             #expect(attributes[.posixPermissions] as? Int == 0o600)
             let data = try Data(contentsOf: URL(fileURLWithPath: path))
-            let archive = try HTTPArchive(data)
+            let archive = try JSONDecoder().decode(HTTPArchive.self, from: data)
             #expect(archive.log.entries.map(\.response.status) == [401, 200, 200])
             #expect(archive.log.entries[1].request.url.hasSuffix("/auth/refresh"))
             let new = try #require(try await home.tokenStore(of: backend).load())

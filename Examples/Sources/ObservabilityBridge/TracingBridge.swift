@@ -15,7 +15,7 @@ public import Tracing
 ///
 /// As an interceptor it starts the span, a child of the task's `ServiceContext`, and has the tracer write its context
 /// into the request: `traceparent` and `tracestate` with a tracer of W3C Trace Context. As an observer it ends the span
-/// with the attempt. It replaces `TraceInterceptor`, which sends a `traceparent` where there is no tracer. Attributes
+/// with the attempt. It replaces ``TraceInterceptor``, which sends a `traceparent` where there is no tracer. Attributes
 /// are named as in OpenTelemetry's conventions for HTTP clients.
 public final class TracingBridge: RequestInterceptor, NetworkObserver {
     private let tracer: any Tracer

@@ -5,7 +5,6 @@ import InMemoryTracing
 import Logging
 import MetricsTestKit
 import NetworkCore
-import NetworkRecording
 import NetworkTesting
 import ObservabilityBridge
 import Testing
@@ -77,6 +76,24 @@ import Tracing
         #expect(spans[1].attributes["http.request.resend_count"]?.toSpanAttribute() == .int64(1))
         #expect(spans[1].attributes["http.response.status_code"]?.toSpanAttribute() == .int64(200))
         #expect(tracer.base.activeSpans.isEmpty)
+    }
+
+    @Test func `without a tracer each attempt is a span of the call's trace, or of the task's`() async throws {
+        let transport = StubTransport(Stub(.any, .status(503)), Stub(.any, .status(200)).repeated())
+        let url = try #require(URL(string: "https://api.example.com/v1"))
+        let client = NetworkClient(
+            baseURL: url, transport: transport,
+            interceptors: [RetryPolicy(attempts: 2, baseDelay: .zero), TraceInterceptor()])
+        _ = try await client.send(.request(.get, "articles"))
+        let parent = try #require(
+            TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"))
+        try await TraceContext.$current.withValue(parent) { _ = try await client.send(.request(.get, "articles")) }
+        let traces = transport.requests.compactMap {
+            $0.headers["traceparent"].flatMap { TraceContext(traceparent: $0) }
+        }
+        #expect(traces.count == 3 && Set(traces.map(\.spanID)).count == 3)
+        #expect(traces[0].traceID == traces[1].traceID && traces[0].traceID != parent.traceID)
+        #expect(traces.last?.traceID == parent.traceID && traces.last?.spanID != parent.spanID)
     }
 
     @Test func `a call that is cancelled or fails before it is sent leaves no span open`() async throws {

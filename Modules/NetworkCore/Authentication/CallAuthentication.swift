@@ -11,17 +11,11 @@ struct CallAuthentication: Sendable {
     /// `unauthorized` when the server refuses a new token for any other reason (G10).
     static let replacementLimit = 2
 
-    /// What all calls of a client share. A call is copied at several steps, and this is one reference.
-    final class Rules: Sendable {
+    /// What all calls of a client share.
+    struct Rules: Sendable {
         let provider: any TokenProvider
         let policy: AuthenticationPolicy
         let origins: OriginPolicy
-
-        init(provider: any TokenProvider, policy: AuthenticationPolicy, origins: OriginPolicy) {
-            self.provider = provider
-            self.policy = policy
-            self.origins = origins
-        }
     }
 
     private let rules: Rules
@@ -128,8 +122,7 @@ struct CallAuthentication: Sendable {
         session = token.session
         try policy.placement.place(token, in: &head)
         carried = token
-        // Most calls carry one token, and share its array.
-        secrets = secrets.isEmpty ? token.secrets : secrets + token.secrets.filter { !secrets.contains($0) }
+        secrets += token.secrets.filter { !secrets.contains($0) }
     }
 
     /// Asks for another token, if the failure refuses the one the attempt carried.

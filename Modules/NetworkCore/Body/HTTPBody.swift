@@ -249,14 +249,9 @@ extension HTTPBody: RedactedDescription {
 
 /// Hands the pieces of a body to one reader.
 final class OneReader: Sendable {
-    /// A closure. In a structure, no thunk is allocated where a generic type takes it.
-    private struct Source {
-        let make: @Sendable () throws -> HTTPBody.Pull
-    }
+    private let source: Locked<(@Sendable () throws -> HTTPBody.Pull)?>
 
-    private let source: Locked<Source?>
-
-    init(_ make: @escaping @Sendable () throws -> HTTPBody.Pull) { source = Locked(Source(make: make)) }
+    init(_ make: @escaping @Sendable () throws -> HTTPBody.Pull) { source = Locked(make) }
 
     /// Hands out the pieces.
     ///
@@ -267,7 +262,7 @@ final class OneReader: Sendable {
             return source
         }
         guard let source else { throw HTTPBodyError.alreadyRead }
-        return try source.make()
+        return try source()
     }
 }
 

@@ -4,7 +4,7 @@ import Foundation
 
 /// The state of one call.
 struct CallState: Sendable {
-    let id = UUID.ofCall()
+    let id = UUID()
     let endpoint: HTTPRequestHead
     /// What is sent, and its parts, where it is a form of parts.
     let body: HTTPBody
@@ -133,23 +133,5 @@ struct CallState: Sendable {
         carried.add(message)
         if head != endpoint { carried.add(head) }
         return Redaction(carried)
-    }
-}
-
-extension UUID {
-    private static let generator = Locked(SplitMix64(seed: .random(in: 0...UInt64.max)))
-
-    /// A random identifier (RFC 9562 §5.4), without the system call of `UUID()`: it tells calls apart, and is no
-    /// secret.
-    fileprivate static func ofCall() -> UUID {
-        let (first, second) = generator.withLock { ($0.next(), $0.next()) }
-        var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-        withUnsafeMutableBytes(of: &bytes) { buffer in
-            buffer.storeBytes(of: first, as: UInt64.self)
-            buffer.storeBytes(of: second, toByteOffset: 8, as: UInt64.self)
-            buffer[6] = buffer[6] & 0x0F | 0x40
-            buffer[8] = buffer[8] & 0x3F | 0x80
-        }
-        return UUID(uuid: bytes)
     }
 }

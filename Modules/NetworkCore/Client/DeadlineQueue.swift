@@ -11,18 +11,13 @@ package import ConcurrencyPrimitives
 /// - Complexity: Adding is O(log *n*), and O(1) for a deadline that is later than the others; removing is O(1),
 ///   amortised.
 package final class DeadlineQueue: Sendable {
-    /// A closure. In a structure, no thunk is allocated where a generic type takes it.
-    private struct Action {
-        let call: @Sendable () -> Void
-    }
-
     private struct Entry {
         let deadline: Duration
         let id: UInt64
     }
 
     private struct State {
-        var actions: [UInt64: Action] = [:]
+        var actions: [UInt64: @Sendable () -> Void] = [:]
         /// A heap, the earliest first. An entry that was removed has no action.
         var heap: [Entry] = []
         var lastID: UInt64 = 0
@@ -58,7 +53,7 @@ package final class DeadlineQueue: Sendable {
     package func add(at deadline: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {
         state.withLock { state in
             state.lastID += 1
-            state.actions[state.lastID] = Action(call: action)
+            state.actions[state.lastID] = action
             state.heap.append(Entry(deadline: deadline, id: state.lastID))
             siftUp(&state.heap)
             arm(&state)
@@ -92,7 +87,7 @@ package final class DeadlineQueue: Sendable {
                 (state.heldUntil, state.sleeps) = (nil, 0)
             }
             if hasSlept { recordSleep(&state, at: now) }
-            var due: [Action] = []
+            var due: [@Sendable () -> Void] = []
             while let first = state.heap.first {
                 guard first.deadline <= now && state.heldUntil == nil || state.actions[first.id] == nil else { break }
                 if let action = state.actions.removeValue(forKey: first.id) { due.append(action) }
@@ -101,7 +96,7 @@ package final class DeadlineQueue: Sendable {
             arm(&state, at: now)
             return due
         }
-        for action in due { action.call() }
+        for action in due { action() }
     }
 
     private func recordSleep(_ state: inout State, at now: Duration) {

@@ -83,8 +83,6 @@ extension NetworkConfiguration {
         if !fields.isEmpty, Origin(url) != Origin(baseURL) {
             fields.removeAll { !RedirectPolicy.fieldsForAnyOrigin.contains($0.name.lowercased()) }
         }
-        // For these fields and those of a token.
-        fields.reserve(more: endpoint.settings.headers.count + 5)
         if fields.first(of: "Accept") == nil {
             try fields.append("Accept", endpoint.reading.accept(endpoint.settings.format ?? format))
         }

@@ -30,23 +30,12 @@ public struct HTTPHeaders: Sendable, Hashable {
     ///
     /// - Complexity: O(*n*) in the number of fields.
     public init(_ fields: some Sequence<(String, String)>) {
-        self.init(capacity: fields.underestimatedCount)
         for (name, value) in fields { appendIfValid(name, value) }
     }
 
-    /// Creates headers without fields, with room for some.
-    package init(capacity: Int) { fields.reserveCapacity(capacity) }
-
-    /// Makes room for more fields.
-    mutating func reserve(more count: Int) { fields.reserveCapacity(fields.count + count) }
-
     /// Adds a field after the others. An invalid one is left out.
     package mutating func appendIfValid(_ name: String, _ value: String) {
-        do {
-            try append(name, value)
-        } catch {
-            problem = problem ?? error
-        }
+        keepProblem { headers throws(HTTPFieldError) in try headers.append(name, value) }
     }
 
     /// The value of a field; `nil` where there is none. Values of a repeated name are joined with a comma, as RFC 9110
@@ -57,12 +46,8 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// - Complexity: O(*n*) in the number of fields.
     public subscript(name: String) -> String? {
         get {
-            guard let first = index(of: name) else { return nil }
-            var joined = fields[first].value
-            for field in fields[(first + 1)...] where field.name.equalsIgnoringASCIICase(name) {
-                joined += ", " + field.value
-            }
-            return joined
+            let values = values(of: name)
+            return values.isEmpty ? nil : values.joined(separator: ", ")
         }
         set {
             keepProblem { headers throws(HTTPFieldError) in try headers.set(name, to: newValue) }
@@ -73,8 +58,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     ///
     /// - Complexity: O(*n*) in the number of fields.
     public func values(of name: String) -> [String] {
-        guard let first = index(of: name) else { return [] }
-        return fields[first...].compactMap { $0.name.equalsIgnoringASCIICase(name) ? $0.value : nil }
+        fields.compactMap { $0.name.equalsIgnoringASCIICase(name) ? $0.value : nil }
     }
 
     /// The value of the first field of a name; `nil` where there is none.
@@ -84,19 +68,8 @@ public struct HTTPHeaders: Sendable, Hashable {
         index(of: name).map { fields[$0].value }
     }
 
-    /// The first name that a closure selects.
-    func firstName(where isSelected: (String) -> Bool) -> String? { index(where: isSelected).map { fields[$0].name } }
-
     /// The place of the first field of a name.
-    private func index(of name: String) -> Int? { index { $0.equalsIgnoringASCIICase(name) } }
-
-    private func index(where isSelected: (String) -> Bool) -> Int? {
-        // Where they are, so that no field is copied to be looked at.
-        fields.withUnsafeBufferPointer { fields in
-            for index in fields.indices where isSelected(fields[index].name) { return index }
-            return nil
-        }
-    }
+    private func index(of name: String) -> Int? { fields.firstIndex { $0.name.equalsIgnoringASCIICase(name) } }
 
     /// Adds a field after the others, also beside one of the same name.
     ///
@@ -212,15 +185,12 @@ extension String {
 
     /// Whether the text can be a field's value: no control characters but the tab (RFC 9110 §5.5).
     package var isFieldValue: Bool {
-        // Every request and response is read here, with its token, which is long.
-        let marks = utf8.withContiguousStorageIfAvailable { bytes in bytes.reduce(0) { $0 | $1.controlMark } }
-        return (marks ?? utf8.reduce(0) { $0 | $1.controlMark }) == 0
+        hasOnlyBytes { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
     }
 
     /// The text without spaces and tabs at its ends (RFC 9110 §5.6.3).
     package var withoutSurroundingWhiteSpace: String {
-        let hasNone = utf8.withContiguousStorageIfAvailable { $0.first?.isBlank != true && $0.last?.isBlank != true }
-        guard hasNone != true else { return self }
+        guard utf8.first?.isBlank == true || utf8.last?.isBlank == true else { return self }
         let start = utf8.drop(while: \.isBlank)
         let end = start.lastIndex { !$0.isBlank }.map { utf8.index(after: $0) } ?? start.startIndex
         return String(self[start.startIndex..<end])
@@ -228,16 +198,7 @@ extension String {
 
     /// Whether two texts are equal but for the case of ASCII letters, as names in HTTP are.
     package func equalsIgnoringASCIICase(_ other: String) -> Bool {
-        guard utf8.count == other.utf8.count else { return false }
-        // Any text but one of Objective-C has its bytes in one place.
-        let isEqual = utf8.withContiguousStorageIfAvailable { mine in
-            other.utf8.withContiguousStorageIfAvailable { Self.areEqual(mine, $0) }
-        }
-        return (isEqual ?? nil) ?? Self.areEqual(Array(utf8), Array(other.utf8))
-    }
-
-    private static func areEqual(_ mine: some Sequence<UInt8>, _ theirs: some Sequence<UInt8>) -> Bool {
-        zip(mine, theirs).allSatisfy { $0 == $1 || $0.asciiLowercased == $1.asciiLowercased }
+        utf8.elementsEqual(other.utf8) { $0 == $1 || $0.asciiLowercased == $1.asciiLowercased }
     }
 }
 
@@ -253,9 +214,6 @@ extension UInt8 {
         default: false
         }
     }
-
-    /// 1: a control character but the tab. 0: any other byte. It has no branch, so that many bytes are read at a time.
-    fileprivate var controlMark: UInt8 { ((self < 0x20 ? 1 : 0) | (self == 0x7F ? 1 : 0)) & (self == 0x09 ? 0 : 1) }
 
     /// A letter of ASCII.
     var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
