@@ -70,6 +70,10 @@ var targets: [Target] = [
         ["NotesServer", hummingbird, nioLocks, nioCore, crypto, httpTypes]
             + latchkey(
                 "AuthInterface", "NetworkAsyncHTTPClient", "NetworkCore", "OAuth2Flows", "Storage", "TokenRefresh")),
+    .target(name: "TokenExchange", dependencies: latchkey("NetworkCore")),
+    tests(
+        of: "TokenExchange",
+        ["NotesServer", hummingbird, nioCore] + latchkey("NetworkAsyncHTTPClient", "NetworkCore")),
 
     // Parts of one's own, proved by the contracts.
     .target(name: "CustomRefreshHandler", dependencies: latchkey("AuthInterface", "NetworkCore")),

@@ -55,10 +55,6 @@ import Testing
     private static let code = """
         {"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a","expires_in":60}
         """
-    private static let exchanged = """
-        {"access_token":"fixture-exchanged","issued_token_type":"urn:ietf:params:oauth:token-type:access_token",\
-        "token_type":"Bearer"}
-        """
     private static let locked = TokenStoreError(.unavailable, reason: "the device is locked")
 
     private let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
@@ -94,7 +90,6 @@ import Testing
             case "/par": .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
             case "/device": .json(Self.code)
             case "/revoke": .respond(200)
-            case "/token" where call["subject_token"] == ["fixture-subject"]: .json(Self.exchanged)
             default: .json(Self.tokens)
             }
         }
@@ -107,20 +102,12 @@ import Testing
             .start(StubSession(.signedOut(.never)), with: PromptUserAgent())
         try await OAuth2DeviceSignIn(server: server, client: client, network: provider.network, clock: JumpingClock())
             .start(StubSession(.signedOut(.never))) { _ in }
-        _ = try await OAuth2TokenExchange(
-            tokenEndpoint: server.tokenEndpoint, client: client, network: provider.network
-        ).exchange(OAuth2Token("fixture-subject", .accessToken))
-        var handler = handler(provider, client)
+        let handler = handler(provider, client)
         // A repetition of a refresh, with the same key of the intent.
         for _ in 0..<2 { _ = try await handler.refresh(.fixture) }
-        // The audience of a token is not that of the assertion.
-        handler.targets = [.files: try OAuth2Target(audiences: ["files"])]
-        var request = TokenRefreshRequest.fixture
-        request.audience = .files
-        _ = try await handler.refresh(request)
         try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
         let identifiers = try provider.calls.map { try claims(of: $0, key, provider).jti }
-        #expect(identifiers.count == 9 && Set(identifiers).count == 9)
+        #expect(identifiers.count == 7 && Set(identifiers).count == 7)
     }
 
     @Test func `an assertion is valid for a minute, or as long as is said`() async throws {

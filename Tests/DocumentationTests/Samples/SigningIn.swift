@@ -65,7 +65,7 @@ private struct SignIns {
         show(handler)
     }
 
-    func atStricterServers(_ server: OAuth2Server, file: URL, notes: URL, userToken: String) async throws {
+    func atStricterServers(_ server: OAuth2Server, file: URL, notes: URL) throws {
         let key = try OAuth2ClientKey(pem: String(contentsOf: file, encoding: .utf8))
         let client = OAuth2Client.privateKey(id: "gateway", key: key, issuer: server.issuer, keyID: "2026-11")
 
@@ -76,12 +76,6 @@ private struct SignIns {
         var handler = OAuth2TokenRefreshHandler(tokenEndpoint: server.tokenEndpoint, client: client, network: api)
         handler.target = try OAuth2Target(resources: [notes])
         show([signIn, handler])
-
-        var exchange = OAuth2TokenExchange(tokenEndpoint: server.tokenEndpoint, client: client, network: api)
-        exchange.target = try OAuth2Target(audiences: ["billing"])
-        exchange.scope = "invoices:read"
-        let token = try await exchange.exchange(OAuth2Token(userToken, .accessToken))
-        show(token)
     }
     #endif
 }
