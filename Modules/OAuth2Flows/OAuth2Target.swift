@@ -12,8 +12,7 @@ public struct OAuth2Target: Sendable, Hashable {
     /// The places by URI: `resource` (RFC 8707 §2).
     public let resources: [URL]
 
-    /// The places by the names that the server has given them: `audience` (RFC 8693 §2.1), which some servers read in a
-    /// sign-in and a refresh too.
+    /// The places by the names that the server has given them: `audience`, which some servers read.
     public let audiences: [String]
 
     /// The places that the server chooses.

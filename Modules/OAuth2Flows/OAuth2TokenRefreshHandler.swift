@@ -11,7 +11,6 @@ public import NetworkCore
 /// | response | verdict |
 /// |---|---|
 /// | `invalid_grant` in a JSON object, with 400, 401 or 403 | rejected |
-/// | `invalid_target` (RFC 8707 §2) | the audience is refused: only its own requests fail |
 /// | everything else: another error of RFC 6749 §5.2, another status, a page, no response | unavailable |
 ///
 /// Of the errors of RFC 6749 §5.2 only `invalid_grant` refuses the refresh token. The others, and a 401
@@ -23,15 +22,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// Whether the revocation endpoint ends the session of the revoked token alone (G9).
     public let affectsRevokedSessionOnly: Bool
 
-    /// Where the session's main access token is to be used.
+    /// Where the access token is to be used.
     public var target = OAuth2Target.unspecified
-
-    /// Where the access tokens of other audiences are to be used, which the same refresh token brings (RFC 8707): see
-    /// <doc:SeveralAudiences>.
-    public var targets: [TokenAudience: OAuth2Target] = [:]
-
-    /// The audiences that have a target.
-    public var audiences: Set<TokenAudience> { Set(targets.keys) }
 
     #if canImport(CryptoKit) || Crypto
     /// Checks the id tokens that refreshes bring, so that the engine knows whose tokens they are (G31). `nil`: they are
@@ -104,7 +96,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         _ request: TokenRefreshRequest, proof: String? = nil
     ) async throws -> (TokenRefreshResult, HTTPResponseHead) {
         var parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
-        parameters.append(try target(of: request))
+        parameters.append(target)
         let plain: Endpoint<OAuth2TokenResponse> = try await call(parameters, for: request) {
             .post(.url(tokenEndpoint), body: $0)
         }
@@ -120,18 +112,6 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         } catch let error as NetworkError {
             throw client.noting(error)
         }
-    }
-
-    /// Where the access token is to be used that a call asks for.
-    ///
-    /// - Throws: `TokenRefreshError` for an audience without a target: no call is made, which would bring a token for
-    ///   another place.
-    private func target(of request: TokenRefreshRequest) throws -> OAuth2Target {
-        guard let audience = request.audience else { return target }
-        guard let target = targets[audience] else {
-            throw TokenRefreshError(.audienceRefused, reason: "the handler has no target for the audience \(audience)")
-        }
-        return target
     }
 
     /// Whose tokens came, where an id token says so.
@@ -170,8 +150,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// Decides what a failed token call means for the session.
     ///
     /// - Parameter error: Why the call failed, without the call's secrets.
-    /// - Returns: *rejected* for `invalid_grant`, a refused audience for `invalid_target`; otherwise *unavailable*,
-    ///   with the pause that the server requests.
+    /// - Returns: *rejected* for `invalid_grant`; otherwise *unavailable*, with the pause that the server requests.
     static func verdict(on error: NetworkError) -> TokenRefreshError {
         let body = RefusedBody(error)
         guard error.isRefusalOfTheCall, let status = error.statusOfWholeResponse, [400, 401, 403].contains(status),
@@ -183,9 +162,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         case "invalid_client", "unauthorized_client":
             return TokenRefreshError(.unavailable, error, hint: "check the client's identifier and secret or key")
         case "invalid_target":
-            return TokenRefreshError(
-                .audienceRefused, error, serverCode: "invalid_target",
-                hint: "check the resources and audiences of the target")
+            return TokenRefreshError(.unavailable, error, hint: "check the resources and audiences of the target")
         case "use_dpop_nonce", "invalid_dpop_proof":
             return TokenRefreshError(.unavailable, error, hint: "the server did not accept the proof of the key (DPoP)")
         case "invalid_request", "unsupported_grant_type", "invalid_scope":

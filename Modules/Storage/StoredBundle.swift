@@ -44,38 +44,6 @@ struct StoredBundle: Codable {
 
     let subject: Subject?
     let scope: String?
-    let audienceTokens: [String: Token]?
-    let accessGeneration: Int?
-
-    /// The stored fields of the access token of an audience.
-    struct Token: Codable {
-        let value: String
-        let expiresAt: TimeInterval?
-        let clockSkew: TimeInterval
-        let receivedAt: TimeInterval?
-        let scope: String?
-        let generation: Int
-
-        init(_ token: AccessToken) {
-            value = token.value
-            expiresAt = token.expiresAt?.timeIntervalSinceReferenceDate
-            clockSkew = token.clockSkew
-            receivedAt = token.receivedAt?.timeIntervalSinceReferenceDate
-            scope = token.scope
-            generation = token.generation
-        }
-
-        var token: AccessToken {
-            AccessToken(
-                value: value,
-                expiresAt: expiresAt.map(Date.init(timeIntervalSinceReferenceDate:)),
-                clockSkew: clockSkew,
-                receivedAt: receivedAt.map(Date.init(timeIntervalSinceReferenceDate:)),
-                scope: scope,
-                generation: generation
-            )
-        }
-    }
 
     /// The stored fields of a subject.
     struct Subject: Codable {
@@ -93,7 +61,6 @@ struct StoredBundle: Codable {
         let isAbandoned: Bool
         let lease: String?
         let failure: Failure?
-        let audience: String?
 
         init(_ intent: RefreshIntent) {
             idempotencyKey = intent.idempotencyKey
@@ -104,7 +71,6 @@ struct StoredBundle: Codable {
             isAbandoned = intent.isAbandoned
             lease = intent.lease
             failure = intent.failure.map(Failure.init)
-            audience = intent.audience?.name
         }
 
         var intent: RefreshIntent {
@@ -115,8 +81,7 @@ struct StoredBundle: Codable {
                 firstDate: firstDate.map(Date.init(timeIntervalSinceReferenceDate:)),
                 isAbandoned: isAbandoned,
                 lease: lease,
-                failure: failure?.failure,
-                audience: audience.map(TokenAudience.init)
+                failure: failure?.failure
             )
         }
     }
@@ -131,7 +96,6 @@ struct StoredBundle: Codable {
         let statusMeansExpired: Bool?
         let firstDate: TimeInterval?
         let count: Int?
-        let isOfAudience: Bool?
 
         init(_ failure: RefreshIntent.Failure) {
             date = failure.date.timeIntervalSinceReferenceDate
@@ -142,7 +106,6 @@ struct StoredBundle: Codable {
             statusMeansExpired = failure.statusMeansExpired
             firstDate = failure.firstDate?.timeIntervalSinceReferenceDate
             count = failure.count
-            isOfAudience = failure.isOfAudience
         }
 
         var failure: RefreshIntent.Failure {
@@ -156,7 +119,6 @@ struct StoredBundle: Codable {
             failure.firstDate = firstDate.map(Date.init(timeIntervalSinceReferenceDate:))
             failure.statusMeansExpired = statusMeansExpired
             failure.count = count ?? 1
-            failure.isOfAudience = isOfAudience
             return failure
         }
     }
@@ -174,9 +136,6 @@ struct StoredBundle: Codable {
         binding = bundle.binding.map(Binding.init)
         subject = bundle.subject.map { Subject(issuer: $0.issuer, id: $0.id) }
         scope = bundle.scope
-        let others = bundle.audienceTokens.map { ($0.key.name, Token($0.value)) }
-        audienceTokens = others.isEmpty ? nil : Dictionary(uniqueKeysWithValues: others)
-        accessGeneration = bundle.accessGeneration == bundle.generation ? nil : bundle.accessGeneration
     }
 
     var bundle: TokenBundle {
@@ -192,10 +151,7 @@ struct StoredBundle: Codable {
             signedInAt: signedInAt.map(Date.init(timeIntervalSinceReferenceDate:)),
             binding: binding?.binding,
             subject: subject.flatMap { TokenSubject(issuer: $0.issuer, id: $0.id) },
-            scope: scope,
-            audienceTokens: Dictionary(
-                uniqueKeysWithValues: (audienceTokens ?? [:]).map { (TokenAudience($0.key), $0.value.token) }),
-            accessGeneration: accessGeneration
+            scope: scope
         )
     }
 }

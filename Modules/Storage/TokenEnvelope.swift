@@ -16,7 +16,10 @@ package import Foundation
 /// Unknown fields are ignored. A change that an older reader would misunderstand raises the version.
 package enum TokenEnvelope {
     static let format = "latchkey-tokens"
-    static let currentVersion = 4
+
+    /// The newest version that is read. It is that of a refresh for another audience than the session's, which earlier
+    /// programs have stored: its intent is one of the session, as its call spent the same refresh token.
+    static let newestVersion = 4
 
     /// The version of sessions whose tokens are bound to a key: an older program would send a refresh token without the
     /// proof that the server demands (G34).
@@ -25,11 +28,9 @@ package enum TokenEnvelope {
     /// The version of sessions whose tokens are bound to no key, which an older program can use.
     static let unboundVersion = 2
 
-    /// The oldest version that may read a session. A refresh for an audience that was not completed needs the newest
-    /// one: an older program would repeat its call, and use the token of the audience as the main one.
+    /// The oldest version that may read a session.
     static func version(of session: StoredSession) -> Int {
-        if session.bundle?.refreshIntent?.audience != nil { return currentVersion }
-        return session.bundle?.binding == nil ? unboundVersion : boundVersion
+        session.bundle?.binding == nil ? unboundVersion : boundVersion
     }
 
     private static let start = Data(#"{"checksum":""#.utf8)
@@ -62,7 +63,7 @@ package enum TokenEnvelope {
         let isChecked = data.starts(with: start)
         if isChecked { try check(data) }
         if isChecked, let envelope = try? decoder.decode(Envelope.self, from: data),
-            envelope.format == format, (unboundVersion...currentVersion).contains(envelope.version)
+            envelope.format == format, (unboundVersion...newestVersion).contains(envelope.version)
         {
             guard let session = envelope.session else { throw corrupt(data, "it has fields that are invalid") }
             return session
@@ -75,7 +76,7 @@ package enum TokenEnvelope {
         guard let header = try? decoder.decode(Header.self, from: data), header.format == format else {
             return corrupt(data, "it does not name the format")
         }
-        if header.version > currentVersion {
+        if header.version > newestVersion {
             return TokenStoreError(
                 .unsupportedVersion, reason: "version \(header.version) of the format is not known")
         }

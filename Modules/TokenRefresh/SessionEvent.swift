@@ -2,19 +2,17 @@ public import AuthInterface
 
 /// An event of the refresh engine, for logs and metrics. No event contains a token.
 public enum SessionEvent: Sendable {
-    /// A refresh started. `generation` is that of the bundle it starts from. `audience` is that of the access token
-    /// that it is for; `nil`: the session's main one.
-    case refreshStarted(session: SessionID, generation: Int, audience: TokenAudience? = nil)
+    /// A refresh started. `generation` is that of the bundle it starts from.
+    case refreshStarted(session: SessionID, generation: Int)
 
     /// A refresh returned new tokens, which are in use now.
-    case refreshed(session: SessionID, generation: Int, audience: TokenAudience? = nil)
+    case refreshed(session: SessionID, generation: Int)
 
     /// Another process had refreshed; its tokens are in use now and no call was made.
     case adopted(session: SessionID, generation: Int)
 
     /// A refresh failed. The session is kept. The next attempt is made after `retryAfter` at the earliest.
-    case refreshFailed(
-        session: SessionID, error: TokenRefreshError, retryAfter: Duration, audience: TokenAudience? = nil)
+    case refreshFailed(session: SessionID, error: TokenRefreshError, retryAfter: Duration)
 
     /// A server refused a token that had just been refreshed; the endpoint causes no refresh within `retryAfter`.
     case refusedAfterRefresh(session: SessionID, generation: Int, retryAfter: Duration)

@@ -11,17 +11,14 @@ import Testing
         let secret = RedactionTests.access
     }
 
-    private static let files = AccessToken(value: access, generation: 0)
-    private static let bundle = TokenBundle(
-        accessToken: access, refreshToken: refresh, audienceTokens: [TokenAudience("files"): files])
+    private static let bundle = TokenBundle(accessToken: access, refreshToken: refresh)
 
     @Test func `G17: no description, debug description or dump of a token value shows a token`() {
         let result = TokenRefreshResult(accessToken: Self.access, refreshToken: Self.refresh, expiresIn: .seconds(5))
         let token = SessionToken(
             value: Self.access, refreshToken: Self.refresh, session: SessionID(), generation: 0)
-        var request = TokenRefreshRequest(refreshToken: Self.refresh, accessToken: Self.access)
-        request.audience = TokenAudience("files")
-        for text in texts(of: Self.bundle) + texts(of: Self.files) + texts(of: request) + texts(of: result)
+        let request = TokenRefreshRequest(refreshToken: Self.refresh, accessToken: Self.access)
+        for text in texts(of: Self.bundle) + texts(of: request) + texts(of: result)
             + texts(of: token) + texts(of: Self.bundle.token)
             + texts(of: [Self.bundle]) + texts(of: ["tokens": token]) + texts(of: Optional(result))
         {
@@ -45,7 +42,7 @@ import Testing
     @Test func `the description of every authentication error says what to do in one line`() {
         let codes: [AuthenticationError.Code] = [
             .notSignedIn, .sessionEnded, .unauthorized, .noRefreshToken, .refreshUnavailable, .storeUnavailable,
-            .invalidTokens, .audienceNotListed,
+            .invalidTokens,
         ]
         let texts = codes.map { AuthenticationError($0).description }
         #expect(Set(texts).count == codes.count)

@@ -19,10 +19,7 @@ import Testing
             TokenBundle(
                 accessToken: "access-1", refreshToken: "refresh-1", generation: 3,
                 refreshIntent: RefreshIntent(
-                    idempotencyKey: "key-1", owner: .current, date: Date(timeIntervalSince1970: 1_800_000_000),
-                    audience: TokenAudience("files")),
-                audienceTokens: [TokenAudience("files"): AccessToken(value: "files-1", scope: "read", generation: 2)],
-                accessGeneration: 1),
+                    idempotencyKey: "key-1", owner: .current, date: Date(timeIntervalSince1970: 1_800_000_000))),
         ]
         for bundle in bundles {
             let data = try JSONEncoder().encode(bundle)
@@ -92,26 +89,15 @@ import Testing
         #expect(lifetime(nil, from: start) == nil)
     }
 
-    @Test
-    func `what an older version has stored has no tokens of other audiences, and without them nothing is written`()
-        throws
-    {
-        let stored = Data(#"{"accessToken":"a","refreshToken":"r","clockSkew":0,"session":"s","generation":3}"#.utf8)
+    @Test func `G36: what an earlier version has encoded for several audiences is the session's own token`() throws {
+        let stored = Data(
+            #"""
+            {"accessToken":"a","refreshToken":"r","clockSkew":0,"session":"s","generation":3,"accessGeneration":1,
+            "audienceTokens":{"files":{"value":"f","clockSkew":0,"generation":3}}}
+            """#.utf8)
         let bundle = try JSONDecoder().decode(TokenBundle.self, from: stored)
-        #expect(bundle.audienceTokens.isEmpty && bundle.accessGeneration == 3)
-        let text = String(decoding: try JSONEncoder().encode(bundle), as: UTF8.self)
-        #expect(!text.contains("audience") && !text.contains("accessGeneration"))
-    }
-
-    @Test func `G29: a follower gets no token of another audience, and other tokens of one are not the same tokens`() {
-        let files = [TokenAudience("files"): AccessToken(value: "files-1", generation: 0)]
-        let bundle = TokenBundle(accessToken: "access", refreshToken: "refresh", audienceTokens: files)
-        #expect(bundle.withoutRefreshToken.audienceTokens.isEmpty)
-        #expect(bundle.withoutTokens.audienceTokens.isEmpty)
-        #expect(!bundle.hasSameTokens(as: bundle.withoutAudiences))
-        #expect(bundle.token(for: TokenAudience("files"))?.value == "files-1")
-        #expect(bundle.token(for: TokenAudience("files"))?.refreshToken == nil)
-        #expect(bundle.token(for: TokenAudience("mail")) == nil)
+        #expect(bundle.accessToken == "a" && bundle.refreshToken == "r" && bundle.generation == 3)
+        #expect(!String(decoding: try JSONEncoder().encode(bundle), as: UTF8.self).contains("udience"))
     }
 
     @Test func `Another access or refresh token is not the same tokens, and another intent is`() {

@@ -9,7 +9,7 @@ import OAuth2Flows
 import TestSupport
 import Testing
 
-/// Resource indicators (RFC 8707) and audiences, at every call that asks for tokens.
+/// Resource indicators (RFC 8707) and names of servers, at every call that asks for tokens.
 @Suite(.timeLimit(.minutes(10))) struct TargetTests {
     private static let tokens = #"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-2"}"#
     private static let code = """
@@ -40,40 +40,13 @@ import Testing
         expectTarget(provider.calls.last)
     }
 
-    @Test func `a refresh for an audience names the target of that audience alone`() async throws {
-        let provider = try provider()
-        var handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: provider.description.tokenEndpoint, client: .public(id: "a"), network: provider.network)
-        handler.target = try OAuth2Target(audiences: ["main"])
-        handler.targets = [.files: try target()]
-        #expect(handler.audiences == [.files])
-        var request = TokenRefreshRequest.fixture
-        request.audience = .files
-        _ = try await handler.refresh(request)
-        expectTarget(provider.calls.last)
-        _ = try await handler.refresh(.fixture)
-        #expect(provider.calls.last?["audience"] == ["main"])
-        #expect(provider.calls.last?["resource"] == [])
-    }
-
-    @Test func `an audience without a target makes no call`() async throws {
-        let provider = try provider()
-        let handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: provider.description.tokenEndpoint, client: .public(id: "a"), network: provider.network)
-        var request = TokenRefreshRequest.fixture
-        request.audience = .files
-        let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(request) }
-        #expect(error?.code == .audienceRefused)
-        #expect(provider.calls.isEmpty)
-    }
-
     @Test func `a refused target does not end the session, and the error says what to check`() async throws {
         let provider = try LoopbackProvider { _ in .json(#"{"error":"invalid_target"}"#, status: 400) }
         let handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: provider.description.tokenEndpoint, client: .public(id: "a"), network: provider.network)
         let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(.fixture) }
-        #expect(error?.code == .audienceRefused && error?.serverCode == "invalid_target")
-        #expect(error?.reason?.contains("target") == true)
+        #expect(error?.code == .unavailable && error?.serverCode == "invalid_target")
+        #expect(error?.reason?.contains("check the resources and audiences of the target") == true)
     }
 
     @Test func `a device sign-in names its target when it asks for the code and for the tokens`() async throws {

@@ -26,7 +26,7 @@ private struct ArticleSamples {
     func followInALog(log: @escaping @Sendable (String) -> Void) {
         let session = TokenRefreshCoordinator(store: store, handler: handler) { event in
             switch event {
-            case .refreshFailed(_, let error, let pause, _): log("refresh failed: \(error); again after \(pause)")
+            case .refreshFailed(_, let error, let pause): log("refresh failed: \(error); again after \(pause)")
             case .storeFailed(let error): log("store: \(error)")
             case .signedOut(let reason): log("signed out: \(reason)")
             default: log("\(event)")

@@ -66,13 +66,13 @@ public struct SessionReport: Sendable {
 
     func receive(_ event: SessionEvent) {
         switch event {
-        case .refreshed(let session, let generation, _):
+        case .refreshed(let session, let generation):
             count("session_events", "refreshed")
             logger.info("refreshed", metadata: ["session": "\(session)", "generation": "\(generation)"])
         case .adopted(let session, _):  // another host has refreshed
             count("session_events", "adopted")
             logger.info("adopted", metadata: ["session": "\(session)"])
-        case .refreshFailed(let session, let error, let pause, _):
+        case .refreshFailed(let session, let error, let pause):
             count("session_events", "refreshFailed")
             logger.warning(
                 "refresh failed", metadata: ["session": "\(session)", "error": "\(error)", "pause": "\(pause)"])

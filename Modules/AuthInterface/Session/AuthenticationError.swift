@@ -57,9 +57,6 @@ extension ErrorCode<AuthenticationError> {
     /// no placement that makes one, or is where the key may not be used, as a follower on another device.
     public static var proofRequired: Self { Self(rawValue: "proofRequired") }
 
-    /// A token was asked for an audience that the refresh handler does not list. No call was made.
-    public static var audienceNotListed: Self { Self(rawValue: "audienceNotListed") }
-
     /// A login returned tokens that no request can carry.
     public static var invalidTokens: Self { Self(rawValue: "invalidTokens") }
 }
@@ -101,8 +98,6 @@ extension AuthenticationError: RedactedDescription {
             "the session's tokens are bound to a key: place them with .dpop, where the key may be used"
         case .followerHasNoRefreshToken:
             "a follower has no refresh token to place in a field; let the owner of the session send the request"
-        case .audienceNotListed:
-            "the refresh handler cannot ask a token for this audience; add it to the audiences of the handler"
         case .invalidTokens: "the access token is empty or has characters that no header field can carry"
         default: "see the documentation of this code"
         }

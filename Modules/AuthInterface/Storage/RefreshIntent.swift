@@ -20,12 +20,6 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     /// The response to a later one may be that of the first, with a token of that age.
     public var firstDate: Date?
 
-    /// For which audience the call asks an access token. `nil`: for the main one.
-    ///
-    /// A server that honours the key returns its first result again: so a call with the same key asks for the same
-    /// audience, in every process.
-    public var audience: TokenAudience?
-
     /// Whether the owner abandoned the call while it may still be under way (the owner was suspended, or the call
     /// passed its last limit).
     public var isAbandoned: Bool
@@ -68,10 +62,6 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         /// How many equal ambiguous refusals there have been.
         public var count = 1
 
-        /// Whether it concerns the audience of the intent only: the pause holds for requests of that audience. `nil`:
-        /// it does not.
-        public var isOfAudience: Bool?
-
         /// Creates a failure.
         public init(
             date: Date,
@@ -96,8 +86,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         firstDate: Date? = nil,
         isAbandoned: Bool = false,
         lease: String? = nil,
-        failure: Failure? = nil,
-        audience: TokenAudience? = nil
+        failure: Failure? = nil
     ) {
         self.idempotencyKey = idempotencyKey
         self.owner = owner
@@ -106,7 +95,6 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         self.isAbandoned = isAbandoned
         self.lease = lease
         self.failure = failure
-        self.audience = audience
     }
 
     /// The same intent, marked as abandoned.

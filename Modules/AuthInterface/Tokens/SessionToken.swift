@@ -19,9 +19,6 @@ public struct SessionToken: Sendable {
     /// The key to which the token is bound. `nil`: none, any request may carry it. Equality ignores it.
     public var binding: TokenBinding? { content.binding }
 
-    /// Where the token is used. `nil`: it is the session's main access token.
-    public var audience: TokenAudience? { content.audience }
-
     /// The access token and the refresh token, which a server may quote.
     package var secrets: [String] { content.secrets }
 
@@ -34,14 +31,10 @@ public struct SessionToken: Sendable {
         let refreshToken: String?
         let session: SessionID
         let binding: TokenBinding?
-        let audience: TokenAudience?
         let secrets: [String]
 
-        init(
-            value: String, refreshToken: String?, session: SessionID, binding: TokenBinding?, audience: TokenAudience?
-        ) {
-            (self.value, self.refreshToken, self.session) = (value, refreshToken, session)
-            (self.binding, self.audience) = (binding, audience)
+        init(value: String, refreshToken: String?, session: SessionID, binding: TokenBinding?) {
+            (self.value, self.refreshToken, self.session, self.binding) = (value, refreshToken, session, binding)
             secrets = [value] + [refreshToken].compactMap(\.self)
         }
     }
@@ -73,35 +66,32 @@ public struct SessionToken: Sendable {
         refreshToken: String? = nil,
         session: SessionID,
         generation: Int,
-        binding: TokenBinding? = nil,
-        audience: TokenAudience? = nil
+        binding: TokenBinding? = nil
     ) {
         self.init(
             value: value, refreshToken: refreshToken, session: session, generation: generation, binding: binding,
-            audience: audience, sharing: nil)
+            sharing: nil)
     }
 
     /// Creates a token that shares what it has in common with an earlier one.
     package init(
         value: String, refreshToken: String?, session: SessionID, generation: Int, binding: TokenBinding?,
-        audience: TokenAudience? = nil, sharing earlier: SessionToken?
+        sharing earlier: SessionToken?
     ) {
         self.generation = generation
         if let content = earlier?.content, content.value == value, content.refreshToken == refreshToken,
-            content.session == session, content.binding == binding, content.audience == audience
+            content.session == session, content.binding == binding
         {
             self.content = content
         } else {
-            content = Content(
-                value: value, refreshToken: refreshToken, session: session, binding: binding, audience: audience)
+            content = Content(value: value, refreshToken: refreshToken, session: session, binding: binding)
         }
     }
 
     /// A copy that shares nothing with others: processors that use one each do not wait for each other.
     package var unshared: SessionToken {
         var copy = SessionToken(
-            value: value, refreshToken: refreshToken, session: session, generation: generation, binding: binding,
-            audience: audience)
+            value: value, refreshToken: refreshToken, session: session, generation: generation, binding: binding)
         copy.handout = handout
         return copy
     }
@@ -118,7 +108,7 @@ extension SessionToken: Hashable {
         guard first.generation == second.generation else { return false }
         return first.content === second.content
             || (first.value == second.value && first.refreshToken == second.refreshToken
-                && first.session == second.session && first.audience == second.audience)
+                && first.session == second.session)
     }
 
     /// Hashes the access token and its origin.
@@ -130,11 +120,8 @@ extension SessionToken: Hashable {
 }
 
 extension SessionToken: RedactedDescription {
-    /// The session, the generation and the audience; never the token.
-    public var description: String {
-        let place = audience.map { ", audience: \($0)" } ?? ""
-        return "SessionToken(session: \(session), generation: \(generation)\(place))"
-    }
+    /// The session and the generation; never the token.
+    public var description: String { "SessionToken(session: \(session), generation: \(generation))" }
 }
 
 extension String {

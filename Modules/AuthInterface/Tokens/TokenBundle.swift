@@ -7,7 +7,7 @@ public import Foundation
 ///
 /// Descriptions, dumps and reflections of a bundle never contain a token.
 public struct TokenBundle: Sendable, Hashable, Codable {
-    /// The token that requests carry: the session's main access token.
+    /// The token that requests carry.
     public var accessToken: String { content.parts.accessToken }
 
     /// The token that is exchanged for the next access token, if the server issued one.
@@ -50,12 +50,6 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// The key to which the tokens are bound (DPoP, RFC 9449), with the last nonces of the servers. `nil`: none.
     public var binding: TokenBinding? { content.parts.binding }
 
-    /// The access tokens of other audiences, which the same refresh token has brought (RFC 8707).
-    public var audienceTokens: [TokenAudience: AccessToken] { content.parts.audienceTokens }
-
-    /// The generation that brought ``accessToken``. Refreshes for other audiences may have followed.
-    public var accessGeneration: Int { content.parts.accessGeneration }
-
     /// What the copies of a bundle share: a copy counts one reference, and moves one word.
     private let content: Content
 
@@ -69,7 +63,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         func hash(into hasher: inout Hasher) { hasher.combine(parts) }
     }
 
-    private struct Parts: Hashable, Sendable {
+    private struct Parts: Hashable, Sendable, Codable {
         var accessToken: String
         var refreshToken: String?
         let expiresAt: Date?
@@ -82,8 +76,13 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         let scope: String?
         var refreshIntent: RefreshIntent?
         let binding: TokenBinding?
-        var audienceTokens: [TokenAudience: AccessToken]
-        let accessGeneration: Int
+
+        enum CodingKeys: String, CodingKey {
+            case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt, signedInAt, binding
+            case subject, scope
+            // The name in stored data.
+            case refreshIntent = "pendingRefresh"
+        }
     }
 
     /// Creates a bundle from its parts.
@@ -99,17 +98,24 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         signedInAt: Date? = nil,
         binding: TokenBinding? = nil,
         subject: TokenSubject? = nil,
-        scope: String? = nil,
-        audienceTokens: [TokenAudience: AccessToken] = [:],
-        accessGeneration: Int? = nil
+        scope: String? = nil
     ) {
         content = Content(
             Parts(
                 accessToken: accessToken, refreshToken: refreshToken, expiresAt: expiresAt, clockSkew: clockSkew,
                 session: session, generation: generation, receivedAt: receivedAt, signedInAt: signedInAt,
-                subject: subject, scope: scope, refreshIntent: refreshIntent, binding: binding,
-                audienceTokens: audienceTokens, accessGeneration: accessGeneration ?? generation))
+                subject: subject, scope: scope, refreshIntent: refreshIntent, binding: binding))
     }
+
+    /// Decodes a bundle. Fields of other versions are ignored.
+    ///
+    /// - Throws: `DecodingError` when a field is missing or invalid.
+    public init(from decoder: any Decoder) throws { self.init(try Parts(from: decoder)) }
+
+    /// Encodes a bundle.
+    ///
+    /// - Throws: What the encoder throws.
+    public func encode(to encoder: any Encoder) throws { try content.parts.encode(to: encoder) }
 
     /// The bundle with other parts.
     private func changed(_ change: (inout Parts) -> Void) -> TokenBundle {
@@ -122,25 +128,10 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
     /// How long the access token is valid from ``receivedAt`` on. `nil` if one of the two instants is not known, or
     /// their difference is not a plausible lifetime.
-    public var lifetime: Duration? { main.lifetime }
-
-    /// The main access token.
-    package var main: AccessToken {
-        AccessToken(
-            value: accessToken, expiresAt: expiresAt, clockSkew: clockSkew, receivedAt: receivedAt, scope: scope,
-            generation: accessGeneration)
-    }
-
-    /// The access token of an audience; with `nil`, the main one.
-    package subscript(audience: TokenAudience?) -> AccessToken? {
-        guard let audience else { return main }
-        return audienceTokens[audience]
-    }
-
-    /// The value of the access token of an audience; with `nil`, of the main one.
-    package func value(for audience: TokenAudience?) -> String? {
-        guard let audience else { return accessToken }
-        return audienceTokens[audience]?.value
+    public var lifetime: Duration? {
+        guard let expiresAt, let receivedAt else { return nil }
+        let seconds = expiresAt.timeIntervalSince(receivedAt)
+        return seconds > 0 && seconds < 4e9 ? .seconds(seconds) : nil
     }
 
     /// The same tokens, with another intent.
@@ -152,23 +143,18 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         return changed { $0.refreshIntent = intent }
     }
 
-    /// The bundle for a follower (G29): without the refresh token, and without the intent, whose key is a secret too. A
-    /// follower uses the main access token only, so it does not get those of other audiences.
+    /// The bundle for a follower (G29): without the refresh token, and without the intent, whose key is a secret too.
     ///
     /// A device or process that gets this bundle can send requests, and can never spend the refresh token.
     public var withoutRefreshToken: TokenBundle {
         changed {
             $0.refreshToken = nil
             $0.refreshIntent = nil
-            $0.audienceTokens = [:]
         }
     }
 
     /// The bundle of a session whose access token has expired, for a follower: which session it is, without a token.
     package var withoutTokens: TokenBundle { withoutRefreshToken.changed { $0.accessToken = "" } }
-
-    /// The bundle without the access tokens of other audiences.
-    package var withoutAudiences: TokenBundle { audienceTokens.isEmpty ? self : changed { $0.audienceTokens = [:] } }
 
     /// The same access token in a later generation.
     ///
@@ -194,7 +180,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// - Returns: `true` when the tokens are the same.
     public func hasSameTokens(as other: TokenBundle) -> Bool {
         session == other.session && generation == other.generation && accessToken == other.accessToken
-            && refreshToken == other.refreshToken && audienceTokens == other.audienceTokens
+            && refreshToken == other.refreshToken
     }
 
     /// Whether the access token has expired at an instant of the server's clock.
@@ -215,30 +201,14 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         session == other.session && generation > other.generation
     }
 
-    /// The main access token, for a request.
+    /// The access token, for a request.
     public var token: SessionToken { token(sharing: nil) }
 
-    /// The main access token, for a request, which shares what it has in common with an earlier one.
+    /// The access token, for a request, which shares what it has in common with an earlier one.
     package func token(sharing earlier: SessionToken?) -> SessionToken {
         SessionToken(
             value: accessToken, refreshToken: refreshToken, session: session, generation: generation, binding: binding,
             sharing: earlier)
-    }
-
-    /// The access token of an audience, for a request there. It has no refresh token beside it, which belongs nowhere
-    /// else. `nil`: there is none.
-    ///
-    /// - Parameter audience: The audience.
-    /// - Returns: The token.
-    public func token(for audience: TokenAudience) -> SessionToken? { token(for: audience, sharing: nil) }
-
-    /// The access token of an audience, which shares what it has in common with an earlier one.
-    package func token(for audience: TokenAudience, sharing earlier: SessionToken?) -> SessionToken? {
-        audienceTokens[audience].map {
-            SessionToken(
-                value: $0.value, refreshToken: nil, session: session, generation: generation, binding: binding,
-                audience: audience, sharing: earlier)
-        }
     }
 }
 

@@ -87,10 +87,6 @@ extension ErrorCode<TokenRefreshError> {
     /// as *unavailable* the first time; the policy of the engine says what a repeated one counts as.
     public static var ambiguous: Self { Self(rawValue: "ambiguous") }
 
-    /// The server issues no access token for the audience that was asked for (`invalid_target`, RFC 8707 §2), and has
-    /// not spent the refresh token. It fails the requests of that audience, and no others.
-    public static var audienceRefused: Self { Self(rawValue: "audienceRefused") }
-
     /// No refusal: no connection, a timeout, a server error, or a response that could not be read.
     public static var unavailable: Self { Self(rawValue: "unavailable") }
 }

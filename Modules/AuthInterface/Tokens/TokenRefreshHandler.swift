@@ -41,20 +41,11 @@ public protocol TokenRefreshHandler: Sendable {
     /// Declare only what the server does: a second use that it does not accept ends the session. The default is
     /// ``ReplayTolerance/none``.
     var replayTolerance: ReplayTolerance { get }
-
-    /// The audiences, beside the main one, for which it can ask access tokens (``TokenRefreshRequest/audience``).
-    ///
-    /// A handler that does not look at the audience of a request returns a token for another place. So the engine asks
-    /// only for those that are listed here. The default is none.
-    var audiences: Set<TokenAudience> { get }
 }
 
 extension TokenRefreshHandler {
     /// The server is not known to accept a second use.
     public var replayTolerance: ReplayTolerance { .none }
-
-    /// Main access tokens only.
-    public var audiences: Set<TokenAudience> { [] }
 }
 
 /// When a server accepts a refresh token that it has already replaced.

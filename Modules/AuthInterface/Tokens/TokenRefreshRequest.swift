@@ -3,12 +3,8 @@ public struct TokenRefreshRequest: Sendable {
     /// The current refresh token. It is never empty.
     public let refreshToken: String
 
-    /// The access token that is to be replaced: some servers require both. Empty: the ``audience`` has none yet.
+    /// The access token that is to be replaced: some servers require both.
     public let accessToken: String
-
-    /// For which of the handler's ``TokenRefreshHandler/audiences`` the new access token is to be. `nil`: it is to be
-    /// the session's main access token.
-    public var audience: TokenAudience?
 
     /// The login that the tokens belong to.
     public let session: SessionID
@@ -56,7 +52,6 @@ extension TokenRefreshRequest: Hashable {
     public static func == (first: TokenRefreshRequest, second: TokenRefreshRequest) -> Bool {
         first.refreshToken == second.refreshToken && first.accessToken == second.accessToken
             && first.session == second.session && first.idempotencyKey == second.idempotencyKey
-            && first.audience == second.audience
     }
 
     /// Hashes the refresh token and the key.
@@ -67,8 +62,6 @@ extension TokenRefreshRequest: Hashable {
 }
 
 extension TokenRefreshRequest: RedactedDescription {
-    /// The session and the audience; never a token or the key.
-    public var description: String {
-        "TokenRefreshRequest(session: \(session)\(audience.map { ", audience: \($0)" } ?? ""))"
-    }
+    /// The session; never a token or the key.
+    public var description: String { "TokenRefreshRequest(session: \(session))" }
 }

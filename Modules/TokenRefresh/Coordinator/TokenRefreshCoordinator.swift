@@ -85,8 +85,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
             isShared: store is any SharedTokenStore,
             owner: .newEngine(),
             tolerance: handler.replayTolerance,
-            hasJournal: journal != nil,
-            audiences: handler.audiences
+            hasJournal: journal != nil
         )
         core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: random)))
     }
@@ -131,8 +130,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Returns: A token of the same session: another one, unless the server has issued the refused one again.
     /// - Throws: `AuthenticationError`, or `CancellationError`.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
-        guard refusal.token.audience == nil else { return try await token(for: nil, after: refusal) }
-        return try await response(to: .replacing(refusal)).token
+        try await response(to: .replacing(refusal)).token
     }
 
     /// See `TokenProvider.noteServerDate(_:)`.

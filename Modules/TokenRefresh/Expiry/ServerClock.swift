@@ -43,13 +43,13 @@ struct ServerClock: Hashable, Sendable {
     }
 }
 
-extension AccessToken {
-    /// Whether the server's clock was known when the token was received, so that its expiry is an instant of that
+extension TokenBundle {
+    /// Whether the server's clock was known when the bundle was received, so that its expiry is an instant of that
     /// clock. Two clocks are never the same to the last bit.
     var isDatedByServer: Bool { clockSkew != 0 }
 
     /// Whether its expiry is an instant of the device's clock: the server's clock was not known when it was received. A
-    /// token that does not say when that was comes from another program, and its expiry from the server.
+    /// bundle that does not say when that was comes from another program, and its expiry from the server.
     var isDatedByDevice: Bool { !isDatedByServer && receivedAt != nil }
 }
 

@@ -43,18 +43,15 @@ extension TokenBundle {
             result, session: session, generation: 0, signedInAt: now.date, lifetime: lifetime, clock, now)
     }
 
-    /// The next bundle of the session, with another access token of one audience. Without a new refresh token in the
-    /// response the old one stays.
+    /// The next bundle of the session. Without a new refresh token in the response the old one stays.
     func renewed(
         by result: TokenRefreshResult,
-        for audience: TokenAudience? = nil,
         lifetime: Duration?,
         _ clock: ServerClock,
         _ now: Instant
     ) -> TokenBundle {
         TokenBundle(
             result,
-            for: audience,
             session: session,
             generation: generation + 1,
             signedInAt: signedInAt,
@@ -67,7 +64,6 @@ extension TokenBundle {
 
     private init(
         _ result: TokenRefreshResult,
-        for audience: TokenAudience? = nil,
         session: SessionID,
         generation: Int,
         signedInAt: Date?,
@@ -77,31 +73,18 @@ extension TokenBundle {
         _ now: Instant
     ) {
         let new = result.refreshToken.flatMap { $0.isEmpty ? nil : $0 }
-        let token = AccessToken(
-            value: result.accessToken,
+        self.init(
+            accessToken: result.accessToken,
+            refreshToken: new ?? old?.refreshToken,
             expiresAt: lifetime.map { clock.date(at: now) + $0 / .seconds(1) },
             clockSkew: clock.skew(at: now) ?? 0,
-            receivedAt: lifetime.map { _ in clock.date(at: now) },
-            scope: result.scope ?? result.requestedScope ?? old?[audience]?.scope,
-            generation: generation
-        )
-        var others = old?.audienceTokens ?? [:]
-        if let audience { others[audience] = token }
-        let main = audience == nil ? token : old?.main ?? token
-        self.init(
-            accessToken: main.value,
-            refreshToken: new ?? old?.refreshToken,
-            expiresAt: main.expiresAt,
-            clockSkew: main.clockSkew,
             session: session,
             generation: generation,
-            receivedAt: main.receivedAt,
+            receivedAt: lifetime.map { _ in clock.date(at: now) },
             signedInAt: signedInAt,
             binding: result.binding ?? old?.binding,
             subject: result.subject ?? old?.subject,
-            scope: main.scope,
-            audienceTokens: others,
-            accessGeneration: main.generation
+            scope: result.scope ?? result.requestedScope ?? old?.scope
         )
     }
 }

@@ -25,8 +25,6 @@ public import struct Foundation.Date
 /// While the token has expired or was refused, requests wait for the owner's next bundle, at most for
 /// ``FollowerPolicy/bundleWait``, and then fail with code `refreshUnavailable`; the state stays as it is.
 ///
-/// It has the session's main access token only; those of other audiences are not published.
-///
 /// A follower cannot send the refresh token in a field (`TokenPlacement.fields`): such a request fails with code
 /// `followerHasNoRefreshToken`.
 public final class SessionFollower: TokenProvider {

@@ -4,11 +4,9 @@ import Foundation
 
 /// The attempt, from the lease to the call (rules 1 and 4).
 extension ActiveSession {
-    /// Starts an attempt for the access token of an audience.
-    mutating func start(for audience: TokenAudience?) {
+    mutating func start() {
         let id = context.nextAttempt()
-        wanted = audience
-        emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation, audience: audience)))
+        emit(.report(.refreshStarted(session: bundle.session, generation: bundle.generation)))
         emit(.startTimer(.deadline(id), at: uptime + policy.deadline))
         // This attempt serves the waiters of the pause.
         context.room.move(from: .pause, to: .attempt)
@@ -121,12 +119,12 @@ extension ActiveSession {
         markStored(isCurrent: stored.hasSameTokens(as: bundle))
     }
 
-    /// Another process has refreshed: its tokens are used, and no call is made if the wanted one is among them, and is
-    /// valid for long enough.
+    /// Another process has refreshed: its tokens are used, and no call is made if the access token is new, and valid for
+    /// long enough.
     mutating func adopt(_ found: TokenBundle, _ id: AttemptID, ownerMayCall: Bool) {
         let old = adoptTokens(found)
-        let isNew = old.value(for: wanted) != bundle.value(for: wanted)
-        switch expiry(of: wanted).urgency(at: uptime) {
+        let isNew = old.accessToken != bundle.accessToken
+        switch urgency {
         case .none where isNew, .ahead where isNew: finishAdopting(after: old)
         case .none, .ahead, .due, .expired:
             proceed(found, id, ownerMayCall: ownerMayCall)
@@ -135,9 +133,8 @@ extension ActiveSession {
 
     /// The tokens of another process are in use, in place of `old` ones.
     mutating func finishAdopting(after old: TokenBundle) {
-        let new = bundle
-        emit(.report(.adopted(session: new.session, generation: new.generation)))
-        return finishAttempt(for: wanted) { new.value(for: $0) != old.value(for: $0) }
+        emit(.report(.adopted(session: bundle.session, generation: bundle.generation)))
+        return finishAttempt(isRenewed: bundle.accessToken != old.accessToken)
     }
 
     /// Uses the bundle of another process.
@@ -150,8 +147,10 @@ extension ActiveSession {
         // The tokens of a step-up that was not stored are not in use any more.
         precedence = .none
         if !formerBindings.isEmpty { leaveKey(old.binding) }
-        adoptToken(of: nil, replacing: old)
-        for audience in settings.audiences { adoptToken(of: audience, replacing: old) }
+        // What this process knows of the access token stays while the token does.
+        if bundle.accessToken != old.accessToken {
+            validity = TokenValidity(adopted: bundle, after: sighting, moment)
+        }
         sighting = nil
         recordSighting(found)
         persistence = .current
@@ -181,10 +180,8 @@ extension ActiveSession {
             key = CallKey(of: intent, knownAs: key, moment)
         }
         if let shared = intent.failure, isForeign {
-            observe(shared, of: intent.audience)
-            if let failure = lastFailure(of: wanted), let left = pauseLeft(of: wanted) {
-                return failAttempt(failure.error, of: wanted, exactly: left)
-            }
+            observe(shared)
+            if let failure, let left = pauseLeft { return failAttempt(failure.error, exactly: left) }
         }
         switch permission(after: intent, ownerMayCall: ownerMayCall) {
         case .now: record(over: stored, id)

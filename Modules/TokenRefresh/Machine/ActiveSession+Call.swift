@@ -89,11 +89,10 @@ extension ActiveSession {
         }
     }
 
-    /// The key of the next call: that of an earlier one as long as a response to it may come, or be repeated. It brings
-    /// the token of its own audience. A new audience has a new key only where no such response can come.
+    /// The key of the next call: that of an earlier one, until a response to it has been applied.
     mutating func currentKey() -> CallKey {
-        if let key, key.firstCall != nil || key.audience == wanted { return key }
-        let key = CallKey(new: context.newKey(), for: wanted, at: uptime)
+        if let key { return key }
+        let key = CallKey(new: context.newKey(), at: uptime)
         self.key = key
         return key
     }
@@ -105,8 +104,7 @@ extension ActiveSession {
             date: date,
             firstDate: key.firstCall?.date,
             isAbandoned: isAbandoned,
-            lease: context.lease.identity,
-            audience: key.audience
+            lease: context.lease.identity
         )
     }
 
@@ -114,16 +112,13 @@ extension ActiveSession {
         guard let refreshToken = bundle.refreshToken, !refreshToken.isEmpty else { return rest() }
         let key = currentKey()
         self.key = key.used(at: now)
-        // A call of a handler that lists more audiences is completed for its refresh token: see `renewal`.
-        let audience = isListed(key.audience) ? key.audience : nil
         var request = TokenRefreshRequest(
             refreshToken: refreshToken,
-            accessToken: bundle.value(for: audience) ?? "",
+            accessToken: bundle.accessToken,
             session: bundle.session,
             idempotencyKey: key.value
         )
-        (request.binding, request.audience) = (bundle.binding, audience)
-        context.note(key.audience, ofCall: id)
+        request.binding = bundle.binding
         phase = .refreshing(id, .calling(isReplay: isReplay))
         call = Call(id: id, recording: recording, generation: bundle.generation, keyBefore: key)
         context.limitCall(.callLimit(id), at: recording.since + policy.longestCall)

@@ -6,7 +6,7 @@ import Foundation
 extension ActiveSession {
     mutating func requested(_ waiter: Waiter) {
         switch waiter.request {
-        case .token, .audienceToken: return giveToken(to: waiter)
+        case .token: return giveToken(to: waiter)
         case .replacement(let refusal): return tokenRefused(refusal, waiter)
         case .refresh:
             guard isRefreshable else { return refuse(waiter, .noRefreshToken) }
@@ -18,15 +18,14 @@ extension ActiveSession {
     /// Returns the current token, or lets the caller wait for the next one (G3).
     mutating func giveToken(to waiter: Waiter) {
         guard !isActivating else { return waitForActivation(waiter) }
-        let audience = waiter.request.audience
-        let mayRefresh = isRefreshable && canStart && pauseLeft(of: audience) == nil
+        let mayRefresh = isRefreshable && canStart && pauseLeft == nil
         let isWaitUseful: Bool
-        switch expiry(of: audience).urgency(at: uptime) {
+        switch urgency {
         case .none: isWaitUseful = false
         case .ahead:
             isWaitUseful = false
             // G33. Right after a wake the network is often not there yet, and other devices wake with this one.
-            if mayRefresh, !moment.isQuiet { start(for: audience) }
+            if mayRefresh, !moment.isQuiet { start() }
         case .due: isWaitUseful = mayRefresh || isRefreshing
         case .expired:
             guard isRefreshable else { return withoutRefreshToken(waiter) }
@@ -41,10 +40,8 @@ extension ActiveSession {
 
     var isRefreshing: Bool { if case .refreshing = phase { true } else { false } }
 
-    /// G22. A wrong clock does not end a session: while the server's clock is not known, the server decides. Nor does
-    /// the end of another token than the main one.
+    /// G22. A wrong clock does not end a session: while the server's clock is not known, the server decides.
     mutating func withoutRefreshToken(_ waiter: Waiter) {
-        guard waiter.request.audience == nil else { return refuse(waiter, .noRefreshToken) }
         guard isExpiryCertain else { return give(waiter) }
         refuse(waiter, .noRefreshToken)
         endWithoutRefreshToken(ending(nil))
@@ -59,26 +56,25 @@ extension ActiveSession {
         phase = .refreshing(context.nextAttempt(), .ending(reason, version: version))
     }
 
-    /// Whether no clock that can be set has a part in the expiry of the main token.
+    /// Whether no clock that can be set has a part in the expiry of the token.
     var isExpiryCertain: Bool {
-        main.validity.isMeasured || (moment.serverClock.isKnown && bundle.main.isDatedByServer)
+        validity.isMeasured || (moment.serverClock.isKnown && bundle.isDatedByServer)
     }
 
     mutating func tokenRefused(_ refusal: TokenRefusal, _ waiter: Waiter) {
-        let (refused, audience) = (refusal.token, refusal.token.audience)
+        let refused = refusal.token
         // G23. A request that began as one user must not be sent again as another.
         guard refused.session == bundle.session else { return refuse(waiter, .sessionEnded) }
         // G2. Request B was sent with the old token and is refused after A's refresh is done. The refusal says nothing
         // about the current token. Another refresh would spend the new refresh token for nothing, and a server that
         // rotates may count that as theft. The same applies when another process's token, or that of a restored backup,
         // has replaced the refused one.
-        if refused.value != bundle.value(for: audience) { return giveToken(to: waiter) }
+        if refused.value != bundle.accessToken { return giveToken(to: waiter) }
         guard isRefreshable else { return refusedWithoutRefreshToken(refusal, waiter) }
-        // A refresh for another audience brings no other token for this one.
-        if (isRefreshing && wanted == audience) || isActivating { return waitForRefresh(waiter) }
+        if isRefreshing || isActivating { return waitForRefresh(waiter) }
         // G6. A request that was sent before the last attempt failed shares that failure, however late it is refused: a
         // server that is slow to refuse gets one attempt for all of them.
-        if let failure = lastFailure(of: audience), refused.handout.failures < failureCount(of: audience),
+        if let failure, refused.handout.failures < failures,
             uptime < max(failure.until, failure.at + policy.failureSharing)
         {
             // Never zero: a caller that asks again with the same token, and not for a token, would spin.
@@ -96,8 +92,7 @@ extension ActiveSession {
 
     mutating func refusedWithoutRefreshToken(_ refusal: TokenRefusal, _ waiter: Waiter) {
         refuse(waiter, .noRefreshToken)
-        guard refusal.token.audience == nil else { return }
-        let isExpired = expiry(of: nil).urgency(at: uptime) == .expired && isExpiryCertain
+        let isExpired = urgency == .expired && isExpiryCertain
         guard isExpired || refusal.saysTokenIsInvalid else { return }
         var ending = ending(nil)
         (ending.status, ending.code, ending.requestID) = (refusal.status, refusal.serverCode, refusal.requestID)
@@ -106,26 +101,22 @@ extension ActiveSession {
 
     /// G10: how long the refusing endpoint causes no refresh.
     mutating func pauseAfterLoop(_ refusal: TokenRefusal) -> Duration? {
-        let audience = refusal.token.audience
-        guard expiry(of: audience).urgency(at: uptime) != .expired else { return nil }
-        if let pause = self[audience].loops.pause(of: refusal.endpoint, at: uptime) { return pause }
+        guard urgency != .expired else { return nil }
+        if let pause = loops.pause(of: refusal.endpoint, at: uptime) { return pause }
         // A token that lives for seconds is old sooner.
-        let freshness = bundle[audience]?.lifetime.map { min(policy.freshness, $0 / 4) } ?? policy.freshness
+        let freshness = bundle.lifetime.map { min(policy.freshness, $0 / 4) } ?? policy.freshness
         let isReplacement = refusal.token.handout.replacedAt.map { uptime < $0 + freshness } ?? false
-        let validity = self[audience].validity
         let isFresh = validity.refreshedAt.map { uptime < $0 + freshness } ?? false
         guard isReplacement || isFresh else { return nil }
         let cooldown = policy.refusalCooldown
-        let outcome = self[audience].loops.refused(
+        let outcome = loops.refused(
             by: refusal.endpoint, isReplacement: isReplacement, isAdopted: validity.isAdopted, at: uptime,
             cooldown: cooldown
         )
         guard case .unauthorized(let pause, let isNew) = outcome else { return nil }
         if isNew {
             let (session, generation) = (bundle.session, bundle.generation)
-            emit(
-                .report(.refusedAfterRefresh(session: session, generation: generation, retryAfter: pause))
-            )
+            emit(.report(.refusedAfterRefresh(session: session, generation: generation, retryAfter: pause)))
         }
         return pause
     }
@@ -135,16 +126,15 @@ extension ActiveSession {
         guard case .replacement(let refusal) = waiter.request, refusal.token.session == bundle.session else {
             return refuse(waiter, .sessionEnded)
         }
-        let audience = refusal.token.audience
-        if refusal.token.value != bundle.value(for: audience) { return giveToken(to: waiter) }
-        if isRefreshing, wanted == audience {
+        if refusal.token.value != bundle.accessToken { return giveToken(to: waiter) }
+        if isRefreshing {
             // The attempt under way uses what the check has found.
             join(waiter)
         } else {
             // The check may have lasted longer than the cool-down, as in a process that was suspended meanwhile.
-            guard let pause = self[audience].loops.pause(of: refusal.endpoint, at: uptime),
-                expiry(of: audience).urgency(at: uptime) != .expired
-            else { return waitForRefresh(waiter) }
+            guard let pause = loops.pause(of: refusal.endpoint, at: uptime), urgency != .expired else {
+                return waitForRefresh(waiter)
+            }
             refuse(waiter, .unauthorized, retryAfter: pause)
         }
     }
@@ -158,26 +148,20 @@ extension ActiveSession {
             join(waiter)
         case .resting where isCalling:
             if waitsForHeir(waiter) { return }
-            let audience = waiter.request.audience
             // G8. The call of an attempt that missed its deadline is still under way: no second one is made.
-            let error =
-                lastFailure(of: audience)?.error
-                ?? TokenRefreshError(.unavailable, reason: "a refresh is still under way")
-            fail(waiter, error, retryAfter: pauseLeft(of: audience) ?? policy.backoff.floor)
+            let error = failure?.error ?? TokenRefreshError(.unavailable, reason: "a refresh is still under way")
+            fail(waiter, error, retryAfter: pauseLeft ?? policy.backoff.floor)
         case .resting:
-            let audience = waiter.request.audience
-            guard let failure = lastFailure(of: audience), let left = pauseLeft(of: audience) else {
+            guard let failure, let left = pauseLeft else {
                 join(waiter)
-                return start(for: audience)
+                return start()
             }
             let limit = min(
                 policy.maximumPauseWait, waiter.since + policy.deadline - uptime)
             guard left <= limit else {
                 return fail(waiter, failure.error, retryAfter: left)
             }
-            if context.room.isEmpty(.pause) || self[audience].failure != nil {
-                emit(.startTimer(.cooldown(bundle.session), at: nextPauseEnd ?? failure.until))
-            }
+            if context.room.isEmpty(.pause) { emit(.startTimer(.cooldown(bundle.session), at: failure.until)) }
             context.room.add(waiter, to: .pause)
         }
     }

@@ -7,7 +7,6 @@ extension ActiveSession {
     mutating func responded(
         _ id: AttemptID,
         base: TokenBundle,
-        for audience: TokenAudience?,
         _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
         let ended = call.flatMap { $0.id == id ? $0 : nil }
@@ -28,7 +27,7 @@ extension ActiveSession {
         case (.refreshing(_, .storing), _), (.activating, _):
             emit(.report(.responseDropped(session: base.session)))
         case (_, .success(let tokens)):
-            return received(tokens, for: audience, id)
+            return received(tokens, id)
         case (.refreshing(id, .calling(let isReplay)), .failure(let error)):
             guard !isReplay, let ended, ended.isLost(by: error), mayReplay(ended) else {
                 return failed(error, ended, id)
@@ -61,7 +60,6 @@ extension ActiveSession {
     mutating func failed(_ error: TokenRefreshError, _ call: Call?, _ id: AttemptID) {
         // G4. Only a rejection ends a session.
         guard isRejection(error) else {
-            if let call, error.code == .audienceRefused { return refusedAudience(of: call, error) }
             failAttempt(error)
             if let call, error.status != nil { markFailure(of: call, error) }
             return
@@ -137,11 +135,11 @@ extension ActiveSession {
     ///
     /// Their life counts from the first call that may have brought them, and not from the receipt (G19): the response
     /// may have been late, have lain in the socket of a process that slept, or repeat that of an earlier call.
-    mutating func received(_ tokens: TokenRefreshResult, for audience: TokenAudience?, _ id: AttemptID) {
+    mutating func received(_ tokens: TokenRefreshResult, _ id: AttemptID) {
         // The call of a replay, if one is under way, is not needed any more. It keeps the lease until it has ended or
         // is abandoned.
         if let id = call?.id { _ = callLimitPassed(id) }
-        let (sent, isMeasured) = (moment.earlier(key?.firstCall?.uptime), key?.isMeasured ?? true)
+        let sent = moment.earlier(key?.firstCall?.uptime)
         let hasNewRefreshToken = tokens.refreshToken.map { !$0.isEmpty && $0 != bundle.refreshToken } ?? false
         key = nil
         guard tokens.accessToken.fitsHeaderField || hasNewRefreshToken else {
@@ -159,12 +157,14 @@ extension ActiveSession {
             emit(.report(.lateResponseKept(session: session, generation: generation)))
         }
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: sent)
-        context.reportMissingScope(of: tokens, after: bundle[audience], bundle.session)
-        var renewal = renewal(by: tokens, for: audience, lifetime: lifetime.duration, sentAt: sent)
-        renewal.validity?.isMeasured = isMeasured && lifetime.isCertain
+        context.reportMissingScope(of: tokens, after: bundle, bundle.session)
+        let new = bundle.renewed(by: tokens, lifetime: lifetime.duration, moment.serverClock, sent)
+        let validity = TokenValidity(
+            measured: Expiry(received: new, lifetime: lifetime.duration, at: sent.uptime, policy: policy),
+            refreshedAt: sent.uptime, isCertain: lifetime.isCertain)
         if hasNewRefreshToken { spent = bundle.refreshToken }
-        let version = context.write(.bundle(renewal.bundle, over: predecessor(nil)))
-        phase = .refreshing(attempt, .storing(renewal, version: version))
+        let version = context.write(.bundle(new, over: predecessor(nil)))
+        phase = .refreshing(attempt, .storing(Renewal(bundle: new, validity: validity), version: version))
         // The write replaces that of a mark, if one waits.
         if call?.progress == .abandoned { abandonCall() }
     }

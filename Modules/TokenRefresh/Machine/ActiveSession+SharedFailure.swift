@@ -7,9 +7,7 @@ import Foundation
 extension ActiveSession {
     /// Stores the failure that the session has just noted. The lease stays until it is stored.
     mutating func markFailure(of call: Call, _ error: TokenRefreshError) {
-        let isOfAudience = error.code == .audienceRefused
-        let noted = isOfAudience ? self[call.intent.audience].failure : failure
-        guard call.generation == bundle.generation, let failure = noted, call.mark == .none,
+        guard call.generation == bundle.generation, let failure, call.mark == .none,
             !settings.isShared || context.lease.isHeld
         else { return }
         var shared = RefreshIntent.Failure(
@@ -18,7 +16,6 @@ extension ActiveSession {
             status: error.status,
             serverCode: error.serverCode
         )
-        if isOfAudience { shared.isOfAudience = true }
         if error.code == .ambiguous { doubt?.fill(&shared, at: now) }
         var intent = call.intent
         intent.failure = shared
@@ -30,29 +27,24 @@ extension ActiveSession {
     }
 
     mutating func observeFailure(of intent: RefreshIntent) {
-        if let failure = intent.failure { observe(failure, of: intent.audience) }
+        if let failure = intent.failure { observe(failure) }
     }
 
     /// Observes the pause of a stored failure, as far as it may be long from now on (G19): its date is that of a clock
     /// which can be set.
-    mutating func observe(_ shared: RefreshIntent.Failure, of audience: TokenAudience?) {
+    mutating func observe(_ shared: RefreshIntent.Failure) {
         guard seenFailure != shared else { return }
         seenFailure = shared
         let passed = moment.timePassed(since: shared.date) ?? .zero
         let left = min(max(shared.pause, .zero), policy.maximumRetryAfter) - passed
         doubt = Doubt(shared, moment)
-        let isOfAudience = shared.isOfAudience == true
-        guard left > .zero, left > (isOfAudience ? pauseLeft(of: audience) : pauseLeft) ?? .zero,
-            isListed(audience) || !isOfAudience
-        else { return }
+        guard left > .zero, left > pauseLeft ?? .zero else { return }
         let error = TokenRefreshError(
-            isOfAudience ? .audienceRefused : shared.isAmbiguous ? .ambiguous : .unavailable,
+            shared.isAmbiguous ? .ambiguous : .unavailable,
             reason: "the last refresh, by another process or an earlier run, has failed",
             status: shared.status,
             serverCode: shared.serverCode
         )
-        let earlier = isOfAudience ? self[audience].failure : failure
-        let failure = Failure(error: error, at: uptime, until: uptime + left, inARow: earlier?.inARow ?? 1)
-        note(failure, isOfAudience ? .audience(audience) : .session)
+        note(Failure(error: error, at: uptime, until: uptime + left, inARow: failure?.inARow ?? 1))
     }
 }

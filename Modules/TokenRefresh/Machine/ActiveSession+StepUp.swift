@@ -35,10 +35,8 @@ extension ActiveSession {
     /// The tokens are used once they are stored (G11), as those of a sign-in.
     mutating func stepUp(_ tokens: TokenRefreshResult) {
         let lifetime = context.lifetime(of: tokens, for: bundle.session, sentAt: now)
-        context.reportMissingScope(of: tokens, after: bundle.main, bundle.session)
-        // The tokens of other audiences have the rights of the sign-in before. They are asked for anew.
-        let new = newestBundle.withoutAudiences.renewed(
-            by: tokens, lifetime: lifetime.duration, moment.serverClock, now)
+        context.reportMissingScope(of: tokens, after: bundle, bundle.session)
+        let new = newestBundle.renewed(by: tokens, lifetime: lifetime.duration, moment.serverClock, now)
         let isWhole = new.refreshToken != newestBundle.refreshToken
         var intent: RefreshIntent?
         if isWhole {
@@ -86,9 +84,8 @@ extension ActiveSession {
     /// What is known of the tokens before says nothing of the new ones. A pause that the server has asked for stays.
     private mutating func forgetPast(_ validity: TokenValidity) {
         (doubt, leaseHolder, sighting) = (nil, nil, nil)
-        main.validity = validity
-        main.loops = LoopBreaker()
-        others = [:]
+        self.validity = validity
+        loops = LoopBreaker()
     }
 
     /// A caller waits for its whole deadline at most, also where it has waited before (G25).
@@ -125,7 +122,7 @@ extension ActiveSession {
             let version = context.write(.bundle(new, over: predecessor(nil)))
             var attempt = id
             if case .refreshing(let later, _) = phase { attempt = later }
-            phase = .refreshing(attempt, .storing(Renewal(bundle: new, audience: nil), version: version))
+            phase = .refreshing(attempt, .storing(Renewal(bundle: new), version: version))
         }
         return true
     }

@@ -8,13 +8,11 @@ extension ActiveSession {
     mutating func give(_ waiter: Waiter) { emit(.respond(waiter.id, response(to: waiter.request))) }
 
     mutating func response(to request: CallerRequest) -> RefreshResponse {
-        let token: SessionToken?
         switch request {
-        case .token, .audienceToken: token = self.token(of: request.audience)
-        case .replacement: token = self.token(of: request.audience, replacedAt: uptime)
-        case .refresh, .restore, .settle: return .state(.signedIn(bundle.session))
+        case .token: context.response(with: token())
+        case .replacement: context.response(with: token(replacedAt: uptime))
+        case .refresh, .restore, .settle: .state(.signedIn(bundle.session))
         }
-        return token.map { context.response(with: $0) } ?? .failed(AuthenticationError(.refreshUnavailable))
     }
 
     mutating func refuse(_ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil) {
@@ -28,8 +26,8 @@ extension ActiveSession {
     /// Fails a waiter of an attempt, or returns the current token to it if that is still valid (G3).
     mutating func endWait(of waiter: Waiter, _ error: TokenRefreshError, retryAfter: Duration) {
         switch waiter.request {
-        case .token, .audienceToken:
-            guard expiry(of: waiter.request.audience).urgency(at: uptime) == .expired else { return give(waiter) }
+        case .token:
+            guard urgency == .expired else { return give(waiter) }
             fail(waiter, error, retryAfter: retryAfter)
         case .replacement, .refresh, .restore, .settle: fail(waiter, error, retryAfter: retryAfter)
         }
@@ -108,7 +106,7 @@ extension ActiveSession {
     /// A refusal that waited for the end of a pause causes a refresh now, unless the token has changed.
     mutating func requestedAgain(_ waiter: Waiter) {
         guard case .replacement(let refusal) = waiter.request,
-            refusal.token.value == bundle.value(for: refusal.token.audience),
+            refusal.token.value == bundle.accessToken,
             refusal.token.session == bundle.session, isRefreshable
         else { return requested(waiter) }
         waitForRefresh(waiter)

@@ -4,6 +4,13 @@ import Foundation
 
 /// The end of a write, and of an attempt.
 extension ActiveSession {
+    /// New tokens that are being stored.
+    struct Renewal: Hashable, Sendable {
+        let bundle: TokenBundle
+        /// What is known of the access token. `nil`: it stays, and the refresh token is new.
+        var validity: TokenValidity?
+    }
+
     mutating func wrote(_ version: Int, _ content: StoreContent?, _ outcome: WriteOutcome) {
         if case .refreshing(_, .ending(let reason, version)) = phase { return endWritten(reason, outcome) }
         if let rejected = content?.rejection, rejected.bundle.session == bundle.session, case .written = outcome,
@@ -99,52 +106,33 @@ extension ActiveSession {
     mutating func commit(_ new: Renewal, isStored: Bool) {
         if isStored { persistence = .current } else if self.isStored { persistence = .older }
         bundle = new.bundle
-        if let validity = new.validity {
-            self[new.audience].validity = validity
-            self[new.audience].failure = nil
-        }
+        if let validity = new.validity { self.validity = validity }
         sighting = nil
         if isStored { recordSighting(bundle) }
         lastRefresh = now.date
         doubt = nil
-        emit(.report(.refreshed(session: bundle.session, generation: bundle.generation, audience: new.audience)))
-        return finishAttempt(for: new.audience) { $0 == new.audience }
+        emit(.report(.refreshed(session: bundle.session, generation: bundle.generation)))
+        return finishAttempt(isRenewed: true)
     }
 
-    /// The waiters for a token that is new continue with it, unless it has expired: its response may have been late or
+    /// The waiters continue with a token that is new, unless it has expired: its response may have been late or
     /// a repetition, a store may take longer to write a token than the token lives, and a server may issue one that no
     /// request can carry. Then a pause follows as after any failure, and not the next refresh at once. The waiters of a
     /// token that was only too old wait for its end if it is short.
     ///
-    /// The waiters for a token of another audience cause the next attempt, with the newest refresh token.
-    mutating func finishAttempt(for audience: TokenAudience?, renewing isRenewed: (TokenAudience?) -> Bool) {
-        if isRefreshing, isRenewed(audience), isListed(audience),
-            expiry(of: audience).urgency(at: uptime) == .expired
-        {
-            return failUnusable(audience)
-        }
+    /// `isRenewed`: where another process has stored the same access token with another refresh token, the waiters
+    /// cause the next attempt.
+    mutating func finishAttempt(isRenewed: Bool) {
+        if isRefreshing, isRenewed, urgency == .expired { return failUnusable() }
         leaseHolder = nil
         failure = nil
         rest()
-        // What a crowd gets is made once.
-        var last: (request: CallerRequest, response: RefreshResponse?)?
         for waiter in context.room.take(.attempt) {
-            let request = waiter.request
-            if last.map({ !request.isLike($0.request) }) ?? true {
-                let audience = request.audience
-                // Another process may have stored a token for it that cannot be used.
-                let isReady = isRenewed(audience) && expiry(of: audience).urgency(at: uptime) != .expired
-                last = (request, isReady ? response(to: request) : nil)
-            }
-            if let response = last?.response {
-                emit(.respond(waiter.id, response))
-            } else {
-                context.room.add(waiter, to: .pause)
-            }
+            if isRenewed { give(waiter) } else { context.room.add(waiter, to: .pause) }
         }
         for waiter in context.room.take(.pause) {
             // The refresh was made, by this or by another process.
-            if case .refresh = waiter.request, isRenewed(nil) {
+            if case .refresh = waiter.request, isRenewed {
                 give(waiter)
             } else {
                 context.room.add(waiter, to: .pause)
@@ -153,14 +141,10 @@ extension ActiveSession {
         return serveQueue()
     }
 
-    private mutating func failUnusable(_ audience: TokenAudience?) {
-        let mayWait = bundle.value(for: audience)?.fitsHeaderField ?? false
-        let waiters = mayWait ? context.room.take(.attempt) : []
-        let error = TokenRefreshError(.unavailable, reason: "the new access token cannot be used")
-        if let audience { failAttempt(error, of: audience) } else { failAttempt(error) }
-        for waiter in waiters {
-            if waiter.request.audience == audience { waitForRefresh(waiter) } else { requestedAgain(waiter) }
-        }
+    private mutating func failUnusable() {
+        let waiters = bundle.accessToken.fitsHeaderField ? context.room.take(.attempt) : []
+        failAttempt(TokenRefreshError(.unavailable, reason: "the new access token cannot be used"))
+        for waiter in waiters { waitForRefresh(waiter) }
     }
 
     /// All waiters share the failure (G6), except those that can use a token which is still valid (G3).
@@ -168,30 +152,17 @@ extension ActiveSession {
     mutating func failAttempt(
         _ error: TokenRefreshError,
         atLeast least: Duration = .zero,
-        exactly left: Duration? = nil,
-        _ scope: FailureScope = .session
+        exactly left: Duration? = nil
     ) {
-        let pause = left ?? recordFailure(error, atLeast: least, scope)
-        let failed = SessionEvent.refreshFailed(
-            session: bundle.session, error: error, retryAfter: pause, audience: wanted)
-        emit(.report(failed))
+        let pause = left ?? recordFailure(error, atLeast: least)
+        emit(.report(.refreshFailed(session: bundle.session, error: error, retryAfter: pause)))
         rest()
-        for waiter in context.room.take(.attempt) {
-            if case .audience(let audience) = scope, waiter.request.audience != audience {
-                context.room.add(waiter, to: .pause)
-            } else {
-                endWait(of: waiter, error, retryAfter: pause)
-            }
-        }
+        for waiter in context.room.take(.attempt) { endWait(of: waiter, error, retryAfter: pause) }
     }
 
     /// - Returns: The pause after the failure.
-    private mutating func recordFailure(
-        _ error: TokenRefreshError, atLeast least: Duration, _ scope: FailureScope
-    ) -> Duration {
-        var (earlier, left) = (failure, pauseLeft)
-        if case .audience(let audience) = scope { (earlier, left) = (self[audience].failure, pauseLeft(of: audience)) }
-        let inARow = (earlier?.inARow ?? 0) + 1
+    private mutating func recordFailure(_ error: TokenRefreshError, atLeast least: Duration) -> Duration {
+        let inARow = (failure?.inARow ?? 0) + 1
         var asked = max(min(error.retryAfter ?? .zero, policy.maximumRetryAfter), least)
         if error.code == .ambiguous {
             asked = max(asked, policy.ambiguityCooldown, Doubt.shortestCooldown)
@@ -203,25 +174,19 @@ extension ActiveSession {
             error.cause is TokenStoreError
             ? context.storePause(afterFailures: inARow) : context.pause(afterFailures: inARow)
         // The response of an earlier call may arrive during a pause, and does not shorten it.
-        let pause = max(backoff, asked, left ?? .zero)
-        note(Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow), scope)
+        let pause = max(backoff, asked, pauseLeft ?? .zero)
+        note(Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow))
         return pause
     }
 
-    mutating func note(_ failure: Failure, _ scope: FailureScope) {
-        switch scope {
-        case .session:
-            self.failure = failure
-            failures += 1
-        case .audience(let audience):
-            self[audience].failure = failure
-            self[audience].failures += 1
-        }
+    mutating func note(_ failure: Failure) {
+        self.failure = failure
+        failures += 1
     }
 
     mutating func rest() {
         guard isRefreshing else { return }
         stopDeadlines()
-        (phase, wanted) = (.resting, nil)
+        phase = .resting
     }
 }

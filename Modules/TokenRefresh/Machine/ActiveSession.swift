@@ -82,15 +82,11 @@ struct ActiveSession: Hashable, Sendable {
     /// The key of all calls with one refresh token.
     struct CallKey: Hashable, Sendable {
         let value: String
-        /// For which audience every call with it asks: a server that honours it returns its first result again.
-        let audience: TokenAudience?
         /// A call may have been made with it.
         var isUsed: Bool
         /// When the first call was made whose response may still arrive, or be repeated: the tokens of any response
         /// have been valid since then. `nil`: there was none.
         var firstCall: Instant?
-        /// Whether the uptime of the first call was measured here, and not calculated from a date.
-        var isMeasured: Bool
         /// When this process made the key: no call was made with it before. `nil`: another one made it.
         private var madeAt: Duration?
 
@@ -99,7 +95,7 @@ struct ActiveSession: Hashable, Sendable {
             guard let intent else { return nil }
             let first = intent.firstDate ?? intent.date
             madeAt = own.flatMap { $0.value == intent.idempotencyKey ? $0.madeAt : nil }
-            (value, audience, isUsed, isMeasured) = (intent.idempotencyKey, intent.audience, true, false)
+            (value, isUsed) = (intent.idempotencyKey, true)
             if intent.firstDate == nil, RefreshStatus(intent.failure?.status).provesNoExchange { return }
             let shown = moment.timePassed(since: first).map { moment.uptime - $0 }
             firstCall = Instant(uptime: max(shown ?? .zero, madeAt ?? shown ?? moment.uptime), date: first)
@@ -109,12 +105,12 @@ struct ActiveSession: Hashable, Sendable {
         func used(at now: Instant) -> CallKey {
             var key = self
             key.isUsed = true
-            if firstCall == nil { (key.firstCall, key.isMeasured) = (now, true) }
+            if firstCall == nil { key.firstCall = now }
             return key
         }
 
-        init(new value: String, for audience: TokenAudience?, at uptime: Duration) {
-            (self.value, self.audience, isUsed, isMeasured, madeAt) = (value, audience, false, true, uptime)
+        init(new value: String, at uptime: Duration) {
+            (self.value, isUsed, madeAt) = (value, false, uptime)
         }
     }
 
@@ -183,16 +179,13 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The tokens in use. An intent is in the store only.
     var bundle: TokenBundle
-    /// What is known of the main access token.
-    var main: AccessTokenState
-    /// What is known of those of other audiences, as far as the handler lists them.
-    var others: [TokenAudience: AccessTokenState] = [:]
+    /// How long the access token is valid.
+    var validity: TokenValidity
+    /// The endpoints that have refused it although it was fresh (G10).
+    var loops = LoopBreaker()
     var persistence: Persistence
 
     var phase: Phase
-    /// For which audience the attempt under way was started. A call that may have been lost is completed first, for its
-    /// own.
-    var wanted: TokenAudience?
     var call: Call? { didSet { isCalling = call != nil } }
     /// Whether there is one. Each event asks, and a look at the call would copy it.
     private(set) var isCalling = false
@@ -200,7 +193,7 @@ struct ActiveSession: Hashable, Sendable {
     var waitersEnd: Duration?
     /// The key of all calls with the current refresh token. `nil`: there was none (G12).
     var key: CallKey?
-    /// The last failed attempt, if it says something of the whole session.
+    /// The last failed attempt.
     var failure: Failure?
     var failures = 0
     /// The ambiguous refusals in a row.
@@ -233,7 +226,7 @@ struct ActiveSession: Hashable, Sendable {
     /// A session that was signed in here. `scope`: whose tokens it replaces in the store. `version`: that of its write.
     init(signedIn bundle: TokenBundle, _ validity: TokenValidity, replacing scope: EndScope, version: Int) {
         self.bundle = bundle
-        main = AccessTokenState(validity: validity)
+        self.validity = validity
         persistence = .nothing(replacing: scope, isUncertain: false)
         begunAt = bundle.begunAt
         phase = .activating(version: version)
@@ -242,12 +235,10 @@ struct ActiveSession: Hashable, Sendable {
     /// A session that the store holds. `earlier`: when it held the tokens before these.
     init(stored bundle: TokenBundle, after earlier: StoreSighting?, _ moment: Moment) {
         self.bundle = bundle.with(refreshIntent: nil)
-        main = AccessTokenState(
-            validity: TokenValidity(stored: bundle.main, of: bundle.session, after: earlier, moment))
+        validity = TokenValidity(stored: bundle, after: earlier, moment)
         persistence = .current
         phase = .resting
         key = CallKey(of: bundle.refreshIntent, moment)
-        if !moment.settings.audiences.isEmpty { useStoredAudiences(moment) }
     }
 
     // MARK: The context
@@ -291,18 +282,16 @@ struct ActiveSession: Hashable, Sendable {
         if case .refreshing(_, .storing(let renewal, _)) = phase { renewal.bundle } else { bundle }
     }
 
-    /// The token of an audience that can be used without an event, and until when (G18).
-    func readyToken(
-        of audience: TokenAudience?, sharing earlier: SessionToken? = nil
-    ) -> MachineState.ReadyToken? {
-        guard !isActivating, let token = token(of: audience, sharing: earlier) else { return nil }
-        func ready(until end: Duration?) -> MachineState.ReadyToken { .init(token: token, until: end) }
-        let expiry = expiry(of: audience)
+    /// The token that can be used without an event, and until when (G18).
+    func readyToken() -> MachineState.ReadyToken? {
+        guard !isActivating else { return nil }
+        func ready(until end: Duration?) -> MachineState.ReadyToken { .init(token: token(), until: end) }
+        let expiry = validity.expiry
         guard isRefreshable else { return ready(until: expiry.end) }
         guard let aheadFrom = expiry.aheadFrom, let leewayFrom = expiry.leewayFrom else { return ready(until: nil) }
         // While no refresh can start, a valid token can be used until its leeway.
         guard canStart else { return ready(until: leewayFrom) }
-        let pauseEnd = lastFailure(of: audience)?.until ?? aheadFrom
+        let pauseEnd = failure?.until ?? aheadFrom
         let start = max(aheadFrom, pauseEnd, context.moment.quietUntil ?? aheadFrom)
         return ready(until: min(leewayFrom, start))
     }
@@ -313,23 +302,17 @@ struct ActiveSession: Hashable, Sendable {
 
     var canStart: Bool { if case .resting = phase { !isCalling } else { false } }
 
-    /// The token of an audience, for a request. `nil`: there is none. It shares what it has in common with an earlier
-    /// one.
-    func token(
-        of audience: TokenAudience?, replacedAt uptime: Duration? = nil, sharing earlier: SessionToken? = nil
-    ) -> SessionToken? {
-        var token: SessionToken
-        if let audience {
-            guard let other = bundle.token(for: audience, sharing: earlier ?? context.lastToken) else { return nil }
-            token = other
-        } else {
-            token = bundle.token(sharing: context.lastToken)
-        }
-        token.handout = .init(failures: failureCount(of: audience), replacedAt: uptime)
+    /// The access token, for a request. It shares what it has in common with the last one.
+    func token(replacedAt uptime: Duration? = nil) -> SessionToken {
+        var token = bundle.token(sharing: context.lastToken)
+        token.handout = .init(failures: failures, replacedAt: uptime)
         return token
     }
 
-    /// The time until the next attempt may start, where the last one has failed for the whole session.
+    /// How close the access token is to its end.
+    var urgency: Expiry.Urgency { validity.expiry.urgency(at: uptime) }
+
+    /// The time until the next attempt may start, where the last one has failed.
     var pauseLeft: Duration? {
         failure.flatMap { $0.until > uptime ? $0.until - uptime : nil }
     }
@@ -340,7 +323,7 @@ struct ActiveSession: Hashable, Sendable {
         status.isRefreshing = !canStart && !isActivating
         status.expiresAt = bundle.expiresAt
         status.lastRefresh = lastRefresh
-        status.lastFailure = lastFailure(of: nil)?.error
+        status.lastFailure = failure?.error
         status.leaseHolder = leaseHolder
     }
 
@@ -356,9 +339,7 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The store has been read. Without an intent, no refresh of its tokens was under way.
     mutating func recordSighting(_ stored: TokenBundle) {
-        guard stored.refreshIntent == nil, stored.hasSameTokens(as: bundle),
-            stored.lifetime != nil || stored.audienceTokens.values.contains(where: { $0.lifetime != nil })
-        else { return }
+        guard stored.refreshIntent == nil, stored.hasSameTokens(as: bundle), stored.lifetime != nil else { return }
         sighting = StoreSighting(unchangedAt: uptime)
     }
 

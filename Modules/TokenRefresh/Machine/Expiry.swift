@@ -18,7 +18,7 @@ struct Expiry: Hashable, Sendable {
     /// A token without a known lifetime: valid until it is refused.
     static let unknown = Expiry(aheadFrom: nil, leewayFrom: nil, end: nil)
 
-    /// A token that no request can carry, or that there is not.
+    /// A token that no request can carry.
     static let past = Expiry(aheadFrom: .zero, leewayFrom: .zero, end: .zero)
 
     enum Urgency: Hashable, Sendable { case none, ahead, due, expired }
@@ -36,17 +36,9 @@ struct Expiry: Hashable, Sendable {
         self.init(aheadFrom: end - ahead + delay, leewayFrom: end - leeway, end: end)
     }
 
-    /// The expiry of a bundle whose main access token is received now.
-    init(received bundle: TokenBundle, lifetime: Duration?, at uptime: Duration, policy: TokenRefreshPolicy) {
-        self.init(received: bundle.main, of: bundle.session, lifetime: lifetime, at: uptime, policy: policy)
-    }
-
     /// The expiry of an access token that is received now.
-    init(
-        received token: AccessToken, of session: SessionID, lifetime: Duration?, at uptime: Duration,
-        policy: TokenRefreshPolicy
-    ) {
-        guard token.value.fitsHeaderField else {
+    init(received bundle: TokenBundle, lifetime: Duration?, at uptime: Duration, policy: TokenRefreshPolicy) {
+        guard bundle.accessToken.fitsHeaderField else {
             self = .past
             return
         }
@@ -54,7 +46,7 @@ struct Expiry: Hashable, Sendable {
             self = .unknown
             return
         }
-        self.init(RefreshSpread(session, token.generation), end: uptime + lifetime, lifetime: lifetime, policy: policy)
+        self.init(RefreshSpread(of: bundle), end: uptime + lifetime, lifetime: lifetime, policy: policy)
     }
 
     /// The expiry of an access token from the store, as far as the clocks can be trusted (G19): `skew` is how far the
@@ -63,18 +55,17 @@ struct Expiry: Hashable, Sendable {
     ///
     /// `sighting`: when the store held the tokens before it. It refutes a date of another device's clock.
     init(
-        stored token: AccessToken,
-        of session: SessionID,
+        stored bundle: TokenBundle,
         at now: Instant,
         skew: TimeInterval,
         after sighting: StoreSighting? = nil,
         policy: TokenRefreshPolicy
     ) {
-        guard token.value.fitsHeaderField else {
+        guard bundle.accessToken.fitsHeaderField else {
             self = .past
             return
         }
-        guard let expiresAt = token.expiresAt, expiresAt.isPlausible else {
+        guard let expiresAt = bundle.expiresAt, expiresAt.isPlausible else {
             self = .unknown
             return
         }
@@ -82,11 +73,11 @@ struct Expiry: Hashable, Sendable {
         let serverNow = now.date + skew
         let left = expiresAt.timeIntervalSince(serverNow.isPlausible ? serverNow : now.date)
         let shown = Duration.seconds(min(max(left, -limit), limit))
-        let rest = sighting?.timeLeft(of: token, shown: shown, at: now.uptime) ?? shown
-        let lifetime = min(token.lifetime ?? max(rest, .zero), policy.maximumLifetime)
+        let rest = sighting?.timeLeft(of: bundle, shown: shown, at: now.uptime) ?? shown
+        let lifetime = min(bundle.lifetime ?? max(rest, .zero), policy.maximumLifetime)
         // A token has at most its lifetime left, even if the clock was set back.
         let end = now.uptime + min(rest, max(lifetime, .zero))
-        self.init(RefreshSpread(session, token.generation), end: end, lifetime: lifetime, policy: policy)
+        self.init(RefreshSpread(of: bundle), end: end, lifetime: lifetime, policy: policy)
     }
 
     func urgency(at uptime: Duration) -> Urgency {

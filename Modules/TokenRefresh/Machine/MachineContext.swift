@@ -15,8 +15,6 @@ struct MachineContext: Sendable {
     private var attemptRead: AttemptID?
     /// The limits of calls whose timers are set.
     private var callLimits: [RefreshTimer: CallLimit] = [:]
-    /// For which audiences the calls are whose responses have not come, where it is not the main one.
-    private var callAudiences: [AttemptID: TokenAudience] = [:]
     /// The event says that the content of the store may have changed: a read under way may have seen older content.
     /// Always `false` between two events.
     var storeMayHaveChanged = false
@@ -158,15 +156,6 @@ struct MachineContext: Sendable {
     /// Whether a call is under way, of this session or of an earlier one, that was not abandoned.
     var isCalling: Bool { !callLimits.isEmpty }
 
-    /// A call is made. Its response says nothing of its audience, and may come when the call is long abandoned.
-    mutating func note(_ audience: TokenAudience?, ofCall id: AttemptID) {
-        if let audience { callAudiences[id] = audience }
-    }
-
-    mutating func audienceOfEndedCall(_ id: AttemptID) -> TokenAudience? {
-        callAudiences.isEmpty ? nil : callAudiences.removeValue(forKey: id)
-    }
-
     /// Starts the timer of a limit of a call.
     mutating func limitCall(_ timer: RefreshTimer, at end: Duration) {
         let limit = CallLimit(at: end, now: now.uptime, grace: policy.wakeGrace)
@@ -204,7 +193,7 @@ struct MachineContext: Sendable {
     }
 
     /// G31. A token that may do less than it was asked for is reported.
-    mutating func reportMissingScope(of tokens: TokenRefreshResult, after old: AccessToken?, _ session: SessionID) {
+    mutating func reportMissingScope(of tokens: TokenRefreshResult, after old: TokenBundle?, _ session: SessionID) {
         let missing = tokens.missingScope(of: old?.scope)
         if !missing.isEmpty { emit(.report(.scopeNarrowed(session: session, missing: missing))) }
     }
@@ -230,8 +219,7 @@ extension MachineContext: Hashable {
         first.moment == second.moment && first.store == second.store && first.room == second.room
             && first.lease == second.lease && first.attempts == second.attempts
             && first.attemptRead == second.attemptRead && first.callLimits == second.callLimits
-            && first.callAudiences == second.callAudiences && first.journalSlot == second.journalSlot
-            && first.random == second.random
+            && first.journalSlot == second.journalSlot && first.random == second.random
     }
 
     func hash(into hasher: inout Hasher) {
@@ -243,6 +231,5 @@ extension MachineContext: Hashable {
         hasher.combine(callLimits)
         hasher.combine(attempts)
         hasher.combine(journalSlot)
-        hasher.combine(callAudiences)
     }
 }

@@ -13,11 +13,6 @@ extension MachineState {
     }
 
     mutating func requested(_ waiter: Waiter) {
-        // Its handler would bring a token for another place.
-        if let audience = waiter.request.audience, !context.settings.audiences.contains(audience) {
-            context.emit(.respond(waiter.id, .failed(AuthenticationError(.audienceNotListed))))
-            return
-        }
         switch (waiter.request, stateKind) {
         case (.settle, _): context.room.add(waiter, to: .settle)
         case (_, .unknown):
@@ -26,8 +21,7 @@ extension MachineState {
         case (.restore, .activating): waitForPublication(waiter)
         case (.restore, .signedIn), (.restore, .signedOut): restore(waiter)
         case (_, .signedIn), (_, .activating): modifySession { $0.requested(waiter) }
-        case (.token, .signedOut), (.audienceToken, .signedOut):
-            context.emit(.respond(waiter.id, .failed(AuthenticationError(.notSignedIn))))
+        case (.token, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.notSignedIn))))
         case (.replacement, .signedOut): context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
         case (.refresh, .signedOut): context.emit(.respond(waiter.id, .state(published)))
         }
@@ -52,7 +46,7 @@ extension MachineState {
         guard date.isPlausible else { return }
         let isFirst = !context.moment.serverClock.isKnown
         context.moment.serverClock.record(date, at: context.now)
-        if isFirst { modifySession { $0.serverClockKnown() } }
+        if isFirst { modifySession { $0.validity.serverClockKnown($0.bundle, $0.moment) } }
     }
 
     // MARK: The first read
@@ -160,7 +154,7 @@ extension MachineState {
         if context.hasJournal, context.journal.spares(bundle.session) { return true }
         // A date counts parts of a microsecond.
         let past = context.now.uptime - wish.askedAt - .microseconds(1)
-        if bundle.generation == 0, let age = bundle.main.age(at: context.now.date) { return age < past }
+        if bundle.generation == 0, let age = bundle.age(at: context.now.date) { return age < past }
         return bundle.hasBegun(after: context.now.date - past / .seconds(1), foundAt: context.now.date)
     }
 

@@ -175,7 +175,7 @@ extension MachineState {
         for waiter in context.room.take(.load, .check, .nextCheck, .attempt, .pause) {
             switch waiter.request {
             case .restore, .refresh: context.room.add(waiter, to: .publication)
-            case .token, .audienceToken, .replacement, .settle:
+            case .token, .replacement, .settle:
                 context.emit(.respond(waiter.id, .failed(AuthenticationError(.sessionEnded))))
             }
         }
@@ -255,7 +255,6 @@ extension MachineState {
 
     mutating func callNotMade(_ id: AttemptID, _ error: TokenRefreshError) {
         context.lease.endedCalls[id] = nil
-        _ = context.audienceOfEndedCall(id)
         context.stopLimits(of: id)
         modifySession { $0.callNotMade(id, error) }
     }
@@ -266,10 +265,9 @@ extension MachineState {
         _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) {
         context.lease.endedCalls[id] = nil
-        let audience = context.audienceOfEndedCall(id)
         let result = ofSubject(of: base, result)
         if current?.bundle.session == base.session {
-            return modifySession { $0.responded(id, base: base, for: audience, result) }
+            return modifySession { $0.responded(id, base: base, result) }
         }
         // G9: the session is over. If the response repeats the old tokens, they were already revoked with the session.
         context.stopLimits(of: id)
@@ -277,7 +275,6 @@ extension MachineState {
         guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
             new != base.refreshToken, !isMoved
         else { return }
-        revokeOnceWritten(
-            base.renewed(by: tokens, for: audience, lifetime: nil, context.moment.serverClock, context.now))
+        revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.moment.serverClock, context.now))
     }
 }

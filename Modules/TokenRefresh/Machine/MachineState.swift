@@ -97,8 +97,6 @@ struct MachineState: Hashable, Sendable {
 
     /// The token that can be used without an event (G18). Updated after each event.
     var ready: ReadyToken?
-    /// Those of other audiences, where there are any.
-    var readyTokens: [TokenAudience: ReadyToken] = [:]
 
     init(settings: MachineSettings, random: RandomSource) {
         context = MachineContext(settings: settings, random: random)
@@ -109,17 +107,10 @@ struct MachineState: Hashable, Sendable {
     /// - Complexity: O(1), without an allocation.
     func readyToken(at uptime: Duration) -> SessionToken? { ready?.token(at: uptime) }
 
-    /// The current token of another audience, if it needs no refresh.
-    ///
-    /// - Complexity: O(1), without an allocation.
-    func readyToken(for audience: TokenAudience, at uptime: Duration) -> SessionToken? {
-        readyTokens[audience]?.token(at: uptime)
-    }
-
     /// The tokens in use.
     var current: (bundle: TokenBundle, expiry: Expiry)? {
         if case .signedIn(let session) = state {
-            (session.value.bundle, session.value.main.validity.expiry)
+            (session.value.bundle, session.value.validity.expiry)
         } else {
             nil
         }
@@ -198,12 +189,10 @@ struct MachineState: Hashable, Sendable {
         if !isWaiting { releaseLeases() }
         respondToSettleWaiters()
         if isWaiting, !context.hasActions { return [] }
-        let earlier = readyTokens
-        var (ready, others) = (ReadyToken?.none, [TokenAudience: ReadyToken]())
-        modifySession { (ready, others) = ($0.readyToken(of: nil), $0.readyTokens(sharing: earlier)) }
+        var ready: ReadyToken?
+        modifySession { ready = $0.readyToken() }
         let isKnown = if let ready, let known = self.ready { known.isSame(as: ready) } else { false }
         if !isKnown { self.ready = ready }
-        readyTokens = others
         context.lastToken = ready?.token
         return context.takeActions()
     }

@@ -10,15 +10,13 @@ final class MachineSettings: Sendable {
     let owner: ProcessIdentity
     let tolerance: ReplayTolerance
     let hasJournal: Bool
-    /// What the handler can ask tokens for, beside the main one.
-    let audiences: Set<TokenAudience>
 
     init(
         policy: TokenRefreshPolicy, isShared: Bool, owner: ProcessIdentity, tolerance: ReplayTolerance,
-        hasJournal: Bool = false, audiences: Set<TokenAudience> = []
+        hasJournal: Bool = false
     ) {
         (self.policy, self.isShared, self.owner, self.tolerance) = (policy, isShared, owner, tolerance)
-        (self.hasJournal, self.audiences) = (hasJournal, audiences)
+        self.hasJournal = hasJournal
     }
 }
 
@@ -26,8 +24,7 @@ extension MachineSettings: Equatable {
     static func == (first: MachineSettings, second: MachineSettings) -> Bool {
         first === second
             || (first.policy == second.policy && first.isShared == second.isShared && first.owner == second.owner
-                && first.tolerance == second.tolerance && first.hasJournal == second.hasJournal
-                && first.audiences == second.audiences)
+                && first.tolerance == second.tolerance && first.hasJournal == second.hasJournal)
     }
 }
 
@@ -109,18 +106,12 @@ struct Moment: Sendable {
         uptime.map { Instant(uptime: $0, date: now.date - (now.uptime - $0) / .seconds(1)) } ?? now
     }
 
-    /// When the main access token of a bundle from the store expires.
-    func expiry(ofStored bundle: TokenBundle) -> Expiry { expiry(ofStored: bundle.main, of: bundle.session) }
-
-    /// When an access token from the store expires, by the clock of its expiry: the server's, as far as that is known.
-    /// `sighting`: when the store held the tokens before it. The server's own clock needs no such check.
-    func expiry(
-        ofStored token: AccessToken, of session: SessionID, after sighting: StoreSighting? = nil
-    ) -> Expiry {
-        let isCertain = serverClock.isKnown && token.isDatedByServer
-        let skew = token.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? token.clockSkew
-        return Expiry(
-            stored: token, of: session, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
+    /// When tokens from the store expire, by the clock of their expiry: the server's, as far as that is known.
+    /// `sighting`: when the store held the tokens before them. The server's own clock needs no such check.
+    func expiry(ofStored bundle: TokenBundle, after sighting: StoreSighting? = nil) -> Expiry {
+        let isCertain = serverClock.isKnown && bundle.isDatedByServer
+        let skew = bundle.isDatedByDevice ? 0 : serverClock.skew(at: now) ?? bundle.clockSkew
+        return Expiry(stored: bundle, at: now, skew: skew, after: isCertain ? nil : sighting, policy: policy)
     }
 }
 

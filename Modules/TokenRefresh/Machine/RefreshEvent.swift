@@ -39,8 +39,6 @@ enum RefreshEvent: Sendable {
 enum CallerRequest: Hashable, Sendable {
     /// A token for a request that starts.
     case token
-    /// A token of another audience for a request that starts.
-    case audienceToken(TokenAudience)
     /// A token in place of a refused one. In a box: the event, and each record of a waiter, hold a reference to it.
     indirect case replacement(TokenRefusal)
     /// A refresh, independent of the expiry.
@@ -53,15 +51,6 @@ enum CallerRequest: Hashable, Sendable {
     /// A request in place of a refused one. It is not inlined, so that no caller keeps a copy while it waits.
     @inline(never)
     static func replacing(_ refusal: TokenRefusal) -> CallerRequest { .replacement(refusal) }
-
-    /// Whether a session gives the callers of both requests the same at one time.
-    func isLike(_ other: CallerRequest) -> Bool {
-        switch (self, other) {
-        case (.token, .token), (.refresh, .refresh), (.restore, .restore), (.settle, .settle): true
-        case (.audienceToken, .audienceToken), (.replacement, .replacement): audience == other.audience
-        default: false
-        }
-    }
 }
 
 /// Why the store is read.

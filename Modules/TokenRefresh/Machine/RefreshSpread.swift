@@ -12,7 +12,6 @@ struct RefreshSpread: Hashable, Sendable {
     /// From 0 up to, and not including, ``shares``.
     private let share: Int
 
-    /// `generation`: the one that brought the access token.
     init(_ session: SessionID, _ generation: Int) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         func feed(_ byte: UInt8) { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
@@ -23,8 +22,7 @@ struct RefreshSpread: Hashable, Sendable {
         share = Int((hash ^ (hash >> 31)) >> 48)
     }
 
-    /// The share of a main access token.
-    init(of bundle: TokenBundle) { self.init(bundle.session, bundle.accessGeneration) }
+    init(of bundle: TokenBundle) { self.init(bundle.session, bundle.generation) }
 
     /// The delay within a time. The last eighth of it is left to each session, so that a request comes in which starts
     /// the refresh before others must wait for it.

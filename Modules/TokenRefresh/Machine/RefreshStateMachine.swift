@@ -37,13 +37,6 @@ struct RefreshStateMachine: Hashable, Sendable {
     /// - Complexity: O(1), without an allocation.
     func readyToken(at uptime: Duration) -> SessionToken? { state.readyToken(at: uptime) }
 
-    /// The current token of another audience, if it needs no refresh (G18).
-    ///
-    /// - Complexity: O(1), without an allocation.
-    func readyToken(for audience: TokenAudience, at uptime: Duration) -> SessionToken? {
-        state.readyToken(for: audience, at: uptime)
-    }
-
     /// The last published state.
     var published: SessionState { state.published }
 

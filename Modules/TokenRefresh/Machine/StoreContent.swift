@@ -198,7 +198,7 @@ extension TokenBundle {
     func displaces(_ other: TokenBundle) -> Bool {
         supersedes(other)
             || (session == other.session && generation == other.generation
-                && (accessToken != other.accessToken || audienceTokens != other.audienceTokens))
+                && accessToken != other.accessToken)
     }
 }
 
@@ -207,28 +207,25 @@ extension TokenStoreError {
     var isLasting: Bool { [.corrupt, .insecure, .unsupportedVersion].contains(code) }
 }
 
-extension AccessToken {
-    /// When the call that brought it was sent, on the device's clock. `nil`: not known.
+extension TokenBundle {
+    /// When the call that brought the access token was sent, on the device's clock. `nil`: not known.
     var sentAt: Date? {
         guard let receivedAt, receivedAt.isPlausible, clockSkew.isFinite else { return nil }
         return receivedAt - clockSkew
     }
 
-    /// The time since it was received, by the device's clock. `nil`: not known, or the clock was set back.
+    /// The time since the access token was received, by the device's clock. `nil`: not known, or the clock was set back.
     func age(at date: Date) -> Duration? {
         guard let sentAt else { return nil }
         let seconds = date.timeIntervalSince(sentAt)
         return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
     }
-}
-
-extension TokenBundle {
 
     /// When the session was signed in, on the device's clock. A bundle of an older version says it until its first
     /// refresh, if its token has a known lifetime. `nil`: not known.
     var begunAt: Date? {
         if let signedInAt, signedInAt.isPlausible { return signedInAt }
-        return generation == 0 ? main.sentAt : nil
+        return generation == 0 ? sentAt : nil
     }
 
     /// Whether the session is known to have begun after an instant of the device's clock.

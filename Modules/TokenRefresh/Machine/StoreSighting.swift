@@ -21,15 +21,15 @@ struct StoreSighting: Hashable, Sendable {
         changedAt = changedAt ?? uptime
     }
 
-    /// The time that a token is still valid which was stored since.
+    /// The time that tokens are still valid which were stored since.
     ///
     /// - Parameters:
-    ///   - token: The token.
+    ///   - bundle: The tokens.
     ///   - shown: The time left by the clocks.
     ///   - uptime: The uptime.
-    /// - Returns: `nil` where the clocks may be right: the token was received after the sighting.
-    func timeLeft(of token: AccessToken, shown: Duration, at uptime: Duration) -> Duration? {
-        guard let lifetime = token.lifetime, lifetime - shown > uptime - unchangedAt + Self.tolerance else {
+    /// - Returns: `nil` where the clocks may be right: the tokens were received after the sighting.
+    func timeLeft(of bundle: TokenBundle, shown: Duration, at uptime: Duration) -> Duration? {
+        guard let lifetime = bundle.lifetime, lifetime - shown > uptime - unchangedAt + Self.tolerance else {
             return nil
         }
         let reported = changedAt.map { $0 - Self.reportDelay } ?? unchangedAt

@@ -93,13 +93,11 @@ struct DPoPRefreshTests {
         #expect(result.binding?.nonces.values.map(\.value) == ["nonce-1"])
     }
 
-    @Test func `a refresh for an audience names its target, and proves the key of the session`() async throws {
+    @Test func `a refresh names its target, and proves the key of the session`() async throws {
         let session = try await BoundSession()
         var handler = session.handler
-        handler.targets = [.files: try OAuth2Target(audiences: ["files"])]
-        var request = session.request()
-        request.audience = .files
-        let result = try await handler.refresh(request)
+        handler.target = try OAuth2Target(audiences: ["files"])
+        let result = try await handler.refresh(session.request())
         #expect(result.accessToken == "access-1" && result.binding?.thumbprint == session.thumbprint)
         #expect(session.server.now.refreshes == ["fixture-key"] && session.server.now.faults == [])
         let body = String(decoding: session.server.requests.last?.body ?? Data(), as: UTF8.self)

@@ -50,33 +50,35 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
         try await store.expectRoundTrip(of: bundle)
     }
 
-    @Test func `the tokens of other audiences survive, and a store without them is written as before`() async throws {
-        let date = Date(timeIntervalSinceReferenceDate: .pi)
-        let files = AccessToken(
-            value: "files-1", expiresAt: date + 60, clockSkew: -2.5, receivedAt: date, scope: "read", generation: 3)
-        let mail = AccessToken(value: "mail-1", generation: 2)
-        try await store.expectRoundTrip(
-            of: TokenBundle(
-                accessToken: "access-1", refreshToken: "refresh-1", generation: 3,
-                audienceTokens: [TokenAudience("files"): files, TokenAudience("mail"): mail], accessGeneration: 1))
-        // An older program may use the session: it asks for these tokens anew.
-        #expect(try String(contentsOf: store.file, encoding: .utf8).hasSuffix(#""version":2}"#))
-        try await store.save(.numbered(3))
-        #expect(try String(contentsOf: store.file, encoding: .utf8) == Self.current)
-    }
+    /// What earlier versions have stored with access tokens of several audiences, in each version of the format.
+    static let withAudiences = [
+        #"{"accessToken":"access-3","accessGeneration":1,"audienceTokens":{"files":{"clockSkew":-2.5,"#
+            + #""expiresAt":60.5,"generation":3,"receivedAt":0.5,"scope":"read","value":"files-1"}},"clockSkew":-1.5,"#
+            + #""expiresAt":800000000.25,"generation":3,"refreshToken":"refresh-3","session":"session-1"},"#
+            + #""format":"latchkey-tokens","version":2}"#,
+        #"{"accessToken":"access-3","audienceTokens":{"mail":{"clockSkew":0,"generation":2,"value":"mail-1"}},"#
+            + #""binding":{"nonces":{},"thumbprint":"thumbprint-1"},"clockSkew":-1.5,"expiresAt":800000000.25,"#
+            + #""generation":3,"refreshToken":"refresh-3","session":"session-1"},"format":"latchkey-tokens","version":3}"#,
+        #"{"accessToken":"access-3","clockSkew":-1.5,"expiresAt":800000000.25,"generation":3,"pendingRefresh":"#
+            + #"{"audience":"files","date":0.25,"failure":{"count":1,"date":0.5,"isAmbiguous":false,"#
+            + #""isOfAudience":true,"pause":[0,1000000000000000000],"status":400},"host":"host","#
+            + #""idempotencyKey":"key-1","isAbandoned":false,"process":"p1"},"refreshToken":"refresh-3","#
+            + #""session":"session-1"},"format":"latchkey-tokens","version":4}"#,
+    ]
 
-    @Test func `the intent of a call for an audience is in a version that an older program leaves alone`() async throws
-    {
-        var failure = RefreshIntent.Failure(date: Date(timeIntervalSinceReferenceDate: 0.1), pause: .seconds(1))
-        failure.isOfAudience = true
-        let intent = RefreshIntent(
-            idempotencyKey: "key-1", owner: .current, date: Date(timeIntervalSinceReferenceDate: 0.3),
-            failure: failure, audience: TokenAudience("files"))
-        let bundle = TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", refreshIntent: intent)
+    @Test(arguments: withAudiences.indices)
+    func `G36: the tokens of other audiences are ignored, and an intent with one is kept`(_ index: Int) async throws {
+        let text = #"{"checksum":"0000000000000000","bundle":"# + Self.withAudiences[index]
+        try store.file.writePrivately(Data(text.utf8).withChecksum)
+        let bundle = try #require(try await store.load())
+        #expect(bundle.with(refreshIntent: nil).hasSameTokens(as: .numbered(3)))
+        #expect(bundle.binding?.thumbprint == (index == 1 ? "thumbprint-1" : nil))
+        #expect(bundle.refreshIntent?.idempotencyKey == (index == 2 ? "key-1" : nil))
+        #expect(bundle.refreshIntent?.failure?.status == (index == 2 ? 400 : nil))
+        // It is written in the version that each program reads which can use the session.
         try await store.expectRoundTrip(of: bundle)
-        #expect(try String(contentsOf: store.file, encoding: .utf8).hasSuffix(#""version":4}"#))
-        try await store.save(bundle.with(refreshIntent: nil))
-        #expect(try String(contentsOf: store.file, encoding: .utf8).hasSuffix(#""version":2}"#))
+        let version = index == 1 ? 3 : 2
+        #expect(try String(contentsOf: store.file, encoding: .utf8).hasSuffix(#""version":\#(version)}"#))
     }
 
     @Test func `the first call, the lease and the failure of an intent survive`() async throws {

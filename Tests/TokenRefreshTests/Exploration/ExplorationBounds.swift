@@ -4,8 +4,6 @@ struct ExplorationBounds: Hashable, Sendable {
     enum Resource: Int, CaseIterable, Sendable {
         /// A user requests a refresh.
         case refresh
-        /// A user requests something of another audience, which needs a token of its own.
-        case audience
         /// A request is sent with the current token, and refused later.
         case request
         /// A process is notified of a change of the store, and checks it.

@@ -27,8 +27,6 @@ import Testing
         ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .removal: 1]),
         ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .freeze: 1]),
         ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .signOut: 1, .cached: 1]),
-        ExplorationBounds(faults: 1, [.refresh: 1, .audience: 1, .pause: 1, .crash: 1, .lost: 1, .busy: 1]),
-        ExplorationBounds(faults: 0, [.refresh: 1, .audience: 2, .check: 1]),
     ]
 
     /// What is walked on demand.
@@ -71,8 +69,6 @@ import Testing
         ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .freeze: 1, .suspension: 1, .lost: 1, .slow: 1]),
         ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .freeze: 2, .crash: 1, .limit: 1]),
         ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .cached: 2, .crash: 1, .lost: 1, .signOut: 1]),
-        ExplorationBounds(
-            faults: 2, [.refresh: 1, .audience: 2, .pause: 2, .crash: 1, .lost: 1, .slow: 1, .busy: 1, .suspension: 1]),
     ]
 
     /// Servers with and without idempotency keys, or the one of the two that `KEYS` names.
@@ -181,8 +177,6 @@ struct BrokenWorld: CustomTestStringConvertible, Sendable {
         world(.intentsAreLost, faults: 0, [.refresh: 1], breaks: .intent, after: 6),
         world(.callsAreNotWithdrawn, hasClaims: true, [.refresh: 2, .freeze: 1], breaks: .leased, after: 12),
         world(.subjectsAreNotSaid, [.refresh: 1, .cached: 1], breaks: .subject, after: 7),
-        world(
-            .audiencesAreLost, honoursKeys: true, [.refresh: 1, .audience: 1, .crash: 1], breaks: .audience, after: 15),
         world(.callsStartLate, hasClaims: true, [.refresh: 2, .pause: 2, .freeze: 1], breaks: .secondCall, after: 21),
     ]
 

@@ -106,9 +106,6 @@ extension ExploredWorld {
             choices.append(Choice(slot, .signOut(.byUser), costs: .signOut))
             let isAsking = process.requests.contains { $0.kind == .refresh }
             if !isAsking, process.retryAt == nil { choices.append(Choice(slot, .refresh, costs: .refresh)) }
-            if !process.requests.contains(where: { $0.audience != nil }) {
-                choices.append(Choice(slot, .requestFile, costs: .audience))
-            }
         }
         if let index = process.requests.firstIndex(where: { !$0.isWaiting }) {
             choices.append(Choice(slot, .refuseRequest(index), .replaceToken(request: index)))

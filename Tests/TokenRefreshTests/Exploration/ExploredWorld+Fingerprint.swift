@@ -72,7 +72,6 @@ extension DeviceProcess {
             requests.unordered { hasher, request in
                 hasher.combine(request.waiter)
                 hasher.combine(request.kind)
-                hasher.combine(request.audience)
                 hasher.combine(request.phase)
                 hasher.combine(request.session)
                 // Equality of tokens ignores how they were handed out.
@@ -128,7 +127,6 @@ extension AuthorizationServer {
         for grant in grants {
             hasher.combine(grant.family)
             hasher.combine(grant.successor)
-            hasher.combine(grant.audience)
             hasher.combine(grant.wasStored)
             if let key = grant.key { Perspective.feed(key, swapped: swapped, into: &hasher) }
             hasher.combine(grant.intents.unordered { Perspective.feed($1, swapped: swapped, into: &$0) })
@@ -146,7 +144,6 @@ extension AuthorizationServer {
 extension Call {
     fileprivate func feed(swapped: Bool, into hasher: inout Hasher) {
         hasher.combine(token)
-        hasher.combine(audience)
         hasher.combine(phase)
         Perspective.feed(key, swapped: swapped, into: &hasher)
         guard !isOrphan else { return }

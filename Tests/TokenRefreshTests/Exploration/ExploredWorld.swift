@@ -9,8 +9,7 @@ struct ExploredWorld {
 
     init(_ model: ExplorationModel, _ bounds: ExplorationBounds) {
         world = World(
-            plan: WorldPlan(
-                exploring: model, delaysWrites: bounds.includes(.freeze), hasAudiences: bounds.includes(.audience)),
+            plan: WorldPlan(exploring: model, delaysWrites: bounds.includes(.freeze)),
             fault: model.flaw)
         self.bounds = bounds
         // The session began before: neither of the two has signed in to it.
@@ -39,6 +38,6 @@ struct ExploredWorld {
         // No process waits for what is on the way back to one that was killed.
         world.calls.removeAll { $0.isOrphan && $0.phase != .sent }
         // A request whose refused token was replaced has been served.
-        world.processes[process].requests.removeAll { !$0.isWaiting && ($0.kind != .token || $0.audience != nil) }
+        world.processes[process].requests.removeAll { !$0.isWaiting && $0.kind != .token }
     }
 }

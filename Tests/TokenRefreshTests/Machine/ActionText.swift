@@ -24,8 +24,7 @@ extension RefreshAction {
         case .readJournal: "journal"
         case .writeJournal(let edit): "note " + edit.notes.map(\.text).joined(separator: ", ")
         case .release: "release"
-        case .call(_, let base, let request, _):
-            "call g\(base.generation)\(request.audience.map { " for \($0)" } ?? "")"
+        case .call(_, let base, _, _): "call g\(base.generation)"
         case .cancelCall: "cancel call"
         case .releaseKey(let binding): "release the key \(binding.thumbprint)"
         case .revoke(let bundle, false): "revoke \(bundle.session.rawValue) g\(bundle.generation)"
@@ -40,8 +39,7 @@ extension RefreshAction {
 extension RefreshResponse {
     var text: String {
         switch self {
-        case .token(let token):
-            "\(token.session.rawValue) g\(token.generation)\(token.audience.map { " for \($0)" } ?? "")"
+        case .token(let token): "\(token.session.rawValue) g\(token.generation)"
         case .state(let state): state.text
         case .done: "done"
         case .failed(let error): error.code.rawValue

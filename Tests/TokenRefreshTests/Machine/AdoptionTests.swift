@@ -45,6 +45,30 @@ import Testing
         #expect(script.reread(adopted) == ["1: noRefreshToken", "release"])
     }
 
+    /// A later generation with ada's first access token, as an earlier version stores it.
+    private let unchanged = TokenBundle(
+        accessToken: "access-ada-0", refreshToken: "refresh-ada-1", session: SessionID(rawValue: "ada"), generation: 1)
+
+    @Test func `G13: a newer bundle with the same access token does not replace the call`() {
+        var script = MachineScript.signedIn(isShared: true)
+        let before = script.machine.current?.expiry
+        _ = script.pass(.seconds(60))
+        #expect(script.refused(1, generation: 0) == ["lease"])
+        #expect(script.leased(reading: unchanged) == ["call g1"])
+        #expect(script.lastRequest?.refreshToken == "refresh-ada-1")
+        // What this process knows of the access token stays.
+        #expect(script.machine.current?.expiry == before)
+        #expect(script.finish() == ["1: ada g2", "release"])
+    }
+
+    @Test func `G13: a response that a newer bundle with the same access token has overtaken leads to another call`() {
+        var script = MachineScript.calling()
+        _ = script.respond()
+        #expect(script.wrote(.superseded(by: .active(unchanged))) == ["reread"])
+        #expect(script.reread(unchanged) == ["call g1"])
+        #expect(script.finish() == ["1: ada g2", "release"])
+    }
+
     /// Ada's tokens as another process has received them `age` seconds ago. Its clock is `ahead` of this one's.
     private func adopted(_ script: MachineScript, age: TimeInterval = 0, ahead: TimeInterval) -> TokenBundle {
         let receivedAt = script.date - age + ahead

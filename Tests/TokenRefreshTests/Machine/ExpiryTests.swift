@@ -130,8 +130,9 @@ import Testing
         var policy = TokenRefreshPolicy()
         policy.maximumLifetime = .seconds(30)
         let now = Instant(uptime: .seconds(1_000), date: Date(timeIntervalSince1970: 1_800_000_000))
-        let token = AccessToken(value: "access", expiresAt: now.date + 3_600, receivedAt: now.date, generation: 0)
-        let expiry = Expiry(stored: token, of: SessionID(rawValue: "ada"), at: now, skew: 0, policy: policy)
+        let bundle = TokenBundle(
+            accessToken: "access", refreshToken: nil, expiresAt: now.date + 3_600, receivedAt: now.date)
+        let expiry = Expiry(stored: bundle, at: now, skew: 0, policy: policy)
         #expect(expiry.end == .seconds(1_030))
         #expect(expiry.leewayFrom == .seconds(1_027))
         #expect(expiry.urgency(at: .seconds(1_015)) == .none)

@@ -24,8 +24,7 @@ import Testing
     private func expiry(_ bundle: TokenBundle, limit: Duration? = nil) -> Expiry {
         var policy = TokenRefreshPolicy()
         policy.maximumLifetime = limit ?? year
-        return Expiry(
-            stored: bundle.main, of: bundle.session, at: Instant(uptime: .zero, date: date), skew: 0, policy: policy)
+        return Expiry(stored: bundle, at: Instant(uptime: .zero, date: date), skew: 0, policy: policy)
     }
 
     private func bundle(expiresIn seconds: TimeInterval, receivedAgo: TimeInterval?) -> TokenBundle {

@@ -43,12 +43,10 @@ struct MachineScript {
         isShared: Bool = false,
         tolerance: ReplayTolerance = .none,
         owner: ProcessIdentity = .init(host: "host", process: "p1"),
-        hasJournal: Bool = false,
-        audiences: Set<TokenAudience> = []
+        hasJournal: Bool = false
     ) {
         let settings = MachineSettings(
-            policy: policy, isShared: isShared, owner: owner, tolerance: tolerance, hasJournal: hasJournal,
-            audiences: audiences)
+            policy: policy, isShared: isShared, owner: owner, tolerance: tolerance, hasJournal: hasJournal)
         machine = RefreshStateMachine(settings: settings, random: .seeded(SplitMix64(seed: 7)))
     }
 
@@ -58,11 +56,9 @@ struct MachineScript {
         lifetime: Duration? = .seconds(3_600),
         refreshToken: String? = "refresh-ada-0",
         policy: TokenRefreshPolicy = .init(),
-        tolerance: ReplayTolerance = .none,
-        audiences: Set<TokenAudience> = []
+        tolerance: ReplayTolerance = .none
     ) -> MachineScript {
-        var script = MachineScript(
-            policy: policy, isShared: isShared, tolerance: tolerance, audiences: audiences)
+        var script = MachineScript(policy: policy, isShared: isShared, tolerance: tolerance)
         _ = script.signIn(900, as: "ada", lifetime: lifetime, refreshToken: refreshToken)
         _ = script.wrote()
         return script
@@ -132,10 +128,6 @@ struct MachineScript {
         send(.requested(.token, WaiterID(number: waiter)))
     }
 
-    mutating func ask(_ waiter: Int, for audience: TokenAudience) -> [String] {
-        send(.requested(.audienceToken(audience), WaiterID(number: waiter)))
-    }
-
     mutating func refresh(_ waiter: Int) -> [String] {
         send(.requested(.refresh, WaiterID(number: waiter)))
     }
@@ -196,7 +188,7 @@ struct MachineScript {
         if let error { return send(.responded(call.id, base: call.base, .failure(error))) }
         let name = "\(call.base.session.rawValue)-\(call.base.generation + 1)"
         let result = TokenRefreshResult(
-            accessToken: accessToken ?? "\(lastRequest?.audience?.name ?? "access")-\(name)",
+            accessToken: accessToken ?? "access-\(name)",
             refreshToken: "refresh-\(name)",
             expiresIn: lifetime
         )

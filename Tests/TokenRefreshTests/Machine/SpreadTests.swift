@@ -47,8 +47,7 @@ import Testing
                 accessToken: "access", refreshToken: "refresh", expiresAt: date + 3_600,
                 session: SessionID(rawValue: "ada"), generation: generation, receivedAt: date)
             let now = Instant(uptime: .seconds(500), date: date + 500)
-            let restored = Expiry(
-                stored: token.main, of: token.session, at: now, skew: 0, policy: TokenRefreshPolicy())
+            let restored = Expiry(stored: token, at: now, skew: 0, policy: TokenRefreshPolicy())
             #expect(restored == expiry(token))
         }
     }

@@ -116,7 +116,6 @@ extension World {
             // The user opens the app again.
             if store.content.bundle != nil, draws.chance(40) { return Step(process, .crash) }
         }
-        if plan.hasAudiences, draws.chance(30) { return Step(process, .requestFile) }
         return Step(process, .request(endpoint: draws.pick(3)))
     }
 

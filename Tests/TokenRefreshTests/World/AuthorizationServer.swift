@@ -32,8 +32,6 @@ struct AuthorizationServer {
         let issuedAt: Int
         /// The grant whose refresh token is in force: its own, unless the server does not rotate.
         let refresh: Int
-        /// For which audience the access token is. `nil`: it is the main one.
-        var audience: TokenAudience?
         /// The sign-in or the step-up that it descends from.
         var root = 0
         var rotatedAt: Int?
@@ -119,11 +117,11 @@ struct AuthorizationServer {
         return grants.count - 1
     }
 
-    mutating func refresh(_ token: Int, key: String, for audience: TokenAudience? = nil, at now: Int) -> Response {
+    mutating func refresh(_ token: Int, key: String, at now: Int) -> Response {
         let family = grants[token].family
         guard !families[family].isRevoked else { return .rejected }
         guard let rotatedAt = grants[token].rotatedAt else {
-            let new = issue(from: token, for: audience, at: now)
+            let new = issue(from: token, at: now)
             if plan.rotates { grants[token].key = key }
             return .issued(new)
         }
@@ -137,18 +135,12 @@ struct AuthorizationServer {
             }
             return .rejected
         }
-        return .issued(plan.branches ? issue(from: token, for: audience, at: now) : successor)
+        return .issued(plan.branches ? issue(from: token, at: now) : successor)
     }
 
     /// Rule 6. Whether the server knows the key of the exchange that replaced a refresh token.
     private func isKnown(_ key: String, of token: Int) -> Bool {
         plan.honoursKeys && grants[token].key == key && fault != .keysAreForgotten
-    }
-
-    /// For which audience the result is that the server repeats for a key. `nil`: it repeats none.
-    func repeatedAudience(_ token: Int, key: String) -> TokenAudience?? {
-        guard isKnown(key, of: token), let successor = grants[token].successor else { return nil }
-        return .some(grants[successor].audience)
     }
 
     /// Whether the server accepts a rotated refresh token as a retry.
@@ -166,7 +158,7 @@ struct AuthorizationServer {
         return !isGraceful(token, rotatedAt, at: now)
     }
 
-    private mutating func issue(from token: Int, for audience: TokenAudience?, at now: Int) -> Int {
+    private mutating func issue(from token: Int, at now: Int) -> Int {
         let family = grants[token].family
         let new = grants.count
         let generation = grants[plan.rotates ? token : families[family].newest].generation + 1
@@ -176,7 +168,6 @@ struct AuthorizationServer {
                 generation: generation,
                 issuedAt: now,
                 refresh: plan.rotates ? new : token,
-                audience: audience,
                 root: grants[token].root
             )
         )
@@ -185,7 +176,7 @@ struct AuthorizationServer {
             grants[token].successor = new
         }
         let last = families[family].newest
-        if plan.isStrict, last != new, grants[last].audience == audience { grants[last].isKilled = true }
+        if plan.isStrict, last != new { grants[last].isKilled = true }
         families[family].newest = new
         return new
     }

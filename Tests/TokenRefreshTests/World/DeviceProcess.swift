@@ -165,8 +165,6 @@ final class DeviceProcess {
         var kind: Kind
         var phase = Phase.waiting
         var since: Int
-        /// The audience whose token a request for a token needs.
-        var audience: TokenAudience?
         /// The process was suspended while it waited.
         var wasSuspended = false
         /// The place of its last event among all events.
@@ -254,7 +252,7 @@ struct ProcessNotes {
     /// A refresh has failed, and none has succeeded since.
     var isFailing = false
     /// The newest token that a resource server has refused, or for which a caller has requested a refresh.
-    var complained: Mark?
+    var complained: TokenBundle?
     /// The newest token of which a refusal has said that it is invalid.
     var invalid: Mark?
     /// The ends of the endpoints' cool-downs (G10).
@@ -321,14 +319,12 @@ struct Call {
     let base: TokenBundle
     let token: Int
     let key: String
-    /// For which audience it asks a token.
-    var audience: TokenAudience?
     /// When its intent was recorded, or it was made where there is none.
     let since: Int
     /// When no byte of it may be written any more.
     let startBefore: Int
     /// The newest token that its process had a complaint of when it was made.
-    var complained: Mark?
+    var complained: TokenBundle?
     /// The calls with the same refresh token that were under way when it was written.
     var rivals: [Int] = []
     var phase = Phase.made
@@ -356,13 +352,8 @@ struct Call {
 extension TokenBundle {
     var mark: Mark { .init(session: session, generation: generation) }
 
-    /// The number of the grant it was made of, whichever of its tokens is usable: the last one, of several audiences.
+    /// The number of the grant it was made of, whichever of its tokens is usable.
     var grant: Int {
-        let newest = audienceTokens.values.map { Int(named: $0.value) }.max() ?? 0
-        return max(mainGrant, newest)
-    }
-
-    private var mainGrant: Int {
         let isNumbered = accessToken.utf8.contains { (48..<58).contains($0) }
         return Int(named: isNumbered ? accessToken : refreshToken ?? "")
     }

@@ -103,10 +103,6 @@ struct DeviceStore {
     private mutating func replace(by new: StoredSession) {
         if let old = content.bundle, old.session == new.bundle?.session, old.mark != new.bundle?.mark { earlier = old }
         content = new
-        if fault == .audiencesAreLost, let bundle = new.bundle, var intent = bundle.refreshIntent {
-            intent.audience = nil
-            content = .active(bundle.with(refreshIntent: intent))
-        }
         if condition == .isCorrupt { condition = .works }
     }
 }

@@ -33,8 +33,6 @@ enum Law: String, Sendable {
     case otherSignIn = "G9: a sign-out deletes no sign-in of another process"
     case loop = "G10: a token refused while just refreshed causes no refresh in its pause"
     case endpoint = "G10: an endpoint that refuses every token affects its own callers only"
-    case audience =
-        "G15: a token is used for the audience that it was issued for, and a repeated call asks for the same one"
     case newerStored = "G10: no request fails as unauthorized while the shared store holds a newer token"
     case persistence = "G11: no token is used before it is stored, unless the store fails"
     case rotation = "G12: no use of a refresh token whose successor is known or stored"
@@ -64,17 +62,6 @@ enum Law: String, Sendable {
     case responses = "Each waiting caller gets one response"
     case otherToken = "A replacement is another token than the one refused"
     case rest = "A world without new events comes to rest"
-
-    /// Whether the law speaks of the main access token as if there were no other. The exploration, which has no expiry
-    /// and few requests, checks such laws beside audiences, too.
-    var isOfOneToken: Bool {
-        switch self {
-        case .lateRefusal, .expiredToken, .windows, .quiet, .leeway, .pause, .success, .sharing, .loop, .endpoint,
-            .newerStored, .clock, .calls:
-            true
-        default: false
-        }
-    }
 }
 
 /// A broken law, and how.

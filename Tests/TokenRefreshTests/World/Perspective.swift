@@ -43,7 +43,7 @@ struct Perspective {
     private func renamed(_ intent: RefreshIntent, key: String, owner: ProcessIdentity) -> RefreshIntent {
         RefreshIntent(
             idempotencyKey: key, owner: owner, date: intent.date, firstDate: intent.firstDate,
-            isAbandoned: intent.isAbandoned, lease: intent.lease, failure: intent.failure, audience: intent.audience)
+            isAbandoned: intent.isAbandoned, lease: intent.lease, failure: intent.failure)
     }
 
     private static let digits: [Character] = ["0", "1"]
@@ -82,7 +82,6 @@ extension StoredSession {
             hasher.combine(bundle.generation)
             hasher.combine(bundle.accessToken)
             hasher.combine(bundle.refreshToken)
-            hasher.combine(bundle.audienceTokens)
             guard let intent = bundle.refreshIntent else { return }
             Perspective.feed(intent.idempotencyKey, swapped: swapped, into: &hasher)
             Perspective.feed(intent.owner.process, swapped: swapped, into: &hasher)
@@ -91,7 +90,6 @@ extension StoredSession {
             hasher.combine(intent.isAbandoned)
             hasher.combine(intent.lease)
             hasher.combine(intent.failure)
-            hasher.combine(intent.audience)
         }
     }
 }

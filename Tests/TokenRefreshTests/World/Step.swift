@@ -18,7 +18,6 @@ struct Step {
         case stepUp(bringsRefreshToken: Bool)
         case signOut(SignOutReason)
         case request(endpoint: Int)
-        case requestFile
         case restore, refresh, settle
         /// The resource server accepts, or refuses, the token of a request.
         case serveRequest(Int), refuseRequest(Int)
@@ -97,7 +96,6 @@ extension World {
         case .stepUp(let bringsRefreshToken): stepUp(process, bringsRefreshToken: bringsRefreshToken)
         case .signOut(let reason): signOut(process, as: reason)
         case .request(let endpoint): sendRequest(process, endpoint: endpoint)
-        case .requestFile: requestFile(process)
         case .restore: ask(process, for: .restore, .restore)
         case .refresh: ask(process, for: .refresh, .refresh)
         case .settle: ask(process, for: .settle, .settle)

@@ -85,7 +85,7 @@ extension World {
     private mutating func checkIntent(of call: Call) {
         var text: String { "p\(call.process + 1) calls with r\(call.token)" }
         guard !server[call.base.session].isDamaged else { return }
-        if let key = keys[call.base.grant], key != call.key, !isOver(key, before: call) {
+        if let key = keys[call.base.grant], key != call.key {
             fail(.key, "\(text) and another key")
         }
         guard let stored = store.content.bundle, server.grants[call.base.grant].wasStored,
@@ -98,40 +98,17 @@ extension World {
         }
     }
 
-    /// Whether no response to a call with a key can come any more, so that a call for another audience has another one.
-    private func isOver(_ key: String, before call: Call) -> Bool {
-        guard let audience = keyAudiences[key], audience != call.audience || plan.hasAudiences else { return false }
-        let mayRespond = calls.contains { $0.key == key && $0.token == call.token && $0.phase != .made }
-        return !mayRespond && server.grants[call.token].rotatedAt == nil
-    }
-
-    /// G15. Each token that a process has in use, or gives to a request, is used where it was issued for.
-    mutating func checkAudiences(_ process: Int) {
-        guard plan.hasAudiences, let bundle = processes[process].current?.bundle else { return }
-        checkAudience(process, bundle.accessToken, nil)
-        for (audience, token) in bundle.audienceTokens { checkAudience(process, token.value, audience) }
-    }
-
-    mutating func checkAudience(_ process: Int, _ token: String, _ audience: TokenAudience?) {
-        guard token.fitsHeaderField, server.grants[Int(named: token)].audience != audience else { return }
-        // A server repeats its result for a refresh token that a restored backup holds, for any audience.
-        if hasLostContent { return }
-        fail(.audience, "p\(process + 1) uses \(token) for \(audience?.name ?? "its main place")")
-    }
-
     // MARK: Reasons
 
     /// G19. No refresh without an expiry, a refusal or a request for it, whichever way the wall clock is set.
     private mutating func checkReason(of call: Call) {
         let (process, base) = (call.process, call.base)
         let notes = processes[process].notes
-        // A request of another audience needs a token, also where a lost call is completed first.
-        if call.audience != nil || processes[process].requests.contains(where: { $0.audience != nil }) { return }
         // Until its first byte is written, a step-up may have brought tokens of which there are complaints.
-        if let complained = call.complained, complained == base.mark { return }
-        // A refresh for another audience has moved the generation, and not brought another main token.
+        if let complained = call.complained, complained.mark == base.mark { return }
+        // A step-up may have moved the generation, and brought no other access token.
         if let complained = call.complained, complained.session == base.session,
-            (base.accessGeneration..<base.generation).contains(complained.generation)
+            complained.accessToken == base.accessToken
         {
             return
         }

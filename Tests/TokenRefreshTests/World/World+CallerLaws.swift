@@ -148,7 +148,7 @@ extension World {
         for request in processes[process].requests where request.isWaiting {
             switch request.kind {
             case .refresh: return
-            case .token where urgency != .none || request.audience != nil: return
+            case .token where urgency != .none: return
             case .replacement(let refused)
             where urgency != .none || refused.value == current.bundle.accessToken: return
             default: break

@@ -33,8 +33,6 @@ extension World {
         case followersGetUnsavedTokens
         /// The journal drops the note of a sign-out, and says that it has it.
         case endingsAreNotNoted
-        /// An intent is stored without its audience, as by a program that knows none.
-        case audiencesAreLost
         /// The clocks of a process do not show that its device has slept.
         case sleepsAreNotShown
     }

@@ -13,7 +13,6 @@ extension World {
         if isOtherBundle {
             checkSubject(bundle, process, "uses")
             checkStepUp(process)
-            checkAudiences(process)
         }
         if isOtherBundle, session == before.session, processes[process].hasOtherTokens(than: before), let bundle {
             let isOther = bundle.generation == before.generation && bundle.accessToken != before.accessToken
@@ -110,10 +109,10 @@ extension World {
             checkStart(process, before)
             checkNeed(process)
             checkQuiet(process)
-        case .refreshed(let session, let generation, _):
+        case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
             endFailures(process)
-        case .refreshFailed(let session, let error, let pause, _):
+        case .refreshFailed(let session, let error, let pause):
             if error.code != .ambiguous { processes[process].notes.ambiguous = nil }
             processes[process].notes.failure = (session, now, events, now + pause.milliseconds)
             processes[process].notes.isFailing = true
@@ -141,7 +140,7 @@ extension World {
     private func noteWish(_ process: Int) {
         for request in processes[process].requests {
             if case .refresh = request.kind {
-                processes[process].notes.complained = processes[process].current?.bundle.mark
+                processes[process].notes.complained = processes[process].current?.bundle
             }
         }
     }

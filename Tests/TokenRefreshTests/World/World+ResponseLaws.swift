@@ -61,7 +61,6 @@ extension World {
         if let session, session != token.session {
             fail(.fence, "p\(process + 1): \(token.traceText) for a request of \(session.rawValue)")
         }
-        checkAudience(process, token.value, token.audience)
         if !token.value.fitsHeaderField { fail(.usable, "p\(process + 1): \(token.traceText)") }
         if let current = processes[process].current, current.bundle.mark == token.mark,
             current.bundle.refreshToken?.isEmpty == false, current.expiry.urgency(at: instant.uptime) == .expired

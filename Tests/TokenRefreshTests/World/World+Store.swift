@@ -217,8 +217,8 @@ extension World {
             server.grants[Int(named: token)].intents.insert(worldKey(intent.idempotencyKey, of: process))
         }
         server.noteStored(bundle.grant, by: process)
-        let tokens = [bundle.accessToken] + bundle.audienceTokens.values.map(\.value)
-        for token in tokens where token.fitsHeaderField { server.grants[Int(named: token)].wasStored = true }
+        let token = bundle.accessToken
+        if token.fitsHeaderField { server.grants[Int(named: token)].wasStored = true }
     }
 }
 

@@ -24,15 +24,6 @@ extension World {
         }
     }
 
-    /// A request needs a token of another audience.
-    mutating func requestFile(_ process: Int) {
-        var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .token, since: now, order: events)
-        request.audience = .files
-        request.session = processes[process].current?.bundle.session
-        processes[process].requests.append(request)
-        send(process, .requested(.audienceToken(.files), WaiterID(number: request.waiter)))
-    }
-
     /// Sends a request for something other than a token.
     mutating func ask(_ process: Int, for wanted: CallerRequest, _ kind: DeviceProcess.Request.Kind) {
         if case .refresh = kind { processes[process].retryAt = nil }
@@ -73,7 +64,7 @@ extension World {
         processes[process].requests[index].since = now
         processes[process].requests[index].retries += 1
         if let bundle = processes[process].current?.bundle, bundle.accessToken == refusal.token.value {
-            processes[process].notes.complained = bundle.mark
+            processes[process].notes.complained = bundle
             if refusal.saysTokenIsInvalid { processes[process].notes.invalid = bundle.mark }
         }
         processes[process].requests[index].order = events

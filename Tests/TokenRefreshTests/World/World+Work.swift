@@ -64,10 +64,7 @@ extension World {
     mutating func serve(_ index: Int) {
         let call = calls[index]
         checkReuse(call)
-        if let repeated = server.repeatedAudience(call.token, key: call.key), repeated != call.audience {
-            fail(.audience, "p\(call.process + 1) repeats the call with r\(call.token) for another audience")
-        }
-        let response = server.refresh(call.token, key: call.key, for: call.audience, at: now)
+        let response = server.refresh(call.token, key: call.key, at: now)
         calls[index].phase = .responded(response)
         if case .issued = response {
             var exchange = AuthorizationServer.Exchange(call: call.number, process: call.process, since: call.since)

@@ -47,8 +47,6 @@ struct World {
     var calls: [Call] = []
     /// The idempotency keys of the grants whose calls have returned nothing yet.
     var keys: [Int: String] = [:]
-    /// For which audience the first call with a key has asked.
-    var keyAudiences: [String: TokenAudience?] = [:]
     /// The first intent or call with a key, and its process.
     var firstCalls: [String: (at: Int, owner: ProcessIdentity)] = [:]
     /// Until when no process may call with a refresh token, as the store has said.
@@ -112,7 +110,7 @@ struct World {
         let settings = MachineSettings(
             policy: plan.policy, isShared: isShared,
             owner: perspective(of: number)?.view(owner: owner) ?? owner, tolerance: plan.tolerance,
-            hasJournal: plan.hasJournal, audiences: plan.hasAudiences ? [.files] : []
+            hasJournal: plan.hasJournal
         )
         let random = RandomSource.seeded(SplitMix64(seed: plan.seed &+ UInt64(incarnation)))
         let machine = RefreshStateMachine(settings: settings, random: random)
@@ -138,7 +136,6 @@ struct World {
     mutating func fail(_ law: Law, _ what: String, _ way: String = "") {
         let key = Violation.Key(law: law, way: way)
         guard violation == nil, scope.contains(key), found[key] == nil else { return }
-        if plan.hasAudiences, !plan.hasMirroredNames, law.isOfOneToken { return }
         let broken = Violation(key: key, what: way.isEmpty ? what : "\(what) \(way)")
         if scope.isSurvey { found[key] = broken } else { violation = broken }
         if isTraced { note("BROKEN \(law.rawValue): \(broken.what)") }
@@ -289,7 +286,6 @@ struct World {
             since: intent == true ? min(processes[process].notes.intentAt, now) : now,
             startBefore: startBefore.milliseconds
         )
-        call.audience = request.audience
         call.complained = processes[process].notes.complained
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
         calls.append(call)
@@ -307,7 +303,6 @@ struct World {
         (call.phase, call.hasSlept, call.wakes) = (.sent, false, 0)
         checkCall(call)
         keys[call.base.grant] = call.key
-        keyAudiences[call.key] = .some(call.audience)
         noteCall(process, call.key, since: call.since)
         calls[index] = call
     }

@@ -103,8 +103,6 @@ final class WorldPlan: Sendable {
     let hasMirroredNames: Bool
     /// Whether time can pass, and anything happen, between the decision to call and the first byte.
     let delaysWrites: Bool
-    /// Whether requests need tokens of another audience, too.
-    let hasAudiences: Bool
     /// Whether a suspended process is one whose device sleeps, which the device's clocks show.
     let showsSleep: Bool
 
@@ -139,13 +137,11 @@ final class WorldPlan: Sendable {
         leasesHaveNames = draws.chance(50)
         showsSleep = draws.chance(50)
         hasJournal = draws.chance(50)
-        hasAudiences = draws.chance(25)
     }
 
     /// A world of two processes, without what is not part of the protocol: expiry, jitter, dates, cool-downs.
-    init(exploring model: ExplorationModel, delaysWrites: Bool = false, hasAudiences: Bool = false) {
+    init(exploring model: ExplorationModel, delaysWrites: Bool = false) {
         seed = 0
-        self.hasAudiences = hasAudiences
         self.delaysWrites = delaysWrites
         hasMirroredNames = true
         leasesHaveNames = true

@@ -32,7 +32,7 @@ package enum Phrase: String, CaseIterable, Sendable {
         case "decodingFailed", "invalidResponse", "responseTooLarge", "readTooSlowly", "tooManyRedirects":
             self = .errorResponse
         case "invalidRequest", "encodingFailed", "interceptorFailed", "bodyNotReplayable", "insideRefresh",
-            "followerHasNoRefreshToken", "proofRequired", "audienceNotListed":
+            "followerHasNoRefreshToken", "proofRequired":
             self = .errorRequest
         case "notSignedIn", "sessionEnded", "unauthorized", "noRefreshToken", "invalidTokens", "stepUpRequired":
             self = .errorSignIn

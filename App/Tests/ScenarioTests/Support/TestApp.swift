@@ -46,8 +46,6 @@ struct TestApp: Sendable {
         var cache: ResponseCache?
         /// Remembers the session beside its store.
         var journal: (any SessionJournal)?
-        /// The resources of the audiences, with `Handler.oauth2`.
-        var targets: [TokenAudience: OAuth2Target] = [:]
 
         /// Sets the server's dialect, and the client's half of it.
         mutating func speak(_ dialect: DevBackend.Dialect) {
@@ -239,7 +237,7 @@ extension TestApp.Setup {
         case .oauth2:
             let server = backend.serverDescription
             let client = backend.configuration.oauth2Client
-            var handler = OAuth2TokenRefreshHandler(
+            return OAuth2TokenRefreshHandler(
                 tokenEndpoint: server.tokenEndpoint,
                 revocationEndpoint: server.revocationEndpoint,
                 client: .basic(id: client.id, secret: client.secret ?? ""),
@@ -248,8 +246,6 @@ extension TestApp.Setup {
                 idempotencyKeyField: field,
                 revocationAffectsSessionOnly: true
             )
-            handler.targets = targets
-            return handler
         }
     }
 }

@@ -1,0 +1,49 @@
+import AuthInterface
+
+/// How long an access token is valid, and how this process knows.
+struct TokenValidity: Hashable, Sendable {
+    var expiry: Expiry
+    /// Since when it is valid, where that is a short time.
+    var refreshedAt: Duration?
+    /// Whether another process has made the refresh.
+    var isAdopted = false
+    /// Whether the expiry was counted in this process, on the monotonic clock, from a lifetime that is the server's.
+    var isMeasured = false
+    /// Whether the expiry is that of a sighting, because the date in the bundle is that of a wrong clock.
+    var isSighted = false
+
+    init(measured expiry: Expiry, refreshedAt: Duration? = nil, isCertain: Bool = true) {
+        (self.expiry, self.refreshedAt, isMeasured) = (expiry, refreshedAt, isCertain)
+    }
+
+    /// Of the tokens of a sign-in, received now.
+    init(received bundle: TokenBundle, _ lifetime: TokenLifetime, _ moment: Moment) {
+        self.init(
+            measured: Expiry(
+                received: bundle, lifetime: lifetime.duration, at: moment.uptime, policy: moment.policy),
+            isCertain: lifetime.isCertain)
+    }
+
+    /// Of tokens that the store holds. `sighting`: when it held the tokens before.
+    init(stored bundle: TokenBundle, after sighting: StoreSighting?, _ moment: Moment) {
+        expiry = moment.expiry(ofStored: bundle, after: sighting)
+        isSighted = expiry != moment.expiry(ofStored: bundle)
+    }
+
+    /// Of tokens that another process has brought. Those that it has just refreshed are as fresh as this process's
+    /// (G10).
+    init(adopted bundle: TokenBundle, after sighting: StoreSighting?, _ moment: Moment) {
+        self.init(stored: bundle, after: sighting, moment)
+        isAdopted = true
+        refreshedAt = bundle.age(at: moment.now.date).flatMap {
+            $0 < moment.policy.freshness ? moment.uptime - $0 : nil
+        }
+    }
+
+    /// G19: the server's clock is known from now on, so the expiry of a stored token counts on it, and no longer on a
+    /// clock that can be set.
+    mutating func serverClockKnown(_ bundle: TokenBundle, _ moment: Moment) {
+        guard !bundle.isDatedByDevice, bundle.isDatedByServer || !isSighted else { return }
+        expiry = moment.expiry(ofStored: bundle)
+    }
+}
