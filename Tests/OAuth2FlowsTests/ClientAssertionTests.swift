@@ -55,10 +55,6 @@ import Testing
     private static let code = """
         {"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a","expires_in":60}
         """
-    private static let exchanged = """
-        {"access_token":"fixture-exchanged","issued_token_type":"urn:ietf:params:oauth:token-type:access_token",\
-        "token_type":"Bearer"}
-        """
     private static let locked = TokenStoreError(.unavailable, reason: "the device is locked")
 
     private let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
@@ -94,7 +90,6 @@ import Testing
             case "/par": .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
             case "/device": .json(Self.code)
             case "/revoke": .respond(200)
-            case "/token" where call["subject_token"] == ["fixture-subject"]: .json(Self.exchanged)
             default: .json(Self.tokens)
             }
         }

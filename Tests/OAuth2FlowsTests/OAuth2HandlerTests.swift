@@ -36,14 +36,7 @@ import Testing
     {
         let parts = [(#","scope":"read write""#, "read write"), (#","scope":7"#, nil), ("", nil)]
         for (member, scope) in parts {
-            let transport = StubTransport()
-            transport.add(.any ~> .text(#"{"access_token":"fixture-access"\#(member)}"#))
-            let handler = OAuth2TokenRefreshHandler(
-                tokenEndpoint: try #require(URL(string: "https://issuer.example/token")), client: .public(id: "app"),
-                network: NetworkClient(transport))
-            let request = TokenRefreshRequest(
-                refreshToken: "fixture-refresh", accessToken: "old", session: SessionID(), idempotencyKey: "key")
-            #expect(try await handler.refresh(request).scope == scope)
+            #expect(try await tokens(after: .text(#"{"access_token":"fixture-access"\#(member)}"#)).scope == scope)
         }
     }
 

@@ -9,7 +9,8 @@ import Testing
 @Suite struct VerdictTests {
     static let otherBodies = [
         #"{"error":"invalid_request"}"#, #"{"error":"invalid_client"}"#, #"{"error":"unauthorized_client"}"#,
-        #"{"error":"unsupported_grant_type"}"#, #"{"error":"invalid_scope"}"#, #"{"error":"server_error"}"#,
+        #"{"error":"unsupported_grant_type"}"#, #"{"error":"invalid_scope"}"#, #"{"error":"invalid_target"}"#,
+        #"{"error":"server_error"}"#,
         #"{"error":"temporarily_unavailable"}"#, #"{"error":"of_their_own"}"#, #"{"error":"INVALID_GRANT"}"#,
         #"{"error":{"code":"invalid_grant"}}"#, #"{"code":"invalid_grant"}"#, #"{"message":"Unauthorized"}"#,
         #"{"success":false,"code":"REFRESH_TOKEN_INVALID"}"#, #"{"error":"invalid_gr"#, "{}", "[]", "", "invalid_grant",

@@ -28,6 +28,7 @@ public struct TokenExchange: Sendable {
     private let endpoint: URL, id: String, secret: String
     private let network: any UnauthenticatedNetworkService  // adds no token to the call
 
+    /// The network is a client for the authorization server.
     public init(endpoint: URL, id: String, secret: String, network: any UnauthenticatedNetworkService) {
         (self.endpoint, self.id, self.secret, self.network) = (endpoint, id, secret, network)
     }

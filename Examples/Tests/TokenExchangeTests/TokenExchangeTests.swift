@@ -51,7 +51,8 @@ import TokenExchange
                 try await exchange.token(for: "billing", from: "access-ada")
             }
         }
-        try await exchanging(json(#"{"error":"invalid_target","hint":"access-ada"}"#, status: .badRequest)) { exchange in
+        let refusal = json(#"{"error":"invalid_target","hint":"access-ada"}"#, status: .badRequest)
+        try await exchanging(refusal) { exchange in
             let error = await #expect(throws: NetworkError.self) {
                 try await exchange.token(for: "billing", from: "access-ada")
             }

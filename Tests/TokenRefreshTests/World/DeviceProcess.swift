@@ -252,7 +252,7 @@ struct ProcessNotes {
     /// A refresh has failed, and none has succeeded since.
     var isFailing = false
     /// The newest token that a resource server has refused, or for which a caller has requested a refresh.
-    var complained: Mark?
+    var complained: TokenBundle?
     /// The newest token of which a refusal has said that it is invalid.
     var invalid: Mark?
     /// The ends of the endpoints' cool-downs (G10).
@@ -324,7 +324,7 @@ struct Call {
     /// When no byte of it may be written any more.
     let startBefore: Int
     /// The newest token that its process had a complaint of when it was made.
-    var complained: Mark?
+    var complained: TokenBundle?
     /// The calls with the same refresh token that were under way when it was written.
     var rivals: [Int] = []
     var phase = Phase.made

@@ -104,7 +104,13 @@ extension World {
         let (process, base) = (call.process, call.base)
         let notes = processes[process].notes
         // Until its first byte is written, a step-up may have brought tokens of which there are complaints.
-        if let complained = call.complained, complained == base.mark { return }
+        if let complained = call.complained, complained.mark == base.mark { return }
+        // A step-up may have moved the generation, and brought no other access token.
+        if let complained = call.complained, complained.session == base.session,
+            complained.accessToken == base.accessToken
+        {
+            return
+        }
         if !base.accessToken.fitsHeaderField { return }
         if let received = notes.received, received.grant == base.grant {
             let isDue = received.lifetime.map { now >= received.since + $0 - window(of: $0, base) } ?? false

@@ -140,7 +140,7 @@ extension World {
     private func noteWish(_ process: Int) {
         for request in processes[process].requests {
             if case .refresh = request.kind {
-                processes[process].notes.complained = processes[process].current?.bundle.mark
+                processes[process].notes.complained = processes[process].current?.bundle
             }
         }
     }

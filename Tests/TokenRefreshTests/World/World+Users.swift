@@ -64,7 +64,7 @@ extension World {
         processes[process].requests[index].since = now
         processes[process].requests[index].retries += 1
         if let bundle = processes[process].current?.bundle, bundle.accessToken == refusal.token.value {
-            processes[process].notes.complained = bundle.mark
+            processes[process].notes.complained = bundle
             if refusal.saysTokenIsInvalid { processes[process].notes.invalid = bundle.mark }
         }
         processes[process].requests[index].order = events
