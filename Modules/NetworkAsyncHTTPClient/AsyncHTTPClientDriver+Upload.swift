@@ -68,7 +68,7 @@ extension AsyncHTTPClientDriver {
             }
             return nil
         }
-        let (number, mark) = notes.announce(.init(trailers: hasTrailers ? [:] : nil, permit: permit))
+        let (number, mark) = notes.add(.init(trailers: hasTrailers ? [:] : nil, permit: permit))
         state.withLock { $0.noteNumber = number }
         return mark
     }
@@ -77,7 +77,7 @@ extension AsyncHTTPClientDriver {
         guard let make = request.body.trailers, let number = state.withLock({ $0.noteNumber }) else { return }
         let fields = try await make()
         try HTTPRequestHead.validateTrailers(fields)
-        client.log?.requests.set(NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }), for: number)
+        client.log?.requests.change(number) { $0.trailers = NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }) }
     }
 
     private func send(through queue: UploadQueue, end: EventLoopPromise<Void>) async {

@@ -196,8 +196,8 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
         var entry: ResponseLog.Entry?
         var fields = NetworkCore.HTTPHeaders()
         for (name, value) in head.headers {
-            if let log = client.log, log.isMark(name) {
-                entry = log.take(value)
+            if let responses = client.log?.responses, name == responses.field {
+                entry = Int(value).flatMap { responses.remove($0) }
             } else {
                 fields.appendIfValid(name, value)
             }

@@ -1,16 +1,20 @@
 #if AsyncHTTPClient
+import AuthInterface
 import ConcurrencyPrimitives
 import NIOCore
 import NIOHTTP1
 import NIOHTTP2
 
-/// What the connections of a client see of responses, and AsyncHTTPClient does not show: their trailers.
-///
-/// A handler on each connection adds a field with a number to the head, by which the exchange finds what was seen. The
-/// field does not leave the transport.
+/// What the connections of a client see of responses, and AsyncHTTPClient does not show, such as their trailers; and
+/// what they have to know of requests. A handler on each connection adds and reads the marks of the notes.
 final class ResponseLog: Sendable {
-    /// The name is random, so that no field of a server can be taken for it.
-    private let field = "latchkey-\(UInt64.random(in: 0...UInt64.max))"
+    /// What a connection has to know of a request.
+    struct RequestNote {
+        /// The fields after the body.
+        var trailers: NIOHTTP1.HTTPHeaders?
+        /// The right to start it.
+        let permit: StartPermit?
+    }
 
     /// What is seen of one response.
     final class Entry: Sendable {
@@ -65,17 +69,12 @@ final class ResponseLog: Sendable {
         }
     }
 
-    private struct State {
-        var hadConnection = false
-        var last = 0
-        /// The entries that no exchange has taken.
-        var entries: [Int: Entry] = [:]
-    }
-
-    let requests = RequestNotes()
+    let requests = MarkedNotes<RequestNote>()
+    /// The entries that no exchange has taken.
+    let responses = MarkedNotes<Entry>()
     /// How many times its size a compressed body may have when it is decoded.
     let decompressionRatio: Int
-    private let state = Locked(State())
+    private let connected = Locked(false)
 
     init(decompressionRatio: Int) { self.decompressionRatio = decompressionRatio }
 
@@ -94,35 +93,9 @@ final class ResponseLog: Sendable {
         return handler
     }
 
-    func recordConnection() { state.withLock { $0.hadConnection = true } }
+    func recordConnection() { connected.withLock { $0 = true } }
 
     /// Whether there has been a connection.
-    var hadConnection: Bool { state.withLock { $0.hadConnection } }
-
-    /// Whether a field of a head names an entry, and does not leave the transport.
-    func isMark(_ name: String) -> Bool { name == field }
-
-    /// Takes the entry that a field names.
-    func take(_ value: String) -> Entry? { Int(value).flatMap { remove($0) } }
-
-    func begin(_ headers: inout NIOHTTP1.HTTPHeaders, of entry: Entry) -> Int {
-        let number = state.withLock { state in
-            state.last += 1
-            state.entries[state.last] = entry
-            return state.last
-        }
-        headers.add(name: field, value: String(number))
-        return number
-    }
-
-    @discardableResult
-    func remove(_ number: Int) -> Entry? {
-        state.withLock { $0.entries.removeValue(forKey: number) }
-    }
-
-    /// Whether no exchange has taken an entry.
-    func hasEntry(_ number: Int) -> Bool {
-        state.withLock { $0.entries[number] != nil }
-    }
+    var hadConnection: Bool { connected.withLock { $0 } }
 }
 #endif

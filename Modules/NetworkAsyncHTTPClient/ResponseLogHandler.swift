@@ -92,10 +92,10 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         case .head(var head):
             (isHead, isRequestSent, hasReceived, permit) = (head.method == .HEAD, false, false, nil)
             if phase != .refused { phase = .head }
-            noteNumber = log.requests.take(from: &head.headers)
+            noteNumber = log.requests.takeMark(from: &head.headers)
             guard let number = noteNumber else { break }
             // An exchange that has ended has no right to send anything.
-            guard let note = log.requests.note(of: number), note.permit?.start() ?? true else {
+            guard let note = log.requests[number], note.permit?.start() ?? true else {
                 return refuseToSend(context, promise)
             }
             permit = note.permit
@@ -104,7 +104,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             isRequestSent = true
             // Not in this call: AsyncHTTPClient may begin another request.
             if endFollowsRequest { context.eventLoop.assumeIsolated().execute { self.passOnEnd() } }
-            if let number = noteNumber, let trailers = log.requests.note(of: number)?.trailers {
+            if let number = noteNumber, let trailers = log.requests[number]?.trailers {
                 data = wrapOutboundOut(.end(trailers))
             }
         case .body:
@@ -151,7 +151,9 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             forget(in: context)
             let entry = ResponseLog.Entry(
                 isConnectionReused: hasResponded, isEncoded: isEncoded, channel: context.channel)
-            current = (log.begin(&head.headers, of: entry), entry)
+            let (number, mark) = log.responses.add(entry)
+            head.headers.add(name: mark.name, value: mark.value)
+            current = (number, entry)
             (hasResponded, isRefusal) = (true, head.status.code >= 300)
             context.fireChannelRead(wrapInboundOut(.head(head)))
         case .head: refuse(context)
@@ -260,8 +262,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
     }
 
     private func forget(in context: ChannelHandlerContext) {
-        guard let number = current?.number, log.hasEntry(number) else { return }
-        context.eventLoop.scheduleTask(in: Self.timeToTake) { [log] in log.remove(number) }
+        guard let number = current?.number, log.responses[number] != nil else { return }
+        context.eventLoop.scheduleTask(in: Self.timeToTake) { [log] in log.responses.remove(number) }
     }
 }
 

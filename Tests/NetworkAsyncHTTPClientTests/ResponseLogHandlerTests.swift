@@ -64,7 +64,7 @@ import Testing
         let log = ResponseLog(decompressionRatio: 200)
         let permit = StartPermit(until: deadline, on: clock)
         permit.adopt()
-        let (_, mark) = log.requests.announce(.init(permit: permit))
+        let (_, mark) = log.requests.add(.init(permit: permit))
         let fields = NIOHTTP1.HTTPHeaders([mark])
         let head = NIOHTTP1.HTTPRequestHead(version: .http1_1, method: .POST, uri: "/", headers: fields)
         let channel = EmbeddedChannel(handler: ResponseLogHandler(log, isStream: false))
