@@ -15,8 +15,8 @@ struct WebAction {
     nonisolated static let all: [(path: String, action: Action)] = [
         ("/start/retry", { await $0.launchAgain() }),
         ("/alert/dismiss", { $0.window.app.dismissAlert() }),
-        ("/sign-in/photo", { await $0.pickPhoto() }),
-        ("/sign-in/guest", { await $0.signInAsGuest() }),
+        ("/sign-in/photo", { await $0.useGuestForm(submits: false) }),
+        ("/sign-in/guest", { await $0.useGuestForm(submits: true) }),
         ("/sign-in/social", { await $0.signIn($0.login?.social) }),
         ("/sign-in/cancel", { $0.cancelLogin() }),
         ("/sign-out", { await $0.signOut() }),
@@ -44,28 +44,18 @@ struct WebAction {
         await window.perform { await splash.launch() }
     }
 
-    // MARK: Login
-
-    private func pickPhoto() async {
+    /// Prepares the chosen photo, and signs in. Without a photo, that of before stays.
+    private func useGuestForm(submits: Bool) async {
         guard let guest = login?.guest else { return }
-        await window.perform { await pick(with: guest) }
-    }
-
-    private func signInAsGuest() async {
-        guard let guest = login?.guest else { return }
-        if !fields.isTooLarge { guest.name = fields["name"] }
+        let submits = submits && !fields.isTooLarge
+        if submits { guest.name = fields["name"] }
         await window.perform {
-            await pick(with: guest)
-            if !fields.isTooLarge { await guest.submit() }
-        }
-    }
-
-    /// Prepares the chosen photo. Without one, the photo of before stays.
-    private func pick(with guest: GuestLoginModel) async {
-        if fields.isTooLarge {
-            await guest.pick { throw ScreenError("sourceTooLarge") }
-        } else if let photo = fields.files["photo"] {
-            await guest.pick { photo }
+            if fields.isTooLarge {
+                await guest.pick { throw ScreenError("sourceTooLarge") }
+            } else if let photo = fields.files["photo"] {
+                await guest.pick { photo }
+            }
+            if submits { await guest.submit() }
         }
     }
 
@@ -87,8 +77,6 @@ struct WebAction {
         await window.perform { await app.signOut() }
     }
 
-    // MARK: Articles
-
     private func withList(_ call: @escaping @MainActor (ArticleListModel) async -> Void) async {
         guard let list = main?.list else { return }
         await window.perform { await call(list) }
@@ -99,8 +87,6 @@ struct WebAction {
         let article = main.article(id)
         await window.perform { await article.refresh() }
     }
-
-    // MARK: The editor
 
     private func keepDraft() {
         guard let compose = main?.compose, compose.phase != .loading, !fields.isTooLarge else { return }

@@ -24,21 +24,25 @@ struct WebContext: RequestContext {
 struct WebRoutes: Sendable {
     let window: WebWindow
     let access: AccessGuard
-    let configuration: WebServer.Configuration
+    let photoBytes: Int
 
     var router: Router<WebContext> {
         let router = Router(context: WebContext.self)
         router.add(middleware: AccessMiddleware(access: access))
         router.get("/") { request, _ in try await start(request) }
-        for path in ["/start", "/sign-in", "/articles", "/compose", "/account", "/articles/:id"] {
+        for path in Location.places.map(\.path) + ["/articles/:id"] {
             router.get(RouterPath(path)) { request, context in try await page(request, context) }
         }
-        router.get("/sign-in/photo") { _, _ in try await photo(window.photo) }
-        router.get("/account/photo") { _, _ in try await photo(window.accountPhoto) }
+        router.get("/sign-in/photo") { _, _ in try await photo(window.photo(isOfUser: false)) }
+        router.get("/account/photo") { _, _ in try await photo(window.photo(isOfUser: true)) }
         router.get("/events") { request, _ in await events(request) }
-        router.get("/style.css") { _, _ in Response(Assets.style, type: "text/css; charset=utf-8") }
-        router.get("/script.js") { _, _ in Response(Assets.script, type: "text/javascript; charset=utf-8") }
-        router.get("/icon.svg") { _, _ in Response(Assets.icon, type: "image/svg+xml") }
+        for (path, bytes, type) in [
+            ("/style.css", PackageResources.style_css, "text/css; charset=utf-8"),
+            ("/script.js", PackageResources.script_js, "text/javascript; charset=utf-8"),
+            ("/icon.svg", PackageResources.icon_svg, "image/svg+xml"),
+        ] {
+            router.get(RouterPath(path)) { _, _ in Response(Data(bytes), type: type) }
+        }
         for (path, action) in WebAction.all {
             router.post(RouterPath(path)) { request, context in
                 let (fields, number) = try await form(in: request)
@@ -51,8 +55,6 @@ struct WebRoutes: Sendable {
         return router
     }
 
-    // MARK: Pages
-
     private func start(_ request: Request) async throws -> Response {
         await window.load()
         return await Response(redirectingTo: window.location)
@@ -61,26 +63,21 @@ struct WebRoutes: Sendable {
     private func page(_ request: Request, _ context: WebContext) async throws -> Response {
         let requested = location(of: request, context)
         // A tab that follows another one shows what the window shows, also after a redirect: only a user goes to
-        // another place.
-        let isFollowing = request.uri.queryParameters["follow"] != nil
-        if !isFollowing { await window.visit(requested) }
-        await window.load()
+        // another place. A page that is shown asks for its changes, which is no reason to load anything.
+        let query = request.uri.query ?? ""
+        let isLive = query == "live"
+        if !isLive, query != "follow" { await window.visit(requested) }
+        if !isLive { await window.load() }
         let page = await window.page(language(of: request), access)
         guard page.location == requested else {
-            return Response(redirectingTo: page.location, query: isFollowing ? "?follow" : "")
+            return Response(redirectingTo: page.location, query: isLive || query == "follow" ? "?\(query)" : "")
         }
-        return Response(page.html, type: "text/html; charset=utf-8")
+        return Response(Data(page.html.utf8), type: "text/html; charset=utf-8")
     }
 
     private func location(of request: Request, _ context: WebContext) -> Location {
-        switch request.uri.path {
-        case "/start": .launch
-        case "/sign-in": .signIn
-        case "/compose": .compose
-        case "/account": .account
-        case _ where context.parameters.get("id") != nil: .article(id(in: context))
-        default: .articles
-        }
+        if context.parameters.get("id") != nil { return .article(id(in: context)) }
+        return Location.places.first { $0.path == request.uri.path } ?? .main(nil)
     }
 
     private func id(in context: WebContext) -> Article.ID {
@@ -95,31 +92,25 @@ struct WebRoutes: Sendable {
 
     private func language(of request: Request) -> Language { Language(accepted: request.headers[.acceptLanguage]) }
 
-    // MARK: Live updates
-
-    /// The changes of the page as server-sent events.
+    /// Server-sent events: one at once, and one after each change of the page.
     private func events(_ request: Request) async -> Response {
-        let updates = await window.updates(language(of: request), access)
+        let language = language(of: request)
+        let (stream, change) = await window.changes()
         let body = ResponseBody { writer in
-            for await update in updates {
-                try await writer.write(ByteBuffer(string: update.map { "data: \($0.event)\n\n" } ?? ":\n\n"))
+            var last: Page?
+            for await _ in stream {
+                let page = await window.page(language, access, notifying: change)
+                if page != last { try await writer.write(ByteBuffer(string: "data: changed\n\n")) }
+                last = page
             }
             try await writer.finish(nil)
         }
         return Response(status: .ok, headers: [.contentType: "text/event-stream"], body: body)
     }
 
-    // MARK: Forms
-
-    /// The bytes of a form beside the photo: 1 MiB.
-    private static let formBytes = 1024 * 1024
-
-    /// Reads a form of a page.
-    ///
-    /// - Returns: Its fields, and the number of the session on whose page it was.
-    /// - Throws: `HTTPError` with status 403 when the form is not of a page of this server.
+    /// Reads a form, and the number of the session on whose page it was.
     private func form(in request: Request) async throws -> (FormFields, number: Int) {
-        let fields = try await FormFields(request, upTo: configuration.photoBytes + Self.formBytes)
+        let fields = try await FormFields(request, upTo: photoBytes + 1024 * 1024)
         // A form that is too large was not kept. The browser has said where it is from, and no field of it is used.
         if fields.isTooLarge { return (fields, await window.formNumber) }
         guard let number = access.formNumber(in: fields["form-token"]) else { throw HTTPError(.forbidden) }
@@ -129,10 +120,6 @@ struct WebRoutes: Sendable {
 
 extension Response {
     /// A whole response.
-    init(_ text: String, status: HTTPResponse.Status = .ok, type: String) {
-        self.init(Data(text.utf8), status: status, type: type)
-    }
-
     init(_ data: Data, status: HTTPResponse.Status = .ok, type: String) {
         let body = ResponseBody(byteBuffer: ByteBuffer(bytes: data))
         self.init(status: status, headers: [.contentType: type], body: body)

@@ -10,7 +10,7 @@ import UnixSignals
 /// Serves the screens as pages to a browser of this computer: one user, one window, on 127.0.0.1 only.
 ///
 /// The server speaks cleartext HTTP, which does not leave the computer. See ``AccessGuard`` for who may use it.
-package final class WebServer: Sendable {
+package struct WebServer: Sendable {
     /// The settings of a server.
     package struct Configuration: Sendable {
         /// The loopback port; 0 is any free port.
@@ -22,18 +22,6 @@ package final class WebServer: Sendable {
         /// The largest photo, in bytes: 32 MiB. It is fitted before it is sent on.
         package var photoBytes = 32 * 1024 * 1024
 
-        /// The most pages that are updated live at the same time.
-        package var eventStreams = 32
-
-        /// The time after which a silent connection is checked.
-        package var heartbeat = Duration.seconds(15)
-
-        /// The idle timeout of a connection: while a request is read, and between requests.
-        package var idleTimeout = Duration.seconds(60)
-
-        /// How long ``WebServer/stop()`` waits for requests under way.
-        package var shutdownGrace = Duration.seconds(2)
-
         package init() {}
     }
 
@@ -44,37 +32,23 @@ package final class WebServer: Sendable {
     private let group: ServiceGroup
     private let running: Task<Void, any Error>
 
-    private init(url: URL, window: WebWindow, group: ServiceGroup, running: Task<Void, any Error>) {
-        self.url = url
-        self.window = window
-        self.group = group
-        self.running = running
-    }
-
-    /// Binds the port, and returns once connections are accepted.
-    ///
-    /// - Parameters:
-    ///   - services: What the screens need.
-    ///   - configuration: The settings.
-    /// - Returns: The running server. It runs until ``stop()``.
-    /// - Throws: `IOError` when the port cannot be bound.
+    /// Binds the port, and returns once connections are accepted. The server runs until ``stop()``.
     package static func start(
         _ services: ScreenServices, _ configuration: Configuration = Configuration()
     ) async throws -> WebServer {
         let access = AccessGuard()
-        let window = await WebWindow(services: services, configuration: configuration)
+        let window = await WebWindow(services: services, actionWait: configuration.actionWait)
         let (bound, binding) = AsyncThrowingStream<Int, any Error>.makeStream()
         let logger = Logger(label: "articles-web", factory: { _ in SwiftLogNoOpLogHandler() })
         let application = Application(
-            router: WebRoutes(window: window, access: access, configuration: configuration).router,
-            server: .http1(
-                configuration: HTTP1Channel.Configuration(idleTimeout: TimeAmount(configuration.idleTimeout))),
+            router: WebRoutes(window: window, access: access, photoBytes: configuration.photoBytes).router,
+            server: .http1(configuration: HTTP1Channel.Configuration(idleTimeout: .seconds(60))),
             configuration: ApplicationConfiguration(
                 address: .hostname("127.0.0.1", port: configuration.port), serverName: nil),
             onServerRunning: { channel in binding.yield(channel.localAddress?.port ?? configuration.port) },
             logger: logger)
         var settings = ServiceGroupConfiguration(services: [application], logger: logger)
-        settings.maximumGracefulShutdownDuration = configuration.shutdownGrace
+        settings.maximumGracefulShutdownDuration = .seconds(2)
         let group = ServiceGroup(configuration: settings)
         let running = Task {
             do {
@@ -95,9 +69,7 @@ package final class WebServer: Sendable {
     }
 
     /// Serves until the process receives SIGINT or SIGTERM, or the calling task is cancelled; then stops.
-    ///
-    /// - Parameter started: Is called when a signal ends the server and no longer the process.
-    /// - Throws: What `started` throws, after the server has stopped.
+    /// `started` is called when a signal ends the server and no longer the process.
     package func run(_ started: () throws -> Void) async throws {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         do {
@@ -110,8 +82,7 @@ package final class WebServer: Sendable {
         await stop()
     }
 
-    /// Ends the live updates, waits for requests under way for at most `shutdownGrace`, and cancels what the screens
-    /// have started. Calling it again does nothing.
+    /// Ends the live updates, waits two seconds for requests under way, and cancels what the screens have started.
     package func stop() async {
         await window.close()
         await group.triggerGracefulShutdown()

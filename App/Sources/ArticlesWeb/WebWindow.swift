@@ -7,17 +7,16 @@ import Observation
 final class WebWindow {
     let app: AppModel
 
-    private let renderer = PageRenderer()
-    private let configuration: WebServer.Configuration
+    private let actionWait: Duration
     private var work: [Int: Task<Void, Never>] = [:]
-    private var workCount = 0
     private var listeners: [Int: AsyncStream<Void>.Continuation] = [:]
+    private var lastNumber = 0
     private var isClosed = false
     private var forms: (session: AnyHashable?, number: Int) = (nil, 0)
 
-    init(services: ScreenServices, configuration: WebServer.Configuration) {
+    init(services: ScreenServices, actionWait: Duration) {
         app = AppModel(services: services)
-        self.configuration = configuration
+        self.actionWait = actionWait
     }
 
     /// Starts to follow the session.
@@ -32,33 +31,21 @@ final class WebWindow {
         for task in work.values { task.cancel() }
     }
 
-    // MARK: The place
-
     /// The screen that is shown.
     var location: Location {
         switch app.root {
         case .splash: .launch
         case .signIn: .signIn
-        case .main(let main):
-            switch main.path.last {
-            case .article(let id): .article(id)
-            case .compose: .compose
-            case .account: .account
-            case nil: .articles
-            }
+        case .main(let main): .main(main.path.last)
         }
     }
 
     /// Shows a screen of the session, if there is one.
     func visit(_ location: Location) {
-        guard case .main(let main) = app.root, location != self.location else { return }
-        switch location {
-        case .articles: main.path = []
-        case .article(let id): main.path = [.article(id)]
-        case .compose: main.path = [.compose]
-        case .account: main.path = [.account]
-        case .launch, .signIn: break
+        guard case .main(let main) = app.root, location != self.location, case .main(let screen) = location else {
+            return
         }
+        main.path = [screen].compactMap(\.self)
     }
 
     /// Loads what the screen shows, if that was not requested yet.
@@ -77,8 +64,6 @@ final class WebWindow {
         }
     }
 
-    // MARK: Work
-
     /// Starts work, and waits for its end, at most for the configured time. It continues when the request is gone.
     func perform(_ action: @escaping @MainActor () async -> Void) async {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
@@ -86,8 +71,8 @@ final class WebWindow {
             await action()
             end.finish()
         }
-        let limit = Task { [wait = configuration.actionWait] in
-            try? await Task.sleep(for: wait)
+        let limit = Task { [actionWait] in
+            try? await Task.sleep(for: actionWait)
             end.finish()
         }
         for await _ in ends {}
@@ -96,15 +81,12 @@ final class WebWindow {
 
     private func start(_ action: @escaping @MainActor () async -> Void) {
         guard !isClosed else { return }
-        let number = workCount
-        workCount += 1
-        work[number] = Task { [weak self] in
+        lastNumber += 1
+        work[lastNumber] = Task { [weak self, number = lastNumber] in
             await action()
             self?.work[number] = nil
         }
     }
-
-    // MARK: Pages
 
     /// The number of the session that is shown, which its forms carry: a form of another one does nothing, so that
     /// what one user has typed is not sent as the next one.
@@ -115,64 +97,36 @@ final class WebWindow {
         return forms.number
     }
 
-    /// The page of the screen that is shown.
-    func page(_ language: Language, _ access: AccessGuard) -> Page {
-        renderer.page(of: app, at: location, in: language, formToken: access.formToken(formNumber))
+    /// The page of the screen that is shown. The next change of a value that it shows is notified.
+    func page(
+        _ language: Language, _ access: AccessGuard, notifying change: AsyncStream<Void>.Continuation? = nil
+    ) -> Page {
+        withObservationTracking {
+            Page(of: app, at: location, in: language, formToken: access.formToken(formNumber))
+        } onChange: {
+            change?.yield()
+        }
     }
 
-    /// What the page shows now, and again after each change; `nil` is a sign of life. The stream ends when the window
-    /// closes; it is empty when too many pages are updated already.
-    func updates(_ language: Language, _ access: AccessGuard) -> AsyncStream<PageUpdate?> {
-        let (updates, update) = AsyncStream.makeStream(of: PageUpdate?.self, bufferingPolicy: .bufferingNewest(8))
-        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        guard !isClosed, listeners.count < configuration.eventStreams else {
-            update.finish()
-            return updates
-        }
-        let number = workCount
-        workCount += 1
-        listeners[number] = change
-        let follower = Task {
-            var last = show(language, access, change)
-            update.yield(last)
-            for await _ in changes {
-                let next = show(language, access, change)
-                if next != last { update.yield(next) }
-                last = next
-            }
-            update.finish()
-        }
-        let heartbeat = Task { [interval = configuration.heartbeat] in
-            while (try? await Task.sleep(for: interval)) != nil { update.yield(nil) }
-        }
-        update.onTermination = { _ in
-            follower.cancel()
-            heartbeat.cancel()
+    /// Changes of pages, the first one at once. The stream ends when the window closes.
+    func changes() -> (stream: AsyncStream<Void>, change: AsyncStream<Void>.Continuation) {
+        let (stream, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        change.yield()
+        if isClosed { change.finish() }
+        lastNumber += 1
+        listeners[lastNumber] = change
+        change.onTermination = { [number = lastNumber] _ in
             Task { @MainActor [weak self] in self?.listeners[number] = nil }
         }
-        return updates
+        return (stream, change)
     }
 
-    /// Renders what the page shows, and notifies of the next change of a value that it has read.
-    private func show(
-        _ language: Language, _ access: AccessGuard, _ change: AsyncStream<Void>.Continuation
-    ) -> PageUpdate {
-        withObservationTracking {
-            renderer.update(of: app, at: location, in: language, formToken: access.formToken(formNumber))
-        } onChange: {
-            change.yield()
+    /// The photo that is ready to be uploaded, or that of the user.
+    func photo(isOfUser: Bool) -> Data? {
+        switch app.root {
+        case .signIn(let login) where !isOfUser: login.guest.photo.prepared
+        case .main(let main) where isOfUser: main.photo
+        default: nil
         }
-    }
-}
-
-extension WebWindow {
-    /// The photo that is ready to be uploaded.
-    var photo: Data? {
-        if case .signIn(let login) = app.root { login.guest.photo.prepared } else { nil }
-    }
-
-    /// The photo of the user.
-    var accountPhoto: Data? {
-        if case .main(let main) = app.root { main.photo } else { nil }
     }
 }

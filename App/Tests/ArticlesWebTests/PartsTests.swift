@@ -57,8 +57,6 @@ import Testing
         #expect(!path.contains("..") && !path.contains("?"))
     }
 
-    // MARK: Forms
-
     private func fields(_ type: String, _ body: String, upTo limit: Int = 10_000) async throws -> FormFields {
         let head = HTTPRequest(
             method: .post, scheme: "http", authority: "127.0.0.1", path: "/", headerFields: [.contentType: type])
@@ -70,27 +68,6 @@ import Testing
         let form = try await fields("application/x-www-form-urlencoded", "a=1+%2B&b=%EA%B0%80&a=2&c&d=x%0D%0Ay")
         #expect(form["a"] == "1 +" && form["b"] == "가" && form["c"].isEmpty && form["d"] == "x\ny")
         #expect(form["missing"].isEmpty && form.files.isEmpty)
-    }
-
-    @Test func `a form with a file has its bytes, and a file that was not chosen is none`() async throws {
-        let body = """
-            --x\r\nContent-Disposition: form-data; name="name"\r\n\r\nAda\r\n--x\r
-            Content-Disposition: form-data; name="photo"; filename="a.jpg"\r\nContent-Type: image/jpeg\r\n\r
-            \r\n--y\r\n\r\n--x\r\nContent-Disposition: form-data; name="other"; filename=""\r\n\r\n\r\n--x--\r\n
-            """
-        let form = try await fields("multipart/form-data; boundary=\"x\"", body)
-        #expect(form["name"] == "Ada")
-        #expect(form.files == ["photo": Data("\r\n--y\r\n".utf8)])
-    }
-
-    @Test(arguments: [
-        "", "--x", "--x\r\n", "--x\r\n\r\n", "--x\r\n\r\n\r\n--x--", "x",
-        "--x\r\nContent-Disposition: form-data\r\n\r\n--x--",
-        "--x\r\nA: b\r\n\r\n1\r\n--x",
-        String(repeating: "--x\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\r\n", count: 40),
-    ])
-    func `a form that is cut off or malformed is refused`(body: String) async {
-        await #expect(throws: (any Error).self) { _ = try await fields("multipart/form-data; boundary=x", body) }
     }
 
     @Test func `a form of another type is refused, and one that is too large has no fields`() async throws {

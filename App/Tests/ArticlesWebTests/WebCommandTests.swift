@@ -56,31 +56,4 @@ import Testing
             #expect(responses(in: folder).isEmpty)
         }
     }
-
-    @Test func `a sign-out by another command deletes what the pages store`() async throws {
-        try await DevBackend.withServer { backend in
-            let folder = try TemporaryFolder()
-            defer { folder.remove() }
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            let program = try await start(["web", "--development-name", "Grace"] + base, in: folder)
-            let browser = try await browser(of: program)
-            _ = try await browser.submit("/sign-in/social", ["provider": "kakao"])
-            while responses(in: folder).isEmpty { _ = try await browser.open("/") }
-            #expect(try await start(["logout"] + base, in: folder).result.status == 0)
-            while !responses(in: folder).isEmpty { await Task.yield() }
-            program.kill(SIGINT)
-            #expect(await program.result.status == 0)
-        }
-    }
-
-    @Test func `a port that is in use is a failure with a reason`() async throws {
-        try await DevBackend.withServer { backend in
-            let port = try #require(backend.origin.port)
-            let folder = try TemporaryFolder()
-            defer { folder.remove() }
-            let program = try await start(["web", "--port", "\(port)"], in: folder)
-            let result = await program.result
-            #expect(result.status == 69 && result.errors.contains("cannot start on port \(port)"))
-        }
-    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOConcurrencyHelpers
@@ -48,13 +49,7 @@ final class AccessGuard: Sendable {
 
     private static let cookieName = "articles"
 
-    /// Decides on a request.
-    ///
-    /// - Parameters:
-    ///   - request: The head of the request.
-    ///   - offered: The token in the URL.
-    ///   - port: The port of this server.
-    /// - Returns: The decision. A token that was accepted is not accepted again.
+    /// Decides on a request with the token of its URL. A token that was accepted is not accepted again.
     func decision(on request: HTTPRequest, token offered: (some StringProtocol)?, port: Int) -> Decision {
         let host = authority(port: port)
         guard request.authority == host, !request.headerFields.contains(.hostField) else { return .refuse }
@@ -71,7 +66,7 @@ final class AccessGuard: Sendable {
     private func hasCookie(_ fields: HTTPFields) -> Bool {
         var isFound = false
         for pair in fields[values: .cookie].joined(separator: ";").split(separator: ";") {
-            let parts = pair.split(separator: "=", maxSplits: 1).map { $0.trimmingWhitespace }
+            let parts = pair.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             if parts.count == 2, parts[0] == Self.cookieName, cookie.matches(parts[1]) { isFound = true }
         }
         return isFound
@@ -110,11 +105,4 @@ extension HTTPField.Name {
     /// A second `Host` field. The first one is the authority of the request.
     // swift-format-ignore: NeverForceUnwrap
     static let hostField = Self("Host")!
-}
-
-extension StringProtocol {
-    /// The text without spaces and tabs at both ends.
-    var trimmingWhitespace: String {
-        String(drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
-    }
 }

@@ -1,4 +1,5 @@
 import ArticlesUI
+import Foundation
 import HTTPTypes
 import Hummingbird
 
@@ -12,7 +13,9 @@ struct AccessMiddleware: RouterMiddleware {
         _ request: Request, context: WebContext, next: @concurrent (Request, WebContext) async throws -> Response
     ) async throws -> Response {
         var response = await response(to: request, context: context, next: next)
-        SecurityHeaders.add(to: &response.headers)
+        for (name, value) in Self.headerFields {
+            if let name = HTTPField.Name(name) { response.headers[name] = value }
+        }
         return response
     }
 
@@ -42,49 +45,39 @@ struct AccessMiddleware: RouterMiddleware {
     private func welcome(_ request: Request) -> Response {
         var response = Response(status: .seeOther, headers: [.location: "/"])
         if request.headers[.secFetchSite] == "cross-site" || request.headers[.secFetchSite] == "same-site" {
-            let language = Language(accepted: request.headers[.acceptLanguage])
-            let page = PageTemplates.library.render(
-                ["language": language.rawValue, "title": Strings(language)(.appName)], "welcome")
-            response = Response(page, type: "text/html; charset=utf-8")
+            response = page(request, .ok) { ["title": $0(.appName)] }
         }
         response.headers[.setCookie] = access.cookieField()
         return response
     }
 
     private func refusal(_ status: HTTPResponse.Status, _ request: Request) -> Response {
-        let language = Language(accepted: request.headers[.acceptLanguage])
-        let strings = Strings(language)
-        let (title, text) =
+        page(request, status) { strings in
             status == .forbidden
-            ? (strings(.accessRefused), strings(.accessHint)) : (strings(.pageMissing), "HTTP \(status.code)")
-        let page = PageTemplates.library.render(
-            ["language": language.rawValue, "title": title, "text": text], "refusal")
-        return Response(page, status: status, type: "text/html; charset=utf-8")
+                ? ["title": strings(.accessRefused), "text": strings(.accessHint)]
+                : ["title": strings(.pageMissing), "text": "HTTP \(status.code)"]
+        }
     }
-}
 
-/// The header fields of every response.
-enum SecurityHeaders {
+    private func page(
+        _ request: Request, _ status: HTTPResponse.Status, _ texts: (Strings) -> [String: String]
+    ) -> Response {
+        let language = Language(accepted: request.headers[.acceptLanguage])
+        let members = texts(Strings(language)).merging(["language": language.rawValue]) { $1 }
+        let page = PageTemplates.library.render(members, "plain")
+        return Response(Data(page.utf8), status: status, type: "text/html; charset=utf-8")
+    }
+
     /// Nothing is loaded from another origin, and nothing inline is run.
     private static let contentPolicy = [
         "default-src 'none'", "style-src 'self'", "script-src 'self'", "img-src 'self'", "connect-src 'self'",
         "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
     ].joined(separator: "; ")
 
-    private static let fields = [
-        ("Content-Security-Policy", contentPolicy),
-        ("Referrer-Policy", "no-referrer"),
-        ("X-Content-Type-Options", "nosniff"),
-        ("X-Frame-Options", "DENY"),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
+    private static let headerFields = [
+        ("Content-Security-Policy", contentPolicy), ("Referrer-Policy", "no-referrer"),
+        ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
+        ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
         ("Cache-Control", "no-store"),
     ]
-
-    /// Sets the fields.
-    static func add(to headers: inout HTTPFields) {
-        for (name, value) in fields {
-            if let name = HTTPField.Name(name) { headers[name] = value }
-        }
-    }
 }

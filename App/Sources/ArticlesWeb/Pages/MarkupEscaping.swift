@@ -29,9 +29,7 @@ package enum Markup {
 package struct MarkupTemplates: Sendable {
     private var library = MustacheLibrary()
 
-    /// Compiles templates.
-    ///
-    /// - Parameter sources: The templates by name. An invalid one is a mistake in the program.
+    /// Compiles templates, by name. An invalid one is a mistake in the program.
     package init(_ sources: [String: String]) {
         MustacheContentTypes.register(MarkupEscaping(), named: MarkupEscaping.name)
         let pragma = "{{% CONTENT_TYPE:\(MarkupEscaping.name)}}"

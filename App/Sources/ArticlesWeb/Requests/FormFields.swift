@@ -6,9 +6,6 @@ import NIOCore
 
 /// The fields of a form, as a browser sends them.
 struct FormFields: Sendable, Equatable {
-    /// The most fields of a form.
-    static let fieldLimit = 16
-
     /// The texts by name; the first one of a name counts.
     private(set) var texts: [String: String] = [:]
 
@@ -22,19 +19,12 @@ struct FormFields: Sendable, Equatable {
 
     /// Reads the body of a request.
     ///
-    /// A body above the limit is read and discarded, up to a second limit: a browser shows the response only after it
-    /// has sent all.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - limit: The largest body, in bytes.
-    /// - Throws: `HTTPError` for a form that cannot be read.
+    /// A body above the limit is read and discarded: a browser shows the response only after it has sent all.
     init(_ request: Request, upTo limit: Int) async throws {
         var body = Data()
         var count = 0
         for try await buffer in request.body {
             count += buffer.readableBytes
-            guard count <= Self.discardLimit else { throw HTTPError(.contentTooLarge) }
             if count <= limit { body.append(contentsOf: buffer.readableBytesView) } else { body = Data() }
         }
         guard count <= limit else {
@@ -49,15 +39,8 @@ struct FormFields: Sendable, Equatable {
         }
     }
 
-    /// The most bytes of a body that are read and discarded: 1 GiB.
-    private static let discardLimit = 1024 * 1024 * 1024
-
-    // MARK: application/x-www-form-urlencoded
-
     private mutating func readPairs(_ text: String) throws {
-        let pairs = text.split(separator: "&")
-        guard pairs.count <= Self.fieldLimit else { throw HTTPError(.badRequest) }
-        for pair in pairs {
+        for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = Self.decoded(parts[0]), let value = Self.decoded(parts.count > 1 ? parts[1] : "") else {
                 throw HTTPError(.badRequest)
@@ -75,16 +58,11 @@ struct FormFields: Sendable, Equatable {
         if texts[name] == nil { texts[name] = value.replacing("\r\n", with: "\n") }
     }
 
-    // MARK: multipart/form-data (RFC 7578)
-
-    /// The most bytes of the header fields of a part.
-    private static let headerLimit = 8 * 1024
-
     private mutating func readParts(of body: Data, _ boundary: String) throws {
         let parts: [MultipartPart]
         do {
             parts = try MultipartParser.parts(
-                of: body, boundary: boundary, maximumParts: Self.fieldLimit, maximumHeaderBytes: Self.headerLimit)
+                of: body, boundary: boundary, maximumParts: 16, maximumHeaderBytes: 8 * 1024)
         } catch {
             throw HTTPError(.badRequest)
         }

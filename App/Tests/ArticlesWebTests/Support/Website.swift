@@ -23,26 +23,16 @@ struct Website: Sendable {
         }
     }
 
-    /// Long enough for a machine under load: a response has the result of what it started.
-    static let waiting: WebServer.Configuration = {
-        var configuration = WebServer.Configuration()
-        configuration.actionWait = .seconds(15 * 60)
-        return configuration
-    }()
-
-    /// A response shows what is under way.
-    static let impatient: WebServer.Configuration = {
-        var configuration = WebServer.Configuration()
-        configuration.actionWait = .zero
-        return configuration
-    }()
-
-    /// Runs a server and its website while the body runs. The browser has opened the URL, unless it is a stranger.
+    /// Runs a server and its website while the body runs. The browser has opened the URL, unless it is a stranger. A
+    /// response has the result of what it started, unless it does not wait.
     static func with(
-        _ configuration: WebServer.Configuration = waiting, asStranger: Bool = false,
-        _ body: (Website) async throws -> Void
+        asStranger: Bool = false, waits: Bool = true, photoBytes: Int? = nil, _ body: (Website) async throws -> Void
     ) async throws {
-        try await DevBackend.withServer { backend in
+        var configuration = WebServer.Configuration()
+        // Long enough for a machine under load.
+        configuration.actionWait = waits ? .seconds(15 * 60) : .zero
+        configuration.photoBytes = photoBytes ?? configuration.photoBytes
+        try await DevBackend.withServer { [configuration] backend in
             var settings = AppConfiguration(baseURL: backend.baseURL)
             settings.store = .memory
             let graph = AppGraph(settings, cache: ResponseCache())
@@ -76,13 +66,6 @@ struct Website: Sendable {
         _ = try await browser.open("/sign-in")
         let reply = try await browser.postGuest(name: name, photo: Self.photo())
         return try await browser.open(reply.location ?? "/")
-    }
-
-    /// Creates articles. The newest has the highest number.
-    func createArticles(_ count: Int) async throws {
-        for number in 1...count {
-            try await graph.articles.create(ArticleDraft(title: "Note \(number)", content: "Text \(number)"))
-        }
     }
 
     /// Ends all sessions at the server, as an administrator does, and expires the access tokens.
