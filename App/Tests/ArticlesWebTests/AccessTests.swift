@@ -8,8 +8,7 @@ import Testing
 @Suite struct AccessTests {
     private static let paths = [
         "/", "/start", "/sign-in", "/articles", "/articles/1", "/compose", "/account", "/sign-in/photo", "/events",
-        "/style.css",
-        "/script.js", "/icon.svg", "/missing",
+        "/style.css", "/script.js", "/icon.svg", "/missing",
     ]
 
     @Test func `the first visit exchanges the token for a cookie, and goes to a URL without it`() async throws {

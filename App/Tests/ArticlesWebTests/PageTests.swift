@@ -1,6 +1,5 @@
 import AuthInterface
 import Composition
-import DataAPI
 import DevBackend
 import Foundation
 import ProgramTesting
@@ -87,19 +86,6 @@ import Testing
         }
     }
 
-    @Test func `a photo that was sent before is shown, and is used by the login`() async throws {
-        try await Website.with { site in
-            _ = try await site.browser.open("/sign-in")
-            _ = try await site.browser.postGuest(name: "", photo: Website.photo(), path: "/sign-in/photo")
-            let page = try await site.browser.open("/sign-in")
-            let picture = try #require(page.text.firstMatch(of: /<img src="([^"]+)"/)).1
-            let photo = try await site.browser.send("GET", String(picture))
-            #expect(photo.headers["content-type"] == "image/jpeg" && photo.body.starts(with: [0xFF, 0xD8]))
-            #expect(try await site.browser.postGuest(name: "Ada", photo: nil).location == "/articles")
-            #expect(try await site.browser.send("GET", String(picture)).status == 404)
-        }
-    }
-
     @Test func `a user signs in with a provider, and out`() async throws {
         try await Website.with { site in
             _ = try await site.browser.open("/sign-in")
@@ -131,47 +117,6 @@ import Testing
         }
     }
 
-    @Test func `a form that is sent twice publishes one article`() async throws {
-        try await Website.with { site in
-            try await site.signIn()
-            let editor = try await site.browser.open("/compose").text
-            let form = try #require(editor.firstMatch(of: /name="draft" value="([0-9A-F-]+)"/)).1
-            let fields = ["title": "Once", "text": "Text", "draft": String(form)]
-            for _ in 0..<2 { _ = try await site.browser.submit("/compose/publish", fields) }
-            let titles = try await site.graph.articles.page(limit: 10).items.map(\.title)
-            #expect(titles.filter { $0 == "Once" }.count == 1)
-            let next = try await site.browser.open("/compose").text
-            #expect(!next.contains(form) && next.contains("name=\"draft\""))
-        }
-    }
-
-    @Test func `a draft that could not be published is kept`() async throws {
-        try await Website.with { site in
-            try await site.signIn()
-            _ = try await site.browser.open("/compose")
-            let blank = try await site.browser.submit("/compose/publish", ["title": " ", "text": "\nText"])
-            #expect(
-                blank.text.contains("Enter a title and a text.")
-                    && blank.text.contains("rows=\"12\" required>\n\nText<"))
-            let title = String(repeating: "long ", count: 100)
-            let refused = try await site.browser.submit("/compose/publish", ["title": title, "text": "Text"])
-            #expect(refused.text.contains("Your draft is kept.") && refused.text.contains(#"value="long long"#))
-            // Above what the user has written, however long it is.
-            let alert = try #require(refused.text.range(of: #"role="alert""#))
-            #expect(alert.lowerBound < refused.text.range(of: #"<form id="compose""#)?.lowerBound ?? alert.lowerBound)
-        }
-    }
-
-    @Test func `the pages are in the browser's language`() async throws {
-        try await Website.with { site in
-            let fields = ["Accept-Language": "fr, ko-KR;q=0.8, en;q=0.2"]
-            let page = try await site.browser.open("/sign-in", fields)
-            #expect(page.text.contains(#"<html lang="ko">"#) && page.text.contains("<h1>로그인</h1>"))
-            let stranger = try await Browser(like: site.browser).send("GET", "/", fields)
-            #expect(stranger.text.contains("한 브라우저"))
-        }
-    }
-
     @Test func `what is under way is shown, and a page without script loads itself again`() async throws {
         try await Website.with(waits: false) { site in
             let gate = site.backend.hold("POST", "/auth/guest/register")
@@ -184,16 +129,6 @@ import Testing
             let cancelled = try await site.browser.submit("/sign-in/cancel")
             #expect(!cancelled.text.contains("<progress") && !cancelled.text.contains("http-equiv"))
             gate.open()
-        }
-    }
-
-    @Test func `the server that cannot be reached leaves the articles, with a banner`() async throws {
-        try await Website.with { site in
-            try await site.signIn()
-            await site.backend.stop()
-            let list = try await site.browser.submit("/articles/refresh")
-            #expect(list.text.contains("You see what is stored on this device."))
-            #expect(list.text.matches(of: /<li><a/).count == 12)
         }
     }
 }

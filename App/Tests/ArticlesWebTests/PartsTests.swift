@@ -57,8 +57,6 @@ import Testing
         #expect(!path.contains("..") && !path.contains("?"))
     }
 
-    // MARK: Forms
-
     private func fields(_ type: String, _ body: String, upTo limit: Int = 10_000) async throws -> FormFields {
         let head = HTTPRequest(
             method: .post, scheme: "http", authority: "127.0.0.1", path: "/", headerFields: [.contentType: type])

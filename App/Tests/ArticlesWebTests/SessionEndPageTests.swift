@@ -1,4 +1,3 @@
-import DataAPI
 import Foundation
 import Testing
 
