@@ -42,7 +42,8 @@ import Testing
             #expect(run.signal == signal && run.output.isEmpty)
             #expect(run.errors.contains("GET articles") && run.errors.contains("POST auth/refresh"), "\(run.errors)")
             #expect(!run.errors.contains("\u{1B}"))
-            let archive = try HTTPArchive(Data(contentsOf: URL(fileURLWithPath: har)))
+            let archive = try JSONDecoder().decode(
+                HTTPArchive.self, from: Data(contentsOf: URL(fileURLWithPath: har)))
             #expect(archive.log.entries.map(\.response.status) == [401, 0])
             let page = try String(contentsOfFile: report, encoding: .utf8)
             #expect(page.contains("auth/refresh") && page.hasSuffix("</html>\n"))
