@@ -1,6 +1,6 @@
 public import AuthInterface
 import ConcurrencyPrimitives
-public import Foundation
+import Foundation
 
 /// A ``KeychainTokenStore`` for an application and its extensions: one refresh for all of them (G13).
 ///
