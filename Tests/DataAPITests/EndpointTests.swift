@@ -82,12 +82,6 @@ import Testing
         #expect(transport.requests.first?.json == ["title": "Hello"])
     }
 
-    @Test func `a deletion needs no response body`() async throws {
-        let transport = StubTransport(.init(.delete, "articles/7") ~> .status(204))
-        try await NetworkClient(transport, .envelope).send(Endpoint<Void>.delete(7))
-        #expect(transport.leftovers.isEmpty)
-    }
-
     @Test func `a file key is one path segment, with any characters`() async throws {
         let transport = StubTransport(.any ~> .status(200, body: Data([1, 2])))
         let data = try await NetworkClient(transport, .envelope).send(.file(FileKey(rawValue: "../a?b.jpg")))

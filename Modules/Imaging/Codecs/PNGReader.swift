@@ -79,7 +79,8 @@ struct PNGReader: ~Copyable {
 
     /// Reads a row to its place in `kept`, which it returns.
     private mutating func readRow(_ y: Int) throws(ImagingError) -> Int {
-        let (rows, start) = (rows, rows.pointee.passes > 1 ? y * length : 0)
+        let rows = rows
+        let start = rows.pointee.passes > 1 ? y * length : 0
         let isRead = kept.withUnsafeMutableBufferPointer { kept in
             png_rows_next(rows, kept.baseAddress.map { $0 + start }) != 0
         }

@@ -20,6 +20,12 @@ struct FileSessionJournalTests {
         SessionJournalEntry(seen: SessionSighting(session: SessionID(rawValue: session)))
     }
 
+    /// The file of the only journal in a folder, after a first entry.
+    private func written(in folder: URL) async throws -> URL {
+        _ = try await journal(folder).update { _ in self.entry() }
+        return folder.appendingPathComponent(try #require(try files(folder).keys.first { $0.hasSuffix(".json") }))
+    }
+
     private func files(_ folder: URL) throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         let pairs = try names.map { ($0, try Data(contentsOf: folder.appendingPathComponent($0))) }
@@ -27,19 +33,20 @@ struct FileSessionJournalTests {
     }
 
     @Test func `the file journal keeps the contract`() async throws {
-        let (temporary, broken) = (temporary, Locations())
+        // Each store's name is the path of its folder, so that it can be opened again.
+        let temporary = temporary
+        @Sendable func journal(_ folder: String) -> FileSessionJournal {
+            FileSessionJournal(folder: URL(fileURLWithPath: folder), storeName: folder)
+        }
         try await SessionJournalContract.check(
-            reopen: { journal in FileSessionJournal(folder: broken[journal.storeName], storeName: journal.storeName) },
+            reopen: { journal($0.storeName) },
             unavailable: { journal in
-                let folder = broken[journal.storeName]
+                let folder = URL(fileURLWithPath: journal.storeName)
                 try FileManager.default.removeItem(at: folder)
                 try Data("no folder".utf8).write(to: folder)
                 return journal
             },
-            makeEmptyJournal: {
-                let folder = temporary.fresh()
-                return FileSessionJournal(folder: folder, storeName: broken.note(folder))
-            }
+            makeEmptyJournal: { journal(temporary.fresh().path) }
         )
     }
 
@@ -95,9 +102,7 @@ struct FileSessionJournalTests {
     @Test func `S19: a file with any flipped bit is not read, and not replaced`() async throws {
         let folder = temporary.fresh()
         let journal = journal(folder)
-        _ = try await journal.update { _ in self.entry() }
-        let name = try #require(try files(folder).keys.first { $0.hasSuffix(".json") })
-        let file = folder.appendingPathComponent(name)
+        let file = try await written(in: folder)
         let data = try Data(contentsOf: file)
         for bit in stride(from: 0, to: data.count * 8, by: 5) {
             var damaged = data
@@ -112,12 +117,12 @@ struct FileSessionJournalTests {
 
     @Test func `G36: a file of a later version is left alone`() async throws {
         let folder = temporary.fresh()
-        let journal = journal(folder)
-        _ = try await journal.update { _ in self.entry() }
-        let name = try #require(try files(folder).keys.first { $0.hasSuffix(".json") })
+        let file = try await written(in: folder)
         let body = Data(#"{"entry":{"seen":7},"format":"latchkey-journal","version":2}"#.utf8)
-        try overwrite(folder.appendingPathComponent(name), with: Data((CRC64.text(of: body) + "\n").utf8) + body)
-        let error = await #expect(throws: TokenStoreError.self) { try await journal.update { _ in self.entry("2") } }
+        try overwrite(file, with: Data((CRC64.text(of: body) + "\n").utf8) + body)
+        let error = await #expect(throws: TokenStoreError.self) {
+            try await journal(folder).update { _ in self.entry("2") }
+        }
         #expect(error?.code == .unsupportedVersion)
     }
 
@@ -131,9 +136,7 @@ struct FileSessionJournalTests {
 
     @Test func `a file that others can read, or a link, is refused`() async throws {
         let folder = temporary.fresh()
-        _ = try await journal(folder).update { _ in self.entry() }
-        let name = try #require(try files(folder).keys.first { $0.hasSuffix(".json") })
-        let file = folder.appendingPathComponent(name)
+        let file = try await written(in: folder)
         chmod(file.path, 0o644)
         await #expect(throws: TokenStoreError.self) { try await journal(folder).read() }
         chmod(file.path, 0o600)
@@ -219,14 +222,6 @@ struct FileSessionJournalTests {
         #expect(try await journal.read() == entry(), "where it is once, it stays")
     }
 
-    @Test func `where a journal is once, it stays`() async throws {
-        let (first, second) = (temporary.fresh(), temporary.fresh())
-        let locations = [first, second].map { JournalLocation(folder: $0, anchor: temporary.url) }
-        _ = try await FileSessionJournal(storeName: "s", account: "a") { [locations[1]] }.update { _ in self.entry() }
-        let journal = FileSessionJournal(storeName: "s", account: "a") { locations }
-        #expect(try await journal.read() == entry())
-    }
-
     @Test func `a folder with the journal of another account is not the place of this one`() async throws {
         let (first, second) = (temporary.fresh(), temporary.fresh())
         let locations = [first, second].map { JournalLocation(folder: $0, anchor: temporary.url) }
@@ -261,17 +256,4 @@ struct FileSessionJournalTests {
         try handle.write(contentsOf: data)
         try handle.close()
     }
-}
-
-/// The folders of the journals of a contract, by the names of their stores.
-private final class Locations: @unchecked Sendable {  // The lock guards the only field.
-    private let lock = NSLock()
-    private var folders: [String: URL] = [:]
-
-    func note(_ folder: URL) -> String {
-        lock.withLock { folders[folder.lastPathComponent] = folder }
-        return folder.lastPathComponent
-    }
-
-    subscript(name: String) -> URL { lock.withLock { folders[name] } ?? URL(fileURLWithPath: "/") }
 }

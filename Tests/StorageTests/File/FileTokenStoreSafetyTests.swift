@@ -120,32 +120,41 @@ struct FileTokenStoreSafetyTests: TemporaryStoreTests {
         #expect(error?.reason.hasSuffix("chmod 700 '\(temporary.url.path)/it'\\''s here'") == true)
     }
 
-    @Test func `a store for a group creates folders of mode 2770 and files of mode 0660`() async throws {
-        let store = FileTokenStore(folder: folder, access: .group)
+    /// What a group may do, the modes of the folder and of the file, and modes of the folder that are refused.
+    private static let groups: [(access: FolderAccess, folder: Int, file: String, wider: [Int])] = [
+        (.group, 0o2770, "660", [0o2771, 0o2777, 0o774]), (.readableByGroup, 0o2750, "640", [0o2770, 0o2755]),
+    ]
+
+    @Test(arguments: groups)
+    func `a store for a group creates what the group may use, and refuses rights of others`(
+        row: (access: FolderAccess, folder: Int, file: String, wider: [Int])
+    ) async throws {
+        let store = FileTokenStore(folder: folder, access: row.access)
         try await store.save(.numbered(1))
         await (try await store.lease(waitingAtMost: .zero)).release()
-        #expect(try folder.permissions == "2770")
+        let mode = String(row.folder, radix: 8)
+        #expect(try folder.permissions == mode && store.file.permissions == row.file)
         #expect(try folder.names == ["default.json", "default.json.lease", "default.json.lock"])
-        for name in try folder.names { #expect(try folder.appendingPathComponent(name).permissions == "660") }
+        for name in try folder.names where row.access == .group {
+            #expect(try folder.appendingPathComponent(name).permissions == row.file)
+        }
         await FileTokenStore(folder: folder).expectFailures(of: [.read], .insecure)
+        for wider in row.wider {
+            try folder.setPermissions(wider)
+            await store.expectFailures(of: [.read], .insecure, "run: chmod \(mode) \(folder.path)")
+        }
     }
 
-    @Test(arguments: [0o2771, 0o2777, 0o774])
-    func `rights of users outside the group are refused`(mode: Int) async throws {
-        let store = FileTokenStore(folder: folder, access: .group)
-        try await store.save(.numbered(1))
-        try folder.setPermissions(mode)
-        await store.expectFailures(of: [.read], .insecure, "run: chmod 2770 \(folder.path)")
-    }
-
-    @Test(.enabled(if: geteuid() == 0, "only root can chown"))
-    func `the folder and files of another user are used if they belong to a group of this process`() async throws {
-        let store = FileTokenStore(folder: folder, access: .group)
+    @Test(.enabled(if: geteuid() == 0, "only root can chown"), arguments: groups.map { ($0.access, $0.folder) })
+    func `the folder and files of another user are used if they belong to a group of this process`(
+        access: FolderAccess, mode: Int
+    ) async throws {
+        let store = FileTokenStore(folder: folder, access: access)
         try await store.save(.numbered(1))
         for path in [folder.path, store.file.path] { #expect(chown(path, 65_534, getegid()) == 0) }
-        try folder.setPermissions(0o2770)
+        try folder.setPermissions(mode)
         #expect(try await store.load() == .numbered(1))
-        try await store.save(.numbered(2))
+        if access == .group { try await store.save(.numbered(2)) }
         #expect(chown(folder.path, 65_534, 65_533) == 0)
         #expect(await storeError { _ = try await store.read() }?.code == .insecure)
     }

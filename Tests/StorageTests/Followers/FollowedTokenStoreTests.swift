@@ -176,32 +176,6 @@ import Testing
             FollowedTokenStore(MemoryTokenStore(), publishing: MemoryTokenStore())
         }
     }
-
-    @Test func `A folder that a group may read has mode 2750 and files of mode 0640, and no group may write it`()
-        async throws
-    {
-        let place = FileTokenStore(folder: temporary.fresh(), access: .readableByGroup)
-        let folder = place.file.deletingLastPathComponent()
-        try await place.save(bundle().withoutRefreshToken)
-        #expect(try folder.permissions == "2750" && place.file.permissions == "640")
-        await FileTokenStore(folder: folder).expectFailures(of: [.read], .insecure)
-        for mode in [0o2770, 0o2755] {
-            try folder.setPermissions(mode)
-            await place.expectFailures(of: [.read], .insecure, "run: chmod 2750 \(folder.path)")
-        }
-    }
-
-    @Test(.enabled(if: geteuid() == 0, "only root can chown"))
-    func `A member of the group reads the file of another user, and no member of another group`() async throws {
-        let place = FileTokenStore(folder: temporary.fresh(), access: .readableByGroup)
-        let folder = place.file.deletingLastPathComponent()
-        try await place.save(bundle().withoutRefreshToken)
-        for path in [folder.path, place.file.path] { #expect(chown(path, 65_534, getegid()) == 0) }
-        try folder.setPermissions(0o2750)
-        #expect(try await place.load() == bundle().withoutRefreshToken)
-        #expect(chown(folder.path, 65_534, 65_533) == 0)
-        #expect(await storeError { _ = try await place.read() }?.code == .insecure)
-    }
 }
 
 extension FollowedTokenStore {

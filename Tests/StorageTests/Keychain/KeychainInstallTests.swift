@@ -35,22 +35,12 @@ struct KeychainInstallTests {
         )
     }
 
-    @Test func `without a marker an item outlives its installation`() async throws {
-        #expect(try await KeychainTokenStore.over(model).load() == .numbered(1))
-    }
-
     @Test func `a new installation starts empty, wherever the tokens were before`() async throws {
         let bert = KeychainLocation(service: KeychainLocation.own.service, account: "bert")
         try model.insert(TokenBundle.numbered(3).stored, at: bert)
         #expect(try await store().load() == nil)
         #expect(model.items.map(\.location.account) == ["bert"])
         #expect(mark.isSet)
-    }
-
-    @Test func `tokens that are saved after that stay`() async throws {
-        let first = store()
-        try await first.expectRoundTrip(of: .numbered(5))
-        #expect(try await store().load() == .numbered(5))
     }
 
     @Test func `a marker that is set counts, even on a locked device`() async throws {

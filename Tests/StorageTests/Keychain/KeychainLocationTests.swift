@@ -58,39 +58,4 @@ struct KeychainLocationTests {
         #expect(try await KeychainTokenStore.over(model, predecessors: [.bundle(at: old)]).load() == .numbered(2))
         #expect(model.items.count == 1)
     }
-
-    @Test(arguments: [KeychainLocation.own, .older])
-    func `a format of the application's own is converted, at its location or another one`(
-        location: KeychainLocation
-    ) async throws {
-        model.insert(Data("access-7 refresh-7".utf8), at: location)
-        let store = KeychainTokenStore.over(model, predecessors: [.ownFormat(at: location)])
-        let bundle = try #require(try await store.load())
-        #expect(bundle.accessToken == "access-7")
-        #expect(bundle.refreshToken == "refresh-7")
-        #expect(model.items.map(\.location) == [.own.inGroup("own.group")])
-        #expect(try model.data(at: .own) == bundle.stored)
-        #expect(try await KeychainTokenStore.over(model).load() == bundle)
-    }
-
-    @Test(arguments: [KeychainLocation.own, .older])
-    func `content that its reader does not accept is corrupt and not quoted`(location: KeychainLocation) async throws {
-        model.insert(.garbage, at: location)
-        let store = KeychainTokenStore.over(model, predecessors: [.ownFormat(at: location)])
-        let error = await #expect(throws: TokenStoreError.self) { _ = try await store.load() }
-        #expect(error?.code == .corrupt)
-        #expect(error?.cause == nil)
-        #expect(model.data(at: location) == .garbage)
-    }
-}
-
-extension KeychainPredecessor {
-    /// Two tokens with a space between them.
-    fileprivate static func ownFormat(at location: KeychainLocation) -> KeychainPredecessor {
-        .bundle(at: location) { data in
-            let tokens = String(decoding: data, as: UTF8.self).split(separator: " ").map(String.init)
-            guard tokens.count == 2 else { throw ScriptedFailure() }
-            return TokenBundle(accessToken: tokens[0], refreshToken: tokens[1])
-        }
-    }
 }
