@@ -1,0 +1,20 @@
+import ConcurrencyPrimitives
+
+/// Hands the pieces of a body to one reader.
+final class OneReader: Sendable {
+    private let source: Locked<(@Sendable () throws -> HTTPBody.Pull)?>
+
+    init(_ make: @escaping @Sendable () throws -> HTTPBody.Pull) { source = Locked(make) }
+
+    /// Hands out the pieces.
+    ///
+    /// - Throws: ``HTTPBodyError`` with code `alreadyRead` from the second call on.
+    func take() throws -> HTTPBody.Pull {
+        let source = source.withLock { source in
+            defer { source = nil }
+            return source
+        }
+        guard let source else { throw HTTPBodyError.alreadyRead }
+        return try source()
+    }
+}
