@@ -39,9 +39,7 @@ package struct WaitQueue<ID: Hashable & Sendable, Waiter: Sendable>: Sendable {
         order.append((last, id))
     }
 
-    /// Removes a waiter that leaves.
-    ///
-    /// - Returns: The waiter; `nil` if it does not wait, or no longer.
+    /// Removes a waiter that leaves. Returns the waiter; `nil` if it does not wait, or no longer.
     @inlinable
     package mutating func remove(_ id: ID) -> Waiter? {
         let removed = waiters.removeValue(forKey: id)

@@ -152,9 +152,7 @@ final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandle
         (coding, head) = (.other, nil)
     }
 
-    /// Passes bytes on.
-    ///
-    /// - Returns: The last four bytes so far.
+    /// Passes bytes on. Returns the last four bytes so far.
     @discardableResult
     private func fire(_ bytes: ByteBuffer, _ context: ChannelHandlerContext, after trailer: UInt32 = 0) -> UInt32 {
         guard bytes.readableBytes > 0 else { return trailer }

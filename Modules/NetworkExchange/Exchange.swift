@@ -209,9 +209,7 @@ extension Exchange {
         report(.sent, total, of: bodyLength)
     }
 
-    /// The head has arrived. It is delivered by ``deliverHead()``.
-    ///
-    /// - Returns: Whether it is the response's.
+    /// The head has arrived. It is delivered by ``deliverHead()``. Returns whether it is the response's.
     @discardableResult
     package func receive(
         _ head: HTTPResponseHead, protocolName: String? = nil, isConnectionReused: Bool? = nil

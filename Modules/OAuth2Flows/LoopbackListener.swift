@@ -122,9 +122,8 @@ final class LoopbackListener: Sendable {
         close(oldest)
     }
 
-    /// Reads what has arrived.
-    ///
-    /// - Returns: The first line once it is complete. The connection is closed at its end, or if the line is too long.
+    /// Reads what has arrived. Returns the first line once it is complete. The connection is closed at its end, or if
+    /// the line is too long.
     private func readLine(_ connection: Int32, _ connections: inout [Int32: Connection]) -> String? {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = read(connection, &bytes, bytes.count)

@@ -44,7 +44,7 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
         /// The number of known engines from which on those that have ended are looked for.
         var forgetsFrom = 0
 
-        /// - Returns: The engine that the entry has kept: it may end, and must not while the lock is held.
+        /// Returns the engine that the entry has kept: it may end, and must not while the lock is held.
         mutating func release(_ entry: Entry?) -> TokenRefreshCoordinator? {
             guard let entry, let session = entry.kept else { return nil }
             entry.kept = nil

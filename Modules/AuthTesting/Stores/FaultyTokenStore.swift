@@ -218,7 +218,7 @@ private final class StoreFaults: Sendable {
         await scripts.withLock { $0[operation]?.gates[moment] }?.pass()
     }
 
-    /// - Returns: The number of calls, with this one.
+    /// Returns the number of calls, with this one.
     @discardableResult
     private func count(_ operation: StoreOperation) -> Int {
         scripts.withLock { scripts in

@@ -153,9 +153,8 @@ extension TokenStore {
     }
 }
 
-/// Looks for the secrets of a bundle in the descriptions and the dump of a value.
-///
-/// - Returns: The description that shows a secret; `nil` if none does.
+/// Looks for the secrets of a bundle in the descriptions and the dump of a value. Returns the description that shows a
+/// secret; `nil` if none does.
 func leak(of bundle: TokenBundle, in value: Any) -> String? {
     var dumped = ""
     dump(value, to: &dumped)

@@ -74,7 +74,7 @@ package final class LoopbackServer: Sendable {
     /// Closes all connections and the port.
     package func stop() { acceptor.stop() }
 
-    /// - Returns: Whether the connection stays open.
+    /// Returns whether the connection stays open.
     private static func perform(_ action: Action, on connection: LoopbackConnection) -> Bool {
         switch action {
         case .respond(let status, let headers, let body):

@@ -112,9 +112,7 @@ public struct RESTRejection: Sendable, Hashable {
         )
     }
 
-    /// The rules for a response of the server or of a gateway.
-    ///
-    /// - Returns: The verdict, and the code that decided.
+    /// The rules for a response of the server or of a gateway. Returns the verdict, and the code that decided.
     private func decision(on refusal: Refusal) -> (TokenRefreshError.Code, String?) {
         let refusing = refusal.codes.first { $0.isOne(of: refreshTokenCodes) }
         let unrelated = refusal.codes.first { $0.isOne(of: unrelatedCodes) && !$0.isOne(of: refreshTokenCodes) }

@@ -111,9 +111,8 @@ public struct AuthService: Sendable {
         }
     }
 
-    /// Refreshes the session. One without a refresh token stays as it is: its access token may be valid.
-    ///
-    /// - Returns: Whether it was refreshed.
+    /// Refreshes the session. One without a refresh token stays as it is: its access token may be valid. Returns
+    /// whether it was refreshed.
     private func refreshIfPossible() async throws -> Bool {
         do {
             try await session.refresh()

@@ -65,9 +65,8 @@ struct KnownFolders: Sendable {
         return note.id == marker
     }
 
-    /// Writes a note about a folder that was checked, if it is on another device than the state folder.
-    ///
-    /// - Returns: `false` if the next save must try again.
+    /// Writes a note about a folder that was checked, if it is on another device than the state folder. Returns `false`
+    /// if the next save must try again.
     @discardableResult
     func record(_ folder: borrowing PrivateFolder) -> Bool {
         let device = folder.identity.device

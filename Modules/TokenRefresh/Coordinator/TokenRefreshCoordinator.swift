@@ -232,9 +232,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         return status.isStored && !status.isRefreshing && !status.isSignOutPending
     }
 
-    /// Waits until no refresh and no write is under way, and then for more.
-    ///
-    /// - Returns: Whether all of that has ended within the limit.
+    /// Waits until no refresh and no write is under way, and then for more. Returns whether all of that has ended
+    /// within the limit.
     func isIdle(
         within limit: Duration,
         then more: @escaping @Sendable (TokenRefreshCoordinator) async -> Void = { _ in }

@@ -34,9 +34,7 @@ struct CallLimit: Hashable, Sendable {
         due = end - counted
     }
 
-    /// The slice has ended.
-    ///
-    /// - Returns: Whether the limit has passed. If not, the next slice ends at ``due``.
+    /// The slice has ended. Returns whether the limit has passed. If not, the next slice ends at ``due``.
     mutating func sliceEnded(at uptime: Duration) -> Bool {
         guard grace > .zero else { return true }
         hasJustSlept = uptime > due + max(slice, Self.tolerance)
