@@ -90,23 +90,14 @@ public final class StubSession: AuthSession, TokenProvider {
     /// The refusals that asked for another token, in order, failed calls included.
     public var refusals: [TokenRefusal] { contents.withLock { $0.refusals } }
 
-    /// Makes the next calls of an operation fail. A sign-out that fails ends the session nevertheless, as an engine's
-    /// does.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - count: The number of calls; `nil` means all until ``recover(_:)``.
-    ///   - error: The error that they throw.
+    /// Makes the next calls of an operation fail: a number of them, or all until ``recover(_:)``. A sign-out that fails
+    /// ends the session nevertheless, as an engine's does.
     public func fail(_ operation: Operation, times count: Int? = nil, with error: any Error) {
         on(operation, times: count) { _ in throw error }
     }
 
-    /// Runs a closure in the next calls of an operation: it may change the state, wait at a `Gate`, or throw.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - count: The number of calls; `nil` means all until ``recover(_:)``.
-    ///   - action: Is called with the session before the operation has its effect; of a sign-out, afterwards.
+    /// Runs a closure in the next calls of an operation, a number of them or all until ``recover(_:)``: before the
+    /// operation has its effect; of a sign-out, afterwards. It may change the state, wait at a `Gate`, or throw.
     public func on(
         _ operation: Operation,
         times count: Int? = nil,
@@ -130,7 +121,6 @@ public final class StubSession: AuthSession, TokenProvider {
 
     /// Starts a session with the tokens.
     ///
-    /// - Parameter tokens: What the server issued.
     /// - Throws: The scripted error; `AuthenticationError` with code `invalidTokens`. The earlier session stays then.
     public func signIn(_ tokens: TokenRefreshResult) async throws {
         contents.withLock { $0.signIns.append(tokens) }
@@ -145,7 +135,6 @@ public final class StubSession: AuthSession, TokenProvider {
     /// Goes on with the tokens where they have the subject of the session's, and else signs in (G32). They need a
     /// refresh token.
     ///
-    /// - Parameter tokens: What the server issued.
     /// - Throws: The scripted error; `AuthenticationError` with code `invalidTokens`. The session stays then.
     public func stepUp(_ tokens: TokenRefreshResult) async throws {
         contents.withLock { $0.signIns.append(tokens) }
@@ -176,7 +165,6 @@ public final class StubSession: AuthSession, TokenProvider {
 
     /// Ends the session.
     ///
-    /// - Parameter reason: Why the session ends.
     /// - Throws: The scripted error. The session has ended even then.
     public func signOut(reason: SignOutReason) async throws {
         contents.withLock { contents in

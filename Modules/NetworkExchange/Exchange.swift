@@ -182,10 +182,8 @@ extension Exchange {
         state.withLock { $0.exchange.touch(at: now) }
     }
 
-    /// Asks whether the request may be sent, directly before the library sends it (G28). If not, the exchange ends.
-    ///
-    /// - Parameter isUnsent: Whether the library has not sent a byte yet, as far as it shows.
-    /// - Returns: Whether it may be sent.
+    /// Asks whether the request may be sent, directly before the library sends it (G28). If not, the exchange ends. The
+    /// closure says whether the library has not sent a byte yet, as far as it shows.
     package func start(isUnsent: (@Sendable () -> Bool)? = nil) -> Bool {
         guard let permit = request.startPermit, !permit.start(isUnsent: isUnsent) else { return true }
         cancel(HTTPTransportError.notStarted)

@@ -199,13 +199,8 @@ extension ExchangeState {
         package let waiters: [EndWaiter]
     }
 
-    /// The exchange ends. Only the first end counts.
-    ///
-    /// - Parameters:
-    ///   - result: The trailers, or why it breaks off.
-    ///   - keepsUnread: Whether what has arrived can still be read, and a head still be delivered.
-    ///   - now: The uptime.
-    /// - Returns: The waiters to resume; `nil` after the first end.
+    /// The exchange ends, with the trailers or why it breaks off. Only the first end counts: it returns the waiters to
+    /// resume. What has arrived can be kept for a reader, and a head still be delivered.
     package mutating func end(
         _ result: Result<HTTPHeaders, any Error>, keepsUnread: Bool, at now: Duration
     ) -> Ending? {

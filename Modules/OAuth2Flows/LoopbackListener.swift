@@ -58,12 +58,8 @@ final class LoopbackListener: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Waits for a request that is accepted, and responds to every request.
+    /// Waits for a request whose target, such as `/callback?code=…`, is accepted, and responds to every request.
     ///
-    /// - Parameters:
-    ///   - limit: The longest time to wait.
-    ///   - accept: Makes the result of the target of a request, such as `/callback?code=…`; `nil` refuses it.
-    /// - Returns: The result.
     /// - Throws: ``OAuth2SignInError`` with code `expired`; `CancellationError`.
     func firstRequest<Result: Sendable>(
         within limit: Duration,

@@ -30,8 +30,6 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
 
     /// Opens a page, and waits for the redirect that is its response.
     ///
-    /// - Parameter page: The page.
-    /// - Returns: The URL of the redirect, and the redirect URI.
     /// - Throws: ``OAuth2SignInError`` with code `userAgentFailed` when there is no free port, or `expired`; the errors
     ///   of opening the page; `CancellationError`.
     public func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {

@@ -70,14 +70,10 @@ public struct OAuth2Client: Sendable, Hashable {
         OAuth2Client(id: id, method: .none)
     }
 
-    /// Makes a call with the client's authentication, which is for this call alone.
+    /// Makes a call with the client's authentication, which is for this call alone. The call follows no redirect, and
+    /// its response is read as plain JSON. A pushed authorization request names the client in its form even where a
+    /// header field authenticates it (RFC 9126 §2.1).
     ///
-    /// - Parameters:
-    ///   - parameters: The parameters of the call's form.
-    ///   - namesClient: Whether the form has the identifier even where a header field authenticates the client, as a
-    ///     pushed authorization request must (RFC 9126 §2.1).
-    ///   - make: Makes the call from its body.
-    /// - Returns: The call. It is sent without tokens, it follows no redirect, and its response is read as plain JSON.
     /// - Throws: ``OAuth2SignInError`` with code `unavailable` when the client's key cannot be used now;
     ///   `CancellationError`. A client without a key throws nothing, and does not suspend.
     func call<Response>(
@@ -132,10 +128,8 @@ public struct OAuth2Client: Sendable, Hashable {
     /// The thumbprint of the client's key; `nil`: it has none.
     var keyThumbprint: String? { if case .assertion(let assertion) = method { assertion.thumbprint } else { nil } }
 
-    /// Notes the server's clock where a call has failed: a wrong date of an assertion can be the reason.
-    ///
-    /// - Parameter error: Why a call of the client failed.
-    /// - Returns: The same error.
+    /// Notes the server's clock where a call has failed: a wrong date of an assertion can be the reason. Returns the
+    /// error.
     func noting(_ error: NetworkError) -> NetworkError {
         if case .assertion(let assertion) = method {
             assertion.note(error.response?.serverDate, sentAt: assertion.uptime - (error.elapsed ?? .zero))

@@ -70,12 +70,8 @@ extension OAuth2SignInError: CustomStringConvertible {
 }
 
 extension OAuth2SignInError {
-    /// Creates the error of a failed call.
-    ///
-    /// - Parameters:
-    ///   - error: Why the call failed.
-    ///   - serverCode: The server's error code; `nil` takes the one in the response's error object.
-    ///   - secrets: The secrets of the call, which servers quote.
+    /// Creates the error of a failed call, without the call's secrets. The server's code is the one in the response's
+    /// error object unless another one is given.
     init(_ error: NetworkError, serverCode: String? = nil, without secrets: [String?]) {
         let error = error.withoutQuoting(secrets)
         let serverCode = serverCode ?? error.serverError?.code

@@ -71,10 +71,9 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         affectsRevokedSessionOnly = revocationAffectsSessionOnly
     }
 
-    /// Exchanges a refresh token for new tokens. The call is made once.
+    /// Exchanges a refresh token for new tokens. The call is made once. A new refresh token is returned even if the
+    /// access token beside it cannot be used.
     ///
-    /// - Parameter request: The refresh token and the idempotency key.
-    /// - Returns: The new tokens. A new refresh token is returned even if the access token beside it cannot be used.
     /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         do {
@@ -85,12 +84,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         }
     }
 
-    /// Makes the call.
+    /// Makes the call, with a proof of the key to which the tokens are bound.
     ///
-    /// - Parameters:
-    ///   - request: The refresh token and the idempotency key.
-    ///   - proof: The proof of the key to which the tokens are bound.
-    /// - Returns: The new tokens, and the head of the response.
     /// - Throws: `NetworkError`, with secrets of the call; `TokenRefreshError` for a response without a usable token.
     func exchange(
         _ request: TokenRefreshRequest, proof: String? = nil
@@ -147,10 +142,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         }
     }
 
-    /// Decides what a failed token call means for the session.
-    ///
-    /// - Parameter error: Why the call failed, without the call's secrets.
-    /// - Returns: *rejected* for `invalid_grant`; otherwise *unavailable*, with the pause that the server requests.
+    /// The meaning of a failed token call, whose secrets were removed, for the session: *rejected* for `invalid_grant`;
+    /// otherwise *unavailable*, with the pause that the server requests.
     static func verdict(on error: NetworkError) -> TokenRefreshError {
         let body = RefusedBody(error)
         guard error.isRefusalOfTheCall, let status = error.statusOfWholeResponse, [400, 401, 403].contains(status),

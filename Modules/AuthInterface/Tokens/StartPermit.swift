@@ -28,11 +28,8 @@ public final class StartPermit: Sendable {
     private let clock: any TimeSource
     private let state = Locked(State())
 
-    /// Creates a permit.
-    ///
-    /// - Parameters:
-    ///   - deadline: The instant after which no byte of the call may be written, on the clock's uptime.
-    ///   - clock: A clock that counts while the device sleeps.
+    /// Creates a permit, after whose deadline no byte of the call may be written. The clock counts while the device
+    /// sleeps.
     public init(until deadline: Duration, on clock: any TimeSource = SystemTimeSource()) {
         (self.deadline, self.clock) = (deadline, clock)
     }

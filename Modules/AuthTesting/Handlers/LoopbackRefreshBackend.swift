@@ -81,24 +81,16 @@ public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyReco
     /// Starts a session.
     public func signIn() -> TokenRefreshResult { state.withLock { $0.tokens }.signIn() }
 
-    /// Sets the response to every call from now on.
-    ///
-    /// - Parameter response: The response.
-    /// - Returns: `true`.
+    /// Sets the response to every call from now on. It knows all responses.
     public func respond(with response: RefreshBackendResponse) -> Bool {
         state.withLock { $0.response = response }
         return true
     }
 
-    /// The login in an access token.
-    ///
-    /// - Parameter accessToken: An access token of the server.
-    /// - Returns: The login; `nil` for another token.
+    /// The login in an access token; `nil` for a token of another server.
     public func session(of accessToken: String) -> String? { RotatingTokenServer.login(of: accessToken) }
 
-    /// The idempotency keys of the calls so far, in order.
-    ///
-    /// - Returns: The keys; `nil` for a call without one.
+    /// The idempotency keys of the calls so far, in order; `nil` for a call without one.
     public func receivedKeys() -> [String?] { state.withLock { $0.receivedKeys } }
 }
 

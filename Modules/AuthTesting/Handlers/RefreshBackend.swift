@@ -58,9 +58,6 @@ extension RefreshBackend {
     public var rotatesRefreshTokens: Bool { true }
 
     /// The backend cannot tell.
-    ///
-    /// - Parameter accessToken: An access token that the backend has issued.
-    /// - Returns: `nil`.
     public func session(of accessToken: String) -> String? { nil }
 }
 
@@ -136,12 +133,7 @@ extension RefreshBackendResponse {
         [false, true].map { (status: status, leavesOrigin: $0) }
     }
 
-    /// A redirect to a URL that issues tokens of a session of its own, to any method.
-    ///
-    /// - Parameters:
-    ///   - status: 301, 302, 303, 307 or 308.
-    ///   - leavesOrigin: Whether the URL is of another origin.
-    /// - Returns: The response.
+    /// A redirect (301, 302, 303, 307 or 308) to a URL that issues tokens of a session of its own, to any method.
     public static func redirect(_ status: Int, leavingOrigin leavesOrigin: Bool) -> Self {
         Self(rawValue: "redirect \(status) \(leavesOrigin ? "to another origin" : "within the origin")")
     }

@@ -62,23 +62,17 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     public var unusedResponses: Int { state.withLock { $0.responses.count } }
 
     /// Adds responses after those that are not used yet.
-    ///
-    /// - Parameter responses: The responses, in order.
     public func enqueue(_ responses: Response...) {
         state.withLock { $0.responses += responses }
     }
 
-    /// Waits until a number of calls have started. They may still wait for their responses.
-    ///
-    /// - Parameter count: The number, from the first call on.
+    /// Waits until a number of calls have started, from the first one on. They may still wait for their responses.
     public func calls(atLeast count: Int) async {
         await door.arrivals(atLeast: count)
     }
 
     /// Responds as scripted.
     ///
-    /// - Parameter request: The call.
-    /// - Returns: The tokens of the response, or those that the server issues.
     /// - Throws: The error of the response; `CancellationError` for a response that ends with the call's task.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         let response = state.withLock { state in
@@ -107,13 +101,8 @@ extension ScriptedRefreshHandler {
         /// The server's response: the next pair, or *rejected*. The server sees the idempotency key of the call.
         public static let rotate = Response { try $1.refresh($0) }
 
-        /// The server rotates immediately, and its response arrives when a gate opens.
-        ///
-        /// - Parameters:
-        ///   - gate: The gate.
-        ///   - ignoresCancellation: Whether the response arrives after a cancellation of the call. Otherwise the call
-        ///     throws `CancellationError`, and the response is lost.
-        /// - Returns: The response.
+        /// The server rotates immediately, and its response arrives when a gate opens. A cancellation of the call loses
+        /// the response, unless it is ignored.
         public static func rotateThenHold(at gate: Gate, ignoresCancellation: Bool = false) -> Response {
             Response { request, server in
                 let result = try server.refresh(request)
@@ -122,10 +111,8 @@ extension ScriptedRefreshHandler {
             }
         }
 
-        /// The server rotates and the response is lost: the call throws.
-        ///
-        /// - Parameter error: The error. One without a status counts as a lost response.
-        /// - Returns: The response.
+        /// The server rotates and the response is lost: the call throws. An error without a status counts as a lost
+        /// response.
         public static func rotateThenFail(_ error: any Error) -> Response {
             Response { request, server in
                 _ = try server.refresh(request)
@@ -164,9 +151,6 @@ extension ScriptedRefreshHandler {
         }
 
         /// The result of a closure, for a handler that asks the session for a token, or that calls twice.
-        ///
-        /// - Parameter response: Returns tokens, or throws.
-        /// - Returns: The response.
         public static func custom(
             _ response:
                 @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult

@@ -29,12 +29,8 @@ public enum RaceKit {
         return RaceReport(entries: entries)
     }
 
-    /// Runs races, and throws an error that lists those that do not hold.
+    /// Runs races as ``run(_:timeLimit:makeSubject:)``, and throws an error that lists those that do not hold.
     ///
-    /// - Parameters:
-    ///   - scenarios: The races.
-    ///   - timeLimit: As in ``run(_:timeLimit:makeSubject:)``.
-    ///   - makeSubject: As in ``run(_:timeLimit:makeSubject:)``.
     /// - Throws: `ContractViolation` with every race that did not hold.
     public static func check(
         _ scenarios: [RaceScenario] = RaceScenario.all,

@@ -30,10 +30,7 @@ public struct RaceReport: Sendable {
     /// The races that do not hold, in order.
     public var failures: [Entry] { entries.filter { $0.outcome != .holds } }
 
-    /// The outcome of one race.
-    ///
-    /// - Parameter scenario: The race.
-    /// - Returns: Its outcome; `nil` if it did not run.
+    /// The outcome of one race; `nil` if it did not run.
     public func outcome(of scenario: RaceScenario) -> Outcome? {
         entries.first { $0.scenario == scenario }?.outcome
     }

@@ -18,19 +18,13 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
 
     private let faults = StoreFaults()
 
-    /// Creates a store without a script.
-    ///
-    /// - Parameter base: The store that does the work.
+    /// Creates a store without a script, over the store that does the work.
     public init(_ base: Base) {
         self.base = base
     }
 
-    /// Makes the next calls of an operation fail. They do not reach the base store.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - count: The number of calls; `nil` means all until ``recover(_:)``.
-    ///   - error: The error that they throw.
+    /// Makes the next calls of an operation fail: a number of them, or all until ``recover(_:)``. They do not reach the
+    /// base store.
     public func fail(
         _ operation: StoreOperation,
         times count: Int? = nil,
@@ -39,13 +33,8 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
         faults.fail(operation, times: count ?? .max, with: error)
     }
 
-    /// Makes every call of an operation wait at a gate. The wait ignores cancellation, as a hanging disk does.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - gate: The gate; by default a new one.
-    ///   - moment: Whether the calls wait before or after the operation.
-    /// - Returns: The gate.
+    /// Makes every call of an operation wait at a gate, before or after its effect, and returns the gate. The wait
+    /// ignores cancellation, as a hanging disk does.
     @discardableResult
     public func hold(
         _ operation: StoreOperation, at gate: Gate = Gate(), _ moment: StoreOperation.Moment = .before
@@ -89,7 +78,6 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
 extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTokenStore {
     /// Reads from the base store, as ``StoreOperation/load``.
     ///
-    /// - Returns: The content of the base store.
     /// - Throws: The scripted error, or the errors of the base store.
     public func read() async throws -> StoredSession {
         try await faults.perform(.load) { try await base.read() }
@@ -98,7 +86,6 @@ extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTo
     /// Writes to the base store, as the operation of what the change writes to an empty store:
     /// ``StoreOperation/save``, ``StoreOperation/record`` or ``StoreOperation/delete``.
     ///
-    /// - Parameter change: Decides what to store.
     /// - Throws: The scripted error, or the errors of the base store.
     public func update(_ change: @escaping StoreChange) async throws {
         let operation: StoreOperation =
@@ -113,12 +100,9 @@ extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTo
     /// The changes of the base store, as ``StoreOperation/watch``. A scripted failure ends the stream.
     public var changes: AsyncStream<Void> { faults.watch(base.changes) }
 
-    /// Takes the lease of the base store.
+    /// Takes the lease of the base store. Its calls are counted and scripted as those of the store. The limit does not
+    /// count the wait at a gate.
     ///
-    /// - Parameters:
-    ///   - limit: The longest wait, not counting the gate.
-    ///   - report: Is called with each holder that the base store finds.
-    /// - Returns: The lease. Its calls are counted and scripted as those of the store.
     /// - Throws: The scripted error, or the errors of the base store.
     public func lease(
         waitingAtMost limit: Duration,

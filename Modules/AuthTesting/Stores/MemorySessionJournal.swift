@@ -24,10 +24,6 @@ public final class MemorySessionJournal: SessionJournal {
     private let state: Locked<State>
 
     /// Creates a journal.
-    ///
-    /// - Parameters:
-    ///   - entry: What is written at first.
-    ///   - storeName: The name of the store.
     public init(holding entry: SessionJournalEntry = SessionJournalEntry(), storeName: String = "the store") {
         self.storeName = storeName
         state = Locked(State(entry: entry))
@@ -40,16 +36,11 @@ public final class MemorySessionJournal: SessionJournal {
     public var updates: Int { state.withLock { $0.updates } }
 
     /// Makes every call fail, until ``recover()``.
-    ///
-    /// - Parameter error: The error that they throw.
     public func fail(with error: TokenStoreError = TokenStoreError(.unavailable, reason: "scripted")) {
         state.withLock { $0.error = error }
     }
 
-    /// Makes every call wait at a gate. The wait ignores cancellation, as a hanging disk does.
-    ///
-    /// - Parameter gate: The gate; by default a new one.
-    /// - Returns: The gate.
+    /// Makes every call wait at a gate, which it returns. The wait ignores cancellation, as a hanging disk does.
     @discardableResult
     public func hold(at gate: Gate = Gate()) -> Gate {
         state.withLock { $0.gate = gate }
@@ -74,8 +65,6 @@ public final class MemorySessionJournal: SessionJournal {
 
     /// Changes what is written, in one step.
     ///
-    /// - Parameter change: Returns the new entry.
-    /// - Returns: The new entry.
     /// - Throws: The scripted error.
     @discardableResult
     public func update(

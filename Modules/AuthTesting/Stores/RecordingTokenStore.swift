@@ -34,11 +34,7 @@ public final class RecordingTokenStore: SharedTokenStore {
     private let clock: any TimeSource
     private let broadcast = Broadcast<Void>()
 
-    /// Creates a store.
-    ///
-    /// - Parameters:
-    ///   - bundle: The initial content.
-    ///   - clock: The clock of the lease's time limit.
+    /// Creates a store. The clock limits the wait for the lease.
     public init(holding bundle: TokenBundle? = nil, clock: any TimeSource = SystemTimeSource()) {
         state = Locked(State(content: bundle.map { .active($0) } ?? .empty))
         self.clock = clock
@@ -62,8 +58,6 @@ public final class RecordingTokenStore: SharedTokenStore {
     }
 
     /// Reads the bundle.
-    ///
-    /// - Returns: The bundle, if there is one.
     public func load() async -> TokenBundle? {
         await read().bundle
     }
@@ -79,8 +73,6 @@ public final class RecordingTokenStore: SharedTokenStore {
     }
 
     /// Decides and writes in one step. A change that returns `nil` records no event.
-    ///
-    /// - Parameter change: Decides what to store.
     public func update(_ change: @escaping StoreChange) async {
         let isChanged = state.withLock { state in
             guard let new = change(.success(state.content)) else { return false }
@@ -98,12 +90,8 @@ public final class RecordingTokenStore: SharedTokenStore {
     /// A stream that reports every write.
     public var changes: AsyncStream<Void> { broadcast.stream() }
 
-    /// Waits for the lease, in the order of the calls.
+    /// Waits for the lease, in the order of the calls. It reports no holder.
     ///
-    /// - Parameters:
-    ///   - limit: The longest wait.
-    ///   - report: It is not called.
-    /// - Returns: The lease.
     /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError`.
     public func lease(
         waitingAtMost limit: Duration,

@@ -47,9 +47,8 @@ package final class LoopbackServer: Sendable {
     private let acceptor: LoopbackAcceptor
     private let received = Locked<[Request]>([])
 
-    /// Starts a server.
+    /// Starts a server. The script runs on the connection's thread and may block it.
     ///
-    /// - Parameter script: Decides what to do with a request. It runs on the connection's thread and may block it.
     /// - Throws: `POSIXError` when no socket is available.
     package init(_ script: @escaping @Sendable (Request) -> Action) throws {
         acceptor = try LoopbackAcceptor()

@@ -32,11 +32,9 @@ public struct TokenPlacement: Sendable, Hashable {
         TokenPlacement(kind: .authorization(prefix: name + " "))
     }
 
-    /// `Authorization: DPoP …`, with a proof that the sender has the key to which the token is bound (RFC 9449 §7.1).
-    /// Each attempt and each hop of a redirect has a proof of its own. A token of no key is sent as ``bearer``.
-    ///
-    /// - Parameter proof: Makes the proofs: a `DPoPProver` of `OAuth2Flows`.
-    /// - Returns: The placement.
+    /// `Authorization: DPoP …`, with a proof that the sender has the key to which the token is bound (RFC 9449 §7.1),
+    /// made by a `DPoPProver` of `OAuth2Flows`. Each attempt and each hop of a redirect has a proof of its own. A token
+    /// of no key is sent as ``bearer``.
     public static func dpop(_ proof: any RequestProof) -> TokenPlacement {
         TokenPlacement(kind: .proved(Prover(proof: proof)))
     }

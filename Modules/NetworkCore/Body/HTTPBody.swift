@@ -167,9 +167,7 @@ extension HTTPBody: AsyncSequence {
     /// A piece of the body.
     public typealias Element = Data
 
-    /// Starts reading.
-    ///
-    /// - Returns: The iterator. Of a body that is read once, a second iterator throws when it is used.
+    /// Starts reading. Of a body that is read once, a second iterator throws when it is used.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
     /// Reads the pieces of a body.
@@ -191,9 +189,8 @@ extension HTTPBody: AsyncSequence {
             if case .once = body.content { missing = body.length }
         }
 
-        /// Waits for the next piece.
+        /// Waits for the next piece; `nil` is the end of the body.
         ///
-        /// - Returns: The piece, or `nil` at the end of the body.
         /// - Throws: ``HTTPBodyError``; what the sequence throws; `CancellationError` when the task is cancelled.
         public mutating func next() async throws -> Data? {
             try Task.checkCancellation()

@@ -111,12 +111,7 @@ public final class RetryBudget: Sendable {
     private let earnedPerSecond: Double
     private let state: Locked<State>
 
-    /// Creates a full budget.
-    ///
-    /// - Parameters:
-    ///   - capacity: The most retries that are saved.
-    ///   - earnedPerCall: The retries that one call adds.
-    ///   - earnedPerSecond: The retries that one second adds.
+    /// Creates a full budget: the most retries that are saved, and those that one call and one second add.
     public init(
         capacity: Double = 20,
         earnedPerCall: Double = 0.1,

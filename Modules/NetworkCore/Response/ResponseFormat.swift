@@ -79,8 +79,7 @@ public struct PlainJSONFormat: ResponseFormat {
     }
 
     /// Reads an error in a common form: `code` and `message`, OAuth 2 (RFC 6749 §5.2), problem details (RFC 9457).
-    ///
-    /// - Returns: The error. `nil`: the body has none of these forms.
+    /// `nil`: the body has none of these forms.
     public func failure(from response: HTTPResponse) -> ServerError? {
         try? coding.makeDecoder().decode(ServerError.self, from: response.body)
     }

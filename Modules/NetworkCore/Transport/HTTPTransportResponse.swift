@@ -22,7 +22,6 @@ public struct HTTPTransportResponse: Sendable {
 
     /// Waits for the end of the body. It does not read the body: something else must.
     ///
-    /// - Returns: What came with the end.
     /// - Throws: ``HTTPTransportError`` when the body broke off; `CancellationError` when the task is cancelled, or the
     ///   body was released before its end.
     public func completion() async throws -> HTTPTransportCompletion {

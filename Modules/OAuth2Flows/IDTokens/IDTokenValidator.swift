@@ -55,13 +55,9 @@ public struct IDTokenValidator: Sendable {
         keys = server.jwksURI.map { VerificationKeyCache($0, network: network, rule) }
     }
 
-    /// Checks an id token.
+    /// Checks an id token. Without a nonce, one in the token is not compared. The date is that of the response which
+    /// brought the token, on the server's clock; `nil` is the own clock.
     ///
-    /// - Parameters:
-    ///   - text: The token.
-    ///   - nonce: The `nonce` of the sign-in. `nil`: none was sent, and one in the token is not compared.
-    ///   - date: The instant of the response that brought the token, on the server's clock. `nil`: the own clock.
-    /// - Returns: The token.
     /// - Throws: ``IDTokenError``; `CancellationError`.
     public func validate(_ text: String, nonce: String? = nil, at date: Date? = nil) async throws -> IDToken {
         let signed = try JSONWebSignature(text)

@@ -38,9 +38,9 @@ public struct KeychainTokenStore: TokenStore {
         self.isProtectedDataAvailable = isProtectedDataAvailable
     }
 
-    /// Reads the stored bundle. If it is at an earlier location, it is moved first.
+    /// Reads the stored bundle; `nil` if it is certain that none is stored. If it is at an earlier location, it is
+    /// moved first.
     ///
-    /// - Returns: The bundle, or `nil` if it is certain that none is stored.
     /// - Throws: `TokenStoreError` with code `corrupt`, `unsupportedVersion`, or `unavailable` with a
     ///   ``KeychainStatus`` as its cause: any except `errSecSuccess`, and `errSecItemNotFound` only while protected
     ///   data is not available; if it is shared, also `busy` and `insecure` for the lock file.

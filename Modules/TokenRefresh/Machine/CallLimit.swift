@@ -23,10 +23,8 @@ struct CallLimit: Hashable, Sendable {
     /// Whether the last slice ended so late that the process slept.
     private(set) var hasJustSlept = false
 
-    /// - Parameters:
-    ///   - end: When the limit passes in a process that does not sleep.
-    ///   - now: The uptime.
-    ///   - grace: How long a process that slept runs before the limit passes.
+    /// The limit passes at an uptime in a process that does not sleep; a process that slept runs for the grace period
+    /// first.
     init(at end: Duration, now: Duration, grace: Duration) {
         let counted = max(min(grace, (end - now) / 2), .zero)
         self.grace = grace
