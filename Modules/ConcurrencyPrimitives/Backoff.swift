@@ -18,11 +18,7 @@ public struct Backoff: Sendable, Hashable {
     ///   - base: The upper bound of the first pause.
     ///   - limit: The upper bound of every pause.
     ///   - floor: The shortest pause. One over the upper bound counts as the upper bound.
-    public init(
-        base: Duration = .seconds(1),
-        limit: Duration = .seconds(60),
-        floor: Duration = .milliseconds(500)
-    ) {
+    public init(base: Duration = .seconds(1), limit: Duration = .seconds(60), floor: Duration = .milliseconds(500)) {
         self.base = base
         self.limit = limit
         self.floor = floor

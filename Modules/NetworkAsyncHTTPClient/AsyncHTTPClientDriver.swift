@@ -171,9 +171,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
         task.cancel()
     }
 
-    func didReceiveHead(
-        task: HTTPClient.Task<Void>, _ head: NIOHTTP1.HTTPResponseHead
-    ) -> EventLoopFuture<Void> {
+    func didReceiveHead(task: HTTPClient.Task<Void>, _ head: NIOHTTP1.HTTPResponseHead) -> EventLoopFuture<Void> {
         receive(head, on: task.eventLoop)
         return task.eventLoop.makeSucceededVoidFuture()
     }

@@ -115,9 +115,7 @@ public struct OAuth2CodeSignIn: Sendable {
     }
 
     /// Sends an authorization request to the server (RFC 9126 §2), and returns its reference.
-    private func reference(
-        to request: QueryItems, at endpoint: URL, _ key: DPoPTokenCall?
-    ) async throws -> String {
+    private func reference(to request: QueryItems, at endpoint: URL, _ key: DPoPTokenCall?) async throws -> String {
         let start = clock.uptime
         do {
             let pushed: PushedRequest = try await DPoPTokenCall.send(key, to: endpoint, over: network) {

@@ -71,10 +71,7 @@ extension OAuth2Server {
     /// - Returns: The description. Its endpoints have scheme `https` unless they are loopback.
     /// - Throws: ``OAuth2SignInError`` with code `unsupported` for an invalid issuer or description, `mismatch` for
     ///   the description of another issuer; `unavailable`. `CancellationError`.
-    public static func discover(
-        issuer: URL,
-        network: any UnauthenticatedNetworkService
-    ) async throws -> OAuth2Server {
+    public static func discover(issuer: URL, network: any UnauthenticatedNetworkService) async throws -> OAuth2Server {
         guard issuer.isSafeEndpoint, issuer.query == nil, issuer.fragment == nil else {
             throw OAuth2SignInError(
                 .unsupported, reason: "the issuer must be an https URL, without user, query and fragment")

@@ -35,9 +35,7 @@ public final class WebAuthenticationUserAgent: NSObject, OAuth2UserAgent {
         }
     }
 
-    private func show(
-        _ page: URL, in sheet: Sheet, _ continuation: CheckedContinuation<URL, any Error>
-    ) {
+    private func show(_ page: URL, in sheet: Sheet, _ continuation: CheckedContinuation<URL, any Error>) {
         // The system calls the handler on any queue. Without `@Sendable` it is isolated to the main actor, and traps.
         let session = ASWebAuthenticationSession(
             url: page,

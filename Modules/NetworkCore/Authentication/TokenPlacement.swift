@@ -40,10 +40,7 @@ public struct TokenPlacement: Sendable, Hashable {
     }
 
     /// Fields that the server defines; one for the refresh token too where the server needs both in every request.
-    public static func fields(
-        accessToken: String = "accessToken",
-        refreshToken: String? = nil
-    ) -> TokenPlacement {
+    public static func fields(accessToken: String = "accessToken", refreshToken: String? = nil) -> TokenPlacement {
         TokenPlacement(kind: .fields(accessToken: accessToken, refreshToken: refreshToken))
     }
 

@@ -112,11 +112,7 @@ public final class RetryBudget: Sendable {
     private let state: Locked<State>
 
     /// Creates a full budget: the most retries that are saved, and those that one call and one second add.
-    public init(
-        capacity: Double = 20,
-        earnedPerCall: Double = 0.1,
-        earnedPerSecond: Double = 0.1
-    ) {
+    public init(capacity: Double = 20, earnedPerCall: Double = 0.1, earnedPerSecond: Double = 0.1) {
         self.capacity = capacity
         self.earnedPerCall = earnedPerCall
         self.earnedPerSecond = earnedPerSecond

@@ -14,10 +14,7 @@ public protocol ResponseFormat: Sendable {
     ///
     /// - Throws: `DecodingError` when the body is not of the expected form; ``ServerError`` when the body says that
     ///   the call failed.
-    func value<Value: Decodable>(
-        _ type: Value.Type,
-        from response: HTTPResponse
-    ) throws -> Value
+    func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value
 
     /// Checks a response whose status was accepted and from which no value is read.
     ///
@@ -63,10 +60,7 @@ public struct PlainJSONFormat: ResponseFormat {
     }
 
     /// Decodes the body.
-    public func value<Value: Decodable>(
-        _ type: Value.Type,
-        from response: HTTPResponse
-    ) throws -> Value {
+    public func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
         try coding.makeDecoder().decode(type, from: response.body)
     }
 

@@ -23,11 +23,7 @@ struct SessionRow: Sendable {
         } else if let format, let ciphertext = rows.value(4) {
             content = SealedSession(
                 format: format,
-                content: .tokens(
-                    session: rows.text(2) ?? "",
-                    generation: rows.integer(3) ?? -1,
-                    ciphertext: ciphertext
-                )
+                content: .tokens(session: rows.text(2) ?? "", generation: rows.integer(3) ?? -1, ciphertext: ciphertext)
             )
         } else {
             content = nil

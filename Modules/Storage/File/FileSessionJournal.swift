@@ -44,9 +44,7 @@ public struct FileSessionJournal: SessionJournal {
     ///   - tokens: The folder of the tokens, if they are in files. The journal is in the state, the
     ///     configuration or the data folder of the user, in one on another disk if there is one; and in
     ///     `TOKENS.journal` where none of them is on a disk. Where it is once, it stays.
-    public init(
-        application: String, account: String = "default", storeName: String, apartFrom tokens: URL? = nil
-    ) {
+    public init(application: String, account: String = "default", storeName: String, apartFrom tokens: URL? = nil) {
         self.init(storeName: storeName, account: account) {
             let standard = JournalLocation.standard(application)
             return tokens.map { JournalLocation.apart(from: $0, standard) } ?? [standard[0]]

@@ -103,10 +103,7 @@ public struct KeychainTokenStore: TokenStore {
     ///     not be removed. Each account needs a separate file.
     ///   - clock: The clocks that limit the wait for a lease.
     /// - Returns: The same store, shared.
-    public func shared(
-        lockFile: URL,
-        clock: any TimeSource = SystemTimeSource()
-    ) -> SharedKeychainTokenStore {
+    public func shared(lockFile: URL, clock: any TimeSource = SystemTimeSource()) -> SharedKeychainTokenStore {
         shared(lockFile: lockFile, clock: clock, signal: Self.signal(for: location))
     }
 
