@@ -144,7 +144,8 @@ public final class StubSession: AuthSession, TokenProvider {
             }
             guard case .signedIn = contents.state, let subject = contents.tokens.subject, subject == tokens.subject
             else {
-                (contents.tokens, contents.generation) = (tokens, 0)
+                contents.tokens = tokens
+                contents.generation = 0
                 return contents.change(to: .signedIn(SessionID()))
             }
             contents.tokens = tokens
@@ -215,21 +216,8 @@ public final class StubSession: AuthSession, TokenProvider {
 }
 
 extension StubSession {
-    /// A call of a session.
+    /// A call of a session, by the name of its method.
     public enum Operation: Sendable, Hashable {
-        /// `restore()`.
-        case restore
-        /// `signIn(_:)`.
-        case signIn
-        /// `stepUp(_:)`.
-        case stepUp
-        /// `refresh()`.
-        case refresh
-        /// `signOut(reason:)`.
-        case signOut
-        /// `token()`.
-        case token
-        /// `replacement(after:)`.
-        case replacement
+        case restore, signIn, stepUp, refresh, signOut, token, replacement
     }
 }

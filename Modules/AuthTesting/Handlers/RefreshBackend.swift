@@ -171,19 +171,15 @@ extension RefreshBackendResponse: CaseIterable {
             .emptyForbidden, .page, .unauthorizedPage, .forbiddenPage, .badGatewayPage, .unreachable, .lostResponse,
         ] + allRedirects
 
+    private static let statusesOfPages: KeyValuePairs<Self, Int> = [
+        .page: 200, .unauthorizedPage: 401, .forbiddenPage: 403, .badGatewayPage: 502,
+    ]
+
     /// The responses that are a page of HTML.
-    static let pages: [Self] = [.page, .unauthorizedPage, .forbiddenPage, .badGatewayPage]
+    static var pages: [Self] { statusesOfPages.map(\.key) }
 
     /// The status of a page of HTML; `nil` for other responses.
-    package var statusOfPage: Int? {
-        switch self {
-        case .page: 200
-        case .unauthorizedPage: 401
-        case .forbiddenPage: 403
-        case .badGatewayPage: 502
-        default: nil
-        }
-    }
+    package var statusOfPage: Int? { Self.statusesOfPages.first { $0.key == self }?.value }
 }
 
 /// A backend that records the idempotency keys of the refresh calls. Without it, the rules on keys are left out.

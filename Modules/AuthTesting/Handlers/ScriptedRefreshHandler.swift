@@ -92,12 +92,6 @@ extension ScriptedRefreshHandler {
     public struct Response: Sendable {
         let give: @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
 
-        private init(
-            _ give: @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
-        ) {
-            self.give = give
-        }
-
         /// The server's response: the next pair, or *rejected*. The server sees the idempotency key of the call.
         public static let rotate = Response { try $1.refresh($0) }
 
@@ -155,7 +149,7 @@ extension ScriptedRefreshHandler {
             _ response:
                 @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
         ) -> Response {
-            Response(response)
+            Response(give: response)
         }
     }
 

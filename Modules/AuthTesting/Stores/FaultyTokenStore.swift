@@ -10,7 +10,8 @@ public import ContractTesting
 /// let gate = store.hold(.load)            // every load waits at the gate
 /// #expect(store.calls(.save) == 3)
 /// ```
-/// A call is counted, waits at its gate, fails if scripted so, and then reaches the base store. Over a shared store it
+/// A call is counted, waits at its gate, throws the scripted error, if there is one, and else reaches the base store,
+/// whose errors it throws. Over a shared store it
 /// is a shared store, and the calls of a lease are counted and scripted too.
 public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     /// The base store.
@@ -54,22 +55,16 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     }
 
     /// Reads from the base store.
-    ///
-    /// - Throws: The scripted error, or the errors of the base store.
     public func load() async throws -> TokenBundle? {
         try await faults.perform(.load) { try await base.load() }
     }
 
     /// Writes to the base store.
-    ///
-    /// - Throws: The scripted error, or the errors of the base store.
     public func save(_ bundle: TokenBundle) async throws {
         try await faults.perform(bundle.refreshIntent == nil ? .save : .record) { try await base.save(bundle) }
     }
 
     /// Deletes from the base store.
-    ///
-    /// - Throws: The scripted error, or the errors of the base store.
     public func delete() async throws {
         try await faults.perform(.delete) { try await base.delete() }
     }
@@ -77,16 +72,12 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
 
 extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTokenStore {
     /// Reads from the base store, as ``StoreOperation/load``.
-    ///
-    /// - Throws: The scripted error, or the errors of the base store.
     public func read() async throws -> StoredSession {
         try await faults.perform(.load) { try await base.read() }
     }
 
     /// Writes to the base store, as the operation of what the change writes to an empty store:
     /// ``StoreOperation/save``, ``StoreOperation/record`` or ``StoreOperation/delete``.
-    ///
-    /// - Throws: The scripted error, or the errors of the base store.
     public func update(_ change: @escaping StoreChange) async throws {
         let operation: StoreOperation =
             switch change(.success(.empty)) {
@@ -102,8 +93,6 @@ extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTo
 
     /// Takes the lease of the base store. Its calls are counted and scripted as those of the store. The limit does not
     /// count the wait at a gate.
-    ///
-    /// - Throws: The scripted error, or the errors of the base store.
     public func lease(
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void

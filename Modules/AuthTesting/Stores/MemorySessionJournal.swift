@@ -2,7 +2,7 @@ public import AuthInterface
 import ConcurrencyPrimitives
 public import ContractTesting
 
-/// A journal in memory that fails and waits as scripted. Engines of one test that have it share it, as processes do.
+/// A journal in memory: each call waits and throws as scripted. Engines of one test that have it share it, as processes do.
 ///
 /// ```swift
 /// let journal = MemorySessionJournal()
@@ -53,8 +53,6 @@ public final class MemorySessionJournal: SessionJournal {
     }
 
     /// Reads what is written.
-    ///
-    /// - Throws: The scripted error.
     public func read() async throws -> SessionJournalEntry {
         await state.withLock { $0.gate }?.pass()
         return try state.withLock { state in
@@ -64,8 +62,6 @@ public final class MemorySessionJournal: SessionJournal {
     }
 
     /// Changes what is written, in one step.
-    ///
-    /// - Throws: The scripted error.
     @discardableResult
     public func update(
         _ change: @escaping @Sendable (SessionJournalEntry) -> SessionJournalEntry

@@ -61,13 +61,13 @@ public enum SessionJournalContract {
             }
         },
         ContractRule("an update is given what was written, and an empty entry removes it") { subject in
-            let given = Given()
+            let given = Locked(SessionJournalEntry())
             try await subject.journal.update { _ in entries[0] }
             try await subject.journal.update { found in
-                given.note(found)
+                given.withLock { $0 = found }
                 return SessionJournalEntry()
             }
-            try expectSame(given.entry, entries[0], "the update is given")
+            try expectSame(given.withLock { $0 }, entries[0], "the update is given")
             try await subject.journal.expect(SessionJournalEntry(), "after it was emptied")
         },
         ContractRule("concurrent updates of several journals lose nothing") { subject in
@@ -133,12 +133,6 @@ public enum SessionJournalContract {
             SessionJournalEntry(seen: SessionSighting(session: SessionID())),
         ]
     }()
-
-    private final class Given: Sendable {
-        private let noted = Locked(SessionJournalEntry())
-        var entry: SessionJournalEntry { noted.withLock { $0 } }
-        func note(_ entry: SessionJournalEntry) { noted.withLock { $0 = entry } }
-    }
 
     fileprivate static func expectSame(
         _ found: SessionJournalEntry, _ wanted: SessionJournalEntry, _ when: String
