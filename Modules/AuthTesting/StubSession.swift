@@ -56,12 +56,8 @@ public final class StubSession: AuthSession, TokenProvider {
 
     private let contents: Locked<Contents>
 
-    /// Creates a session.
-    ///
-    /// - Parameters:
-    ///   - state: The state.
-    ///   - stored: What a session whose state is `unknown` turns out to be when it is read.
-    ///   - tokens: The tokens of the session. Without a refresh token, a refresh fails with `noRefreshToken`.
+    /// Creates a session. One whose state is `unknown` turns out to be what is stored when it is read. Without a
+    /// refresh token, a refresh fails with `noRefreshToken`.
     public init(
         _ state: SessionState = .signedIn(SessionID(rawValue: "stub")),
         stored: SessionState = .signedOut(.never),
@@ -115,9 +111,7 @@ public final class StubSession: AuthSession, TokenProvider {
     ///
     /// - Throws: The scripted error.
     @discardableResult
-    public func restore() async throws -> SessionState {
-        try await perform(.restore) { $0.state }
-    }
+    public func restore() async throws -> SessionState { try await perform(.restore) { $0.state } }
 
     /// Starts a session with the tokens.
     ///

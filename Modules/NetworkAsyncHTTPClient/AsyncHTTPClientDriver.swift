@@ -237,8 +237,6 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
         return promise.futureResult
     }
 
-    func didFinishRequest(task: HTTPClient.Task<Void>) throws {
-        complete()
-    }
+    func didFinishRequest(task: HTTPClient.Task<Void>) throws { complete() }
 }
 #endif

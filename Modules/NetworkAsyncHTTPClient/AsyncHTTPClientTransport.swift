@@ -132,9 +132,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// A client that the application shares stays as it is.
     ///
     /// - Throws: What closing the connections throws.
-    public func shutdown() async throws {
-        try await clients.shutdown()
-    }
+    public func shutdown() async throws { try await clients.shutdown() }
 
     private func lane(to origin: Origin, use: ConnectionUse) -> ExchangeLane {
         lanes.withLock { lanes in

@@ -11,10 +11,10 @@ public import NetworkCore
 /// ```
 public struct OAuth2DeviceSignIn: Sendable {
     /// The longest sign-in, whatever the server allows.
-    public static let maximumDuration = Duration.seconds(30 * 60)
+    static let maximumDuration = Duration.seconds(30 * 60)
 
     /// The pause between two calls if the server names none (RFC 8628 §3.2).
-    public static let defaultInterval = Duration.seconds(5)
+    static let defaultInterval = Duration.seconds(5)
 
     /// The bounds of the pause between two calls.
     static let intervals = Duration.seconds(1)...Duration.seconds(120)

@@ -64,9 +64,7 @@ extension ErrorCode<OAuth2SignInError> {
 
 extension OAuth2SignInError: CustomStringConvertible {
     /// The code and the reason.
-    public var description: String {
-        "\(code): \(reason)\(serverCode.map { " (\($0))" } ?? "")"
-    }
+    public var description: String { "\(code): \(reason)\(serverCode.map { " (\($0))" } ?? "")" }
 }
 
 extension OAuth2SignInError {
@@ -88,9 +86,7 @@ extension OAuth2SignInError {
         let shown = serverCode?.asIdentifier(withoutQuoting: secrets)
         self.init(code, reason: error.description, serverCode: shown, cause: error)
     }
-}
 
-extension OAuth2SignInError {
     /// Creates the error of an id token that was refused.
     init(_ error: IDTokenError) {
         let code: Code = error.code == .keysUnavailable ? .unavailable : .invalidIDToken

@@ -40,19 +40,12 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     let network: any UnauthenticatedNetworkService
     private let idempotencyKeyField: String?
 
-    /// Creates a handler.
-    ///
-    /// - Parameters:
-    ///   - tokenEndpoint: The server's token endpoint (RFC 6749 §3.2), with scheme `https` unless it is loopback.
-    ///   - revocationEndpoint: The server's revocation endpoint (RFC 7009 §2). With `nil`, no token is revoked.
-    ///   - client: How the client authenticates at both endpoints.
-    ///   - network: Sends the calls, without tokens.
-    ///   - replayTolerance: Whether the server accepts the same refresh token again. Many providers do for a grace
-    ///     period: `.within(.seconds(10))`. `.sameKey` needs `idempotencyKeyField`.
-    ///   - idempotencyKeyField: The header field that carries the idempotency key; `nil` sends none. Servers ignore
-    ///     fields that they do not know.
-    ///   - revocationAffectsSessionOnly: Whether revoking a token ends that token's session only. RFC 7009 §2.1 allows
-    ///     a server to end all sessions of the user with this client. Pass `true` only if yours does not.
+    /// Creates a handler of a token endpoint (RFC 6749 §3.2), with scheme `https` unless it is loopback, and of a
+    /// revocation endpoint (RFC 7009 §2), without which no token is revoked. Many providers accept the same refresh
+    /// token again for a grace period: `.within(.seconds(10))`. The tolerance `.sameKey` needs a field for the
+    /// idempotency key; servers ignore fields that they do not know, and `nil` sends none. RFC 7009 §2.1 allows a
+    /// server to end all sessions of the user with this client: pass `true` for `revocationAffectsSessionOnly` only if
+    /// yours ends that token's session only.
     public init(
         tokenEndpoint: URL,
         revocationEndpoint: URL? = nil,

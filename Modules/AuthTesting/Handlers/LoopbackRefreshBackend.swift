@@ -25,12 +25,9 @@ public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyReco
     private let other: LoopbackServer
     private let state: Locked<State>
 
-    /// Starts the server.
+    /// Starts the server, whose URL, such as `http://127.0.0.1:49152`, the handler is made with. Without a tolerance,
+    /// it accepts the repeated refresh tokens that the handler declares.
     ///
-    /// - Parameters:
-    ///   - dialect: How the server reads calls and writes responses.
-    ///   - tolerance: Which repeated refresh tokens the server accepts; `nil` is what the handler declares.
-    ///   - makeHandler: Makes the handler. The argument is the server's URL, such as `http://127.0.0.1:49152`.
     /// - Throws: `POSIXError` when no port is available; the errors of `makeHandler`.
     public init(
         _ dialect: RefreshDialect = .rest,

@@ -46,7 +46,7 @@ public final class RotatingTokenServer: Sendable {
     public var repetitions: Int { state.withLock { $0.repetitions } }
 
     /// The number of refreshes with an older token and its own key, which were rejected without a revocation.
-    public var lateRepetitions: Int { state.withLock { $0.lateRepetitions } }
+    package var lateRepetitions: Int { state.withLock { $0.lateRepetitions } }
 
     /// The number of refreshes with a used token, which revoked its family.
     public var reuses: Int { state.withLock { $0.reuses } }

@@ -28,13 +28,7 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     private let state: Locked<State>
     private let door = Gate(isOpen: true)
 
-    /// Creates a handler.
-    ///
-    /// - Parameters:
-    ///   - responses: The responses to the first calls, in order.
-    ///   - fallback: The response to every call after that.
-    ///   - replayTolerance: The replay tolerance that the handler declares.
-    ///   - server: The server that issues the tokens.
+    /// Creates a handler: the responses to the first calls, in order, and the one to every call after that.
     public init(
         _ responses: Response...,
         otherwise fallback: Response = .rotate,
@@ -59,17 +53,13 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     public var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
     /// The number of scripted responses that are not used yet.
-    public var unusedResponses: Int { state.withLock { $0.responses.count } }
+    package var unusedResponses: Int { state.withLock { $0.responses.count } }
 
     /// Adds responses after those that are not used yet.
-    public func enqueue(_ responses: Response...) {
-        state.withLock { $0.responses += responses }
-    }
+    public func enqueue(_ responses: Response...) { state.withLock { $0.responses += responses } }
 
     /// Waits until a number of calls have started, from the first one on. They may still wait for their responses.
-    public func calls(atLeast count: Int) async {
-        await door.arrivals(atLeast: count)
-    }
+    public func calls(atLeast count: Int) async { await door.arrivals(atLeast: count) }
 
     /// Responds as scripted.
     ///

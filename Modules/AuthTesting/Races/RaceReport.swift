@@ -25,7 +25,7 @@ public struct RaceReport: Sendable {
     public let entries: [Entry]
 
     /// Whether every guarantee held.
-    public var isClean: Bool { entries.allSatisfy { $0.outcome == .holds } }
+    package var isClean: Bool { entries.allSatisfy { $0.outcome == .holds } }
 
     /// The races that do not hold, in order.
     public var failures: [Entry] { entries.filter { $0.outcome != .holds } }

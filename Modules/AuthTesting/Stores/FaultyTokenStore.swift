@@ -45,14 +45,10 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     }
 
     /// Removes the script of an operation.
-    public func recover(_ operation: StoreOperation) {
-        faults.recover(operation)
-    }
+    public func recover(_ operation: StoreOperation) { faults.recover(operation) }
 
     /// The number of calls of an operation, failed ones included.
-    public func calls(_ operation: StoreOperation) -> Int {
-        faults.calls(operation)
-    }
+    public func calls(_ operation: StoreOperation) -> Int { faults.calls(operation) }
 
     /// Reads from the base store.
     public func load() async throws -> TokenBundle? {

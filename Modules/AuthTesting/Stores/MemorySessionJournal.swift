@@ -48,9 +48,7 @@ public final class MemorySessionJournal: SessionJournal {
     }
 
     /// Removes the script.
-    public func recover() {
-        state.withLock { ($0.error, $0.gate) = (nil, nil) }
-    }
+    public func recover() { state.withLock { ($0.error, $0.gate) = (nil, nil) } }
 
     /// Reads what is written.
     public func read() async throws -> SessionJournalEntry {

@@ -58,19 +58,13 @@ public final class RecordingTokenStore: SharedTokenStore {
     }
 
     /// Reads the bundle.
-    public func load() async -> TokenBundle? {
-        await read().bundle
-    }
+    public func load() async -> TokenBundle? { await read().bundle }
 
     /// Stores a bundle over any content.
-    public func save(_ bundle: TokenBundle) async {
-        await update { _ in .active(bundle) }
-    }
+    public func save(_ bundle: TokenBundle) async { await update { _ in .active(bundle) } }
 
     /// Removes the content.
-    public func delete() async {
-        await update { _ in .empty }
-    }
+    public func delete() async { await update { _ in .empty } }
 
     /// Decides and writes in one step. A change that returns `nil` records no event.
     public func update(_ change: @escaping StoreChange) async {

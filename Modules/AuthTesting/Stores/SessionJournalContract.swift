@@ -19,13 +19,10 @@ public enum SessionJournalContract {
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { all.map(\.name) }
 
-    /// Runs every rule, each with a new journal.
+    /// Runs every rule, each with a new journal over new storage. `reopen` makes a second journal over the same
+    /// storage, as another launch or process does. `unavailable` makes the storage fail, so that read and update must
+    /// throw, and returns the journal to use. A rule that takes longer than the limit is broken.
     ///
-    /// - Parameters:
-    ///   - reopen: Makes a second journal over the same storage, as another launch or process does.
-    ///   - unavailable: Makes the storage fail, so that read and update must throw, and returns the journal to use.
-    ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken.
-    ///   - makeEmptyJournal: Makes an empty journal over new storage.
     /// - Throws: `ContractViolation` with every broken rule; the errors of `makeEmptyJournal`.
     public static func check<Journal: SessionJournal>(
         reopen: (@Sendable (Journal) async throws -> Journal)? = nil,

@@ -123,14 +123,10 @@ public struct HTTPBody: Sendable {
     }
 
     /// Whether the body can be read more than once.
-    public var isReplayable: Bool {
-        if case .once = content { false } else { true }
-    }
+    public var isReplayable: Bool { if case .once = content { false } else { true } }
 
     /// Whether there is no body. A body of zero bytes is one.
-    public var isEmpty: Bool {
-        if case .none = content { true } else { false }
-    }
+    public var isEmpty: Bool { if case .none = content { true } else { false } }
 
     /// The bytes, where they are in memory.
     public var data: Data? {
@@ -142,9 +138,7 @@ public struct HTTPBody: Sendable {
     }
 
     /// The file, where the body is one.
-    public var file: URL? {
-        if case .file(let url) = content { url } else { nil }
-    }
+    public var file: URL? { if case .file(let url) = content { url } else { nil } }
 
     /// Reads the whole body into memory.
     ///

@@ -119,9 +119,7 @@ public final class RetryBudget: Sendable {
         state = Locked(State(tokens: capacity))
     }
 
-    func deposit(at uptime: Duration) {
-        state.withLock { earn(earnedPerCall, at: uptime, &$0) }
-    }
+    func deposit(at uptime: Duration) { state.withLock { earn(earnedPerCall, at: uptime, &$0) } }
 
     /// Takes a retry, where there is one.
     func withdraw(at uptime: Duration) -> Bool {

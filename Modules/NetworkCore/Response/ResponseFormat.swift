@@ -48,12 +48,8 @@ public struct PlainJSONFormat: ResponseFormat {
 
     private var coding: JSONCoding { ownCoding ?? .standard }
 
-    /// Creates the format.
-    ///
-    /// - Parameters:
-    ///   - coding: The decoders. `nil`: those of the client's ``NetworkConfiguration/coding`` where this is its format,
-    ///     and else ``JSONCoding/standard``.
-    ///   - mediaTypes: The media types that the format reads.
+    /// Creates the format of some media types. Without decoders, it has those of the client's
+    /// ``NetworkConfiguration/coding`` where this is its format, and else ``JSONCoding/standard``.
     public init(coding: JSONCoding? = nil, mediaTypes: [String] = ["application/json"]) {
         ownCoding = coding
         self.mediaTypes = mediaTypes

@@ -24,9 +24,7 @@ public struct HTTPTransportResponse: Sendable {
     ///
     /// - Throws: ``HTTPTransportError`` when the body broke off; `CancellationError` when the task is cancelled, or the
     ///   body was released before its end.
-    public func completion() async throws -> HTTPTransportCompletion {
-        try await end()
-    }
+    public func completion() async throws -> HTTPTransportCompletion { try await end() }
 }
 
 /// What came with the end of a response.
