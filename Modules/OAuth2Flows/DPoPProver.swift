@@ -55,8 +55,6 @@ public final class DPoPProver: RequestProof {
     // MARK: RequestProof
 
     /// See `RequestProof.fields(method:url:token:)`. The field is `DPoP`.
-    ///
-    /// - Throws: As `RequestProof` says.
     public func fields(method: String, url: URL, token: SessionToken) async throws -> [String: String] {
         guard let binding = token.binding else { return [:] }
         let key = try await key(of: binding)

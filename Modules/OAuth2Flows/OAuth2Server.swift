@@ -138,8 +138,7 @@ extension OAuth2Server {
                 issuer: issuer,
                 tokenEndpoint: token,
                 authorizationEndpoint: try endpoint(authorizationEndpoint, "authorization_endpoint"),
-                deviceAuthorizationEndpoint: try endpoint(
-                    deviceAuthorizationEndpoint, "device_authorization_endpoint"),
+                deviceAuthorizationEndpoint: try endpoint(deviceAuthorizationEndpoint, "device_authorization_endpoint"),
                 revocationEndpoint: try endpoint(revocationEndpoint, "revocation_endpoint"),
                 codeChallengeMethods: codeChallengeMethods,
                 namesIssuerInResponses: namesIssuerInResponses ?? false

@@ -175,8 +175,6 @@ extension HTTPField: RedactedDescription {
     public var description: String { name }
 }
 
-// The syntax of header fields (RFC 9110 §5). Anything else could end a field early and begin another one.
-
 extension String {
     /// Whether the text can be a field's name or a method: a token of RFC 9110 §5.6.2.
     package var isFieldName: Bool { !isEmpty && hasOnlyBytes { $0.isTokenByte } }

@@ -131,9 +131,7 @@ extension VerificationKeySet: Decodable {
     private struct Entry: Decodable {
         let key: VerificationKey?
 
-        init(from decoder: any Decoder) {
-            key = try? VerificationKey(from: decoder)
-        }
+        init(from decoder: any Decoder) { key = try? VerificationKey(from: decoder) }
     }
 
     /// Reads a set.
