@@ -52,7 +52,7 @@ public struct FileTokenStore: SharedTokenStore {
         self.init(folder: folder, account: account, anchor: nil, access: access, clock: clock)
     }
 
-    /// Creates a store of an account in the default folder of an application, such as `articles` or
+    /// Creates a store of an account (any text) in the default folder of an application, such as `articles` or
     /// `org.example.articles`. The folder is not accessed before the first call. The clock limits the wait for a lease.
     public init(application: String, account: String = "default", clock: any TimeSource = SystemTimeSource()) {
         let location = TokenFolderLocation.standard(application: application)
