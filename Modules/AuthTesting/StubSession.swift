@@ -56,12 +56,8 @@ public final class StubSession: AuthSession, TokenProvider {
 
     private let contents: Locked<Contents>
 
-    /// Creates a session.
-    ///
-    /// - Parameters:
-    ///   - state: The state.
-    ///   - stored: What a session whose state is `unknown` turns out to be when it is read.
-    ///   - tokens: The tokens of the session. Without a refresh token, a refresh fails with `noRefreshToken`.
+    /// Creates a session. One whose state is `unknown` turns out to be what is stored when it is read. Without a
+    /// refresh token, a refresh fails with `noRefreshToken`.
     public init(
         _ state: SessionState = .signedIn(SessionID(rawValue: "stub")),
         stored: SessionState = .signedOut(.never),
@@ -90,23 +86,14 @@ public final class StubSession: AuthSession, TokenProvider {
     /// The refusals that asked for another token, in order, failed calls included.
     public var refusals: [TokenRefusal] { contents.withLock { $0.refusals } }
 
-    /// Makes the next calls of an operation fail. A sign-out that fails ends the session nevertheless, as an engine's
-    /// does.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - count: The number of calls; `nil` means all until ``recover(_:)``.
-    ///   - error: The error that they throw.
+    /// Makes the next calls of an operation fail: a number of them, or all until ``recover(_:)``. A sign-out that fails
+    /// ends the session nevertheless, as an engine's does.
     public func fail(_ operation: Operation, times count: Int? = nil, with error: any Error) {
         on(operation, times: count) { _ in throw error }
     }
 
-    /// Runs a closure in the next calls of an operation: it may change the state, wait at a `Gate`, or throw.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - count: The number of calls; `nil` means all until ``recover(_:)``.
-    ///   - action: Is called with the session before the operation has its effect; of a sign-out, afterwards.
+    /// Runs a closure in the next calls of an operation, a number of them or all until ``recover(_:)``: before the
+    /// operation has its effect; of a sign-out, afterwards. It may change the state, wait at a `Gate`, or throw.
     public func on(
         _ operation: Operation,
         times count: Int? = nil,
@@ -124,13 +111,10 @@ public final class StubSession: AuthSession, TokenProvider {
     ///
     /// - Throws: The scripted error.
     @discardableResult
-    public func restore() async throws -> SessionState {
-        try await perform(.restore) { $0.state }
-    }
+    public func restore() async throws -> SessionState { try await perform(.restore) { $0.state } }
 
     /// Starts a session with the tokens.
     ///
-    /// - Parameter tokens: What the server issued.
     /// - Throws: The scripted error; `AuthenticationError` with code `invalidTokens`. The earlier session stays then.
     public func signIn(_ tokens: TokenRefreshResult) async throws {
         contents.withLock { $0.signIns.append(tokens) }
@@ -145,7 +129,6 @@ public final class StubSession: AuthSession, TokenProvider {
     /// Goes on with the tokens where they have the subject of the session's, and else signs in (G32). They need a
     /// refresh token.
     ///
-    /// - Parameter tokens: What the server issued.
     /// - Throws: The scripted error; `AuthenticationError` with code `invalidTokens`. The session stays then.
     public func stepUp(_ tokens: TokenRefreshResult) async throws {
         contents.withLock { $0.signIns.append(tokens) }
@@ -155,7 +138,8 @@ public final class StubSession: AuthSession, TokenProvider {
             }
             guard case .signedIn = contents.state, let subject = contents.tokens.subject, subject == tokens.subject
             else {
-                (contents.tokens, contents.generation) = (tokens, 0)
+                contents.tokens = tokens
+                contents.generation = 0
                 return contents.change(to: .signedIn(SessionID()))
             }
             contents.tokens = tokens
@@ -176,7 +160,6 @@ public final class StubSession: AuthSession, TokenProvider {
 
     /// Ends the session.
     ///
-    /// - Parameter reason: Why the session ends.
     /// - Throws: The scripted error. The session has ended even then.
     public func signOut(reason: SignOutReason) async throws {
         contents.withLock { contents in
@@ -227,21 +210,8 @@ public final class StubSession: AuthSession, TokenProvider {
 }
 
 extension StubSession {
-    /// A call of a session.
+    /// A call of a session, by the name of its method.
     public enum Operation: Sendable, Hashable {
-        /// `restore()`.
-        case restore
-        /// `signIn(_:)`.
-        case signIn
-        /// `stepUp(_:)`.
-        case stepUp
-        /// `refresh()`.
-        case refresh
-        /// `signOut(reason:)`.
-        case signOut
-        /// `token()`.
-        case token
-        /// `replacement(after:)`.
-        case replacement
+        case restore, signIn, stepUp, refresh, signOut, token, replacement
     }
 }

@@ -18,31 +18,19 @@ public struct Backoff: Sendable, Hashable {
     ///   - base: The upper bound of the first pause.
     ///   - limit: The upper bound of every pause.
     ///   - floor: The shortest pause. One over the upper bound counts as the upper bound.
-    public init(
-        base: Duration = .seconds(1),
-        limit: Duration = .seconds(60),
-        floor: Duration = .milliseconds(500)
-    ) {
+    public init(base: Duration = .seconds(1), limit: Duration = .seconds(60), floor: Duration = .milliseconds(500)) {
         self.base = base
         self.limit = limit
         self.floor = floor
     }
 
-    /// The longest pause after a number of failures.
-    ///
-    /// - Parameter failures: How many attempts have failed so far, from 1.
-    /// - Returns: ``base``, doubled with each failure up to ``limit``.
+    /// The longest pause after a number of failures, from 1: ``base``, doubled with each failure up to ``limit``.
     package func bound(afterFailures failures: Int) -> Duration {
         let doublings = min(max(failures, 1) - 1, 30)
         return min(base * (1 << doublings), limit)
     }
 
-    /// The pause after a number of failures.
-    ///
-    /// - Parameters:
-    ///   - failures: How many attempts have failed so far, from 1.
-    ///   - generator: The source of the jitter.
-    /// - Returns: A duration from the floor to the bound.
+    /// The pause after a number of failures, from 1, with jitter: from the floor to the bound.
     package func delay(afterFailures failures: Int, using generator: inout some RandomNumberGenerator) -> Duration {
         let bound = bound(afterFailures: failures)
         let least = min(floor, bound)
@@ -50,9 +38,6 @@ public struct Backoff: Sendable, Hashable {
     }
 
     /// The pause after a number of failures, with jitter from the system's generator.
-    ///
-    /// - Parameter failures: How many attempts have failed so far, from 1.
-    /// - Returns: A duration from the floor to the bound.
     package func delay(afterFailures failures: Int) -> Duration {
         var generator = SystemRandomNumberGenerator()
         return delay(afterFailures: failures, using: &generator)

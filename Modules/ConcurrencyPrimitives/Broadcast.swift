@@ -8,9 +8,8 @@ package final class Broadcast<Element: Sendable>: Sendable {
     private let receivers = Locked(Receivers())
     private let policy: AsyncStream<Element>.Continuation.BufferingPolicy
 
-    /// Creates a broadcast without a stream.
-    ///
-    /// - Parameter policy: What each stream keeps of the elements that were not read yet. Default: the newest one.
+    /// Creates a broadcast without a stream. The policy says what a stream keeps of the elements that were not read
+    /// yet.
     package init(keeping policy: AsyncStream<Element>.Continuation.BufferingPolicy = .bufferingNewest(1)) {
         self.policy = policy
     }
@@ -20,12 +19,9 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// Whether no stream is read.
     package var isEmpty: Bool { receivers.withLock { $0.byNumber.isEmpty } }
 
-    /// Makes a stream of the elements that are sent from now on. It ends with the broadcast, and with its reader.
-    ///
-    /// - Parameters:
-    ///   - first: What the stream starts with.
-    ///   - owner: Lives as long as the stream. One that holds the broadcast keeps the stream from ending with it.
-    /// - Returns: The stream. It has one reader.
+    /// Makes a stream of an element and those that are sent from now on. It has one reader, and ends with it or with
+    /// the broadcast. The owner lives as long as the stream: one that holds the broadcast keeps the stream from ending
+    /// with it.
     package func stream(
         startingWith first: Element? = nil, keeping owner: (any Sendable)? = nil
     ) -> AsyncStream<Element> {

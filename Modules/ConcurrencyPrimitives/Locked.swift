@@ -25,10 +25,9 @@ package struct Locked<Value>: @unchecked Sendable {  // every access to the valu
         storage.withUnsafeMutablePointerToElements { $0.initializeLock() }
     }
 
-    /// Runs a closure with exclusive access to the value. It blocks while another caller has it.
+    /// Runs a closure with exclusive access to the value. It blocks while another caller has it, and must not use the
+    /// lock again.
     ///
-    /// - Parameter body: Reads and changes the value. It must not use the lock again.
-    /// - Returns: What `body` returns.
     /// - Throws: What `body` throws.
     @inlinable
     package func withLock<Result, Failure: Error>(

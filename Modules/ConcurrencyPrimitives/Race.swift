@@ -29,10 +29,8 @@ package final class Race<Outcome: Sendable>: Sendable {
         state.withLock { if case .decided(let outcome) = $0 { outcome } else { nil } }
     }
 
-    /// Decides the race, if it is not decided.
-    ///
-    /// - Parameter outcome: The outcome. It is dropped if another end was first.
-    /// - Returns: Whether this end was the first.
+    /// Decides the race, if it is not decided. Returns whether this end was the first; the outcome of another is
+    /// dropped.
     @inlinable
     @discardableResult
     package func end(_ outcome: Outcome) -> Bool {

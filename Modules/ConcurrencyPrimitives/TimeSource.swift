@@ -43,9 +43,8 @@ public struct SystemTimeSource: TimeSource {
         return uptime - awake
     }
 
-    /// Waits until an instant of ``uptime``.
+    /// Waits until an instant of ``uptime``. One that has passed returns at once.
     ///
-    /// - Parameter deadline: The instant. One that has passed returns at once.
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func sleep(until deadline: Duration) async throws {
         // The system ends the process where the instant is too far away for its clock.

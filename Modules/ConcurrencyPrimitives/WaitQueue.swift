@@ -27,11 +27,7 @@ package struct WaitQueue<ID: Hashable & Sendable, Waiter: Sendable>: Sendable {
     /// How many wait.
     package var count: Int { waiters.count }
 
-    /// Adds a waiter at the end.
-    ///
-    /// - Parameters:
-    ///   - waiter: The waiter.
-    ///   - id: By what it can leave. No other waiter has it now.
+    /// Adds a waiter at the end. No other waiter has its id now.
     @inlinable
     package mutating func append(_ waiter: Waiter, for id: ID) {
         last += 1
@@ -39,9 +35,7 @@ package struct WaitQueue<ID: Hashable & Sendable, Waiter: Sendable>: Sendable {
         order.append((last, id))
     }
 
-    /// Removes a waiter that leaves.
-    ///
-    /// - Returns: The waiter; `nil` if it does not wait, or no longer.
+    /// Removes a waiter that leaves. Returns the waiter; `nil` if it does not wait, or no longer.
     @inlinable
     package mutating func remove(_ id: ID) -> Waiter? {
         let removed = waiters.removeValue(forKey: id)
@@ -52,10 +46,7 @@ package struct WaitQueue<ID: Hashable & Sendable, Waiter: Sendable>: Sendable {
         return removed?.waiter
     }
 
-    /// Removes the first waiter that can be served.
-    ///
-    /// - Parameter isServed: Whether a waiter can be served.
-    /// - Returns: The waiter, and its id; `nil` if there is none.
+    /// Removes the first waiter that can be served; `nil` if there is none.
     @inlinable
     package mutating func popFirst(where isServed: (ID) -> Bool = { _ in true }) -> (id: ID, waiter: Waiter)? {
         guard !waiters.isEmpty else { return nil }

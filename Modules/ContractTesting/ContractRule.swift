@@ -7,23 +7,14 @@ package struct ContractRule<Subject: Sendable>: Sendable {
 
     private let experiment: @Sendable (Subject) async throws -> Void
 
-    /// Creates a rule.
-    ///
-    /// - Parameters:
-    ///   - name: The rule, as a sentence.
-    ///   - experiment: Uses a new subject. It throws ``RuleBroken``, or an error that the subject should not have
-    ///     thrown.
+    /// Creates a rule: a sentence, and an experiment on a new subject that throws ``RuleBroken``.
     package init(_ name: String, _ experiment: @escaping @Sendable (Subject) async throws -> Void) {
         self.name = name
         self.experiment = experiment
     }
 
-    /// Runs the experiment.
-    ///
-    /// - Parameters:
-    ///   - subject: A subject for this rule only.
-    ///   - timeLimit: The longest time for the experiment. One that takes longer is cancelled and not awaited.
-    /// - Returns: The rule, if it is broken.
+    /// Runs the experiment, and returns the rule if it is broken. An experiment that takes longer than the limit is
+    /// cancelled and not awaited.
     package func broken(by subject: Subject, timeLimit: Duration) async -> ContractViolation.BrokenRule? {
         let clock = SystemTimeSource()
         // In a task of its own: the cancellation of this one does not end the experiment.

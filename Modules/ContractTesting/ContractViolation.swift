@@ -49,13 +49,8 @@ extension ContractViolation: CustomStringConvertible {
 }
 
 extension ContractViolation {
-    /// Runs the rules of a contract in order, each with a new subject.
+    /// Runs the rules of a contract in order, each with a new subject, which is made with the type to report.
     ///
-    /// - Parameters:
-    ///   - contract: The name of the contract.
-    ///   - rules: The rules.
-    ///   - timeLimit: The longest time for one rule.
-    ///   - makeSubject: Makes a subject, and returns it with the type to report.
     /// - Throws: ``ContractViolation`` if any rule is broken; the errors of `makeSubject`.
     package static func check<Subject: Sendable>(
         _ contract: String,
@@ -85,11 +80,8 @@ package struct RuleBroken: Error {
     }
 }
 
-/// Checks one expectation of an experiment.
+/// Checks one expectation of an experiment, and says what was observed instead.
 ///
-/// - Parameters:
-///   - holds: Whether the expectation holds.
-///   - observed: What was observed instead.
 /// - Throws: ``RuleBroken``.
 package func expect(_ holds: Bool, otherwise observed: @autoclosure () -> String) throws(RuleBroken) {
     if !holds { throw RuleBroken(observed()) }

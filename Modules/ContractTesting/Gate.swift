@@ -15,9 +15,7 @@ public final class Gate: Sendable {
 
     private let state: Locked<State>
 
-    /// Creates a gate.
-    ///
-    /// - Parameter isOpen: Whether it starts open.
+    /// Creates a gate, open or closed.
     public init(isOpen: Bool = false) {
         state = Locked(State(isOpen: isOpen))
     }
@@ -59,9 +57,7 @@ public final class Gate: Sendable {
         state.withLock { $0.isOpen = false }
     }
 
-    /// Waits until a number of tasks have arrived.
-    ///
-    /// - Parameter count: The number, from the first task on.
+    /// Waits until a number of tasks have arrived, from the first one on.
     public func arrivals(atLeast count: Int) async {
         let race = Race<Void>()
         state.withLock { state in

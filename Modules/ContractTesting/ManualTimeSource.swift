@@ -61,9 +61,8 @@ public final class ManualTimeSource: TimeSource {
         state.withLock { $0.date = date }
     }
 
-    /// Waits until an instant of ``uptime``.
+    /// Waits until an instant of ``uptime``. For one that has passed, the call returns immediately.
     ///
-    /// - Parameter deadline: The instant. For one that has passed, the call returns immediately.
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func sleep(until deadline: Duration) async throws {
         let turn = Turn<Void>()

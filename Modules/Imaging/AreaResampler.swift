@@ -66,10 +66,6 @@ struct AreaResampler {
     }
 
     /// Adds the next row, of three bytes a pixel, and writes the pixels of the target rows that it finishes.
-    ///
-    /// - Parameters:
-    ///   - row: The row.
-    ///   - result: The first pixel of the target.
     mutating func add(row: UnsafeBufferPointer<UInt8>, to result: UnsafeMutablePointer<UInt8>) {
         defer { sourceRow += 1 }
         guard let bytes = row.baseAddress else { return }

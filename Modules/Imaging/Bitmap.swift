@@ -11,9 +11,7 @@ public struct Bitmap: Sendable, Equatable {
     /// A codec that does not convert colours sets the source's profile: without it, a photo in Display P3 turns pale.
     public var colorProfile: Data?
 
-    /// Creates a picture from its bytes.
-    ///
-    /// - Returns: `nil` unless `pixels` holds exactly three bytes for every pixel of `size`.
+    /// Creates a picture from its bytes; `nil` unless there are exactly three for every pixel.
     public init?(size: PixelSize, pixels: [UInt8], colorProfile: Data? = nil) {
         let (expected, overflow) = size.pixelCount.multipliedReportingOverflow(by: 3)
         guard !overflow, pixels.count == expected else { return nil }

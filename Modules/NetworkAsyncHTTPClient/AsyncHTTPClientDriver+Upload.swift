@@ -56,9 +56,8 @@ extension AsyncHTTPClientDriver {
         }
     }
 
-    /// Leaves a note for the connection, where it has to know something.
-    ///
-    /// - Returns: The field that marks the request. `nil`: there is nothing to know.
+    /// Leaves a note for the connection, where it has to know something. Returns the field that marks the request.
+    /// `nil`: there is nothing to know.
     private func announce() throws -> (name: String, value: String)? {
         let (permit, hasTrailers) = (request.startPermit, request.body.trailers != nil)
         guard permit != nil || hasTrailers else { return nil }

@@ -36,9 +36,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
         /// The server waits until the promise is fulfilled.
         case awaited(EventLoopPromise<Void>)
 
-        /// The reader has read.
-        ///
-        /// - Returns: The promise to fulfil, if the server waits.
+        /// The reader has read. Returns the promise to fulfil, if the server waits.
         mutating func read() -> EventLoopPromise<Void>? {
             guard case .awaited(let promise) = self else {
                 self = .early
@@ -48,9 +46,7 @@ final class AsyncHTTPClientDriver: ExchangeDriver {
             return promise
         }
 
-        /// The server is to wait for the reader.
-        ///
-        /// - Returns: Whether it waits: the reader may have read since.
+        /// The server is to wait for the reader. Returns whether it waits: the reader may have read since.
         mutating func wait(for promise: EventLoopPromise<Void>) -> Bool {
             if case .early = self {
                 self = .none
@@ -175,9 +171,7 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
         task.cancel()
     }
 
-    func didReceiveHead(
-        task: HTTPClient.Task<Void>, _ head: NIOHTTP1.HTTPResponseHead
-    ) -> EventLoopFuture<Void> {
+    func didReceiveHead(task: HTTPClient.Task<Void>, _ head: NIOHTTP1.HTTPResponseHead) -> EventLoopFuture<Void> {
         receive(head, on: task.eventLoop)
         return task.eventLoop.makeSucceededVoidFuture()
     }
@@ -243,8 +237,6 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
         return promise.futureResult
     }
 
-    func didFinishRequest(task: HTTPClient.Task<Void>) throws {
-        complete()
-    }
+    func didFinishRequest(task: HTTPClient.Task<Void>) throws { complete() }
 }
 #endif

@@ -106,9 +106,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         deadlines = DeadlineQueue(clock: clock, grace: limits.wakeGrace)
     }
 
-    /// Sends one request and returns when the head of the response has arrived.
+    /// Sends one request and returns when the head of the response has arrived. Its completion has the trailers.
     ///
-    /// - Returns: The response, with its trailers in the completion.
     /// - Throws: `HTTPTransportError`: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` for a certificate or a public key that is not accepted, `invalidResponse` for what is not HTTP,
     ///   `encodingFailed` when the body cannot be read. `CancellationError` at once when the task is cancelled.
@@ -133,9 +132,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// A client that the application shares stays as it is.
     ///
     /// - Throws: What closing the connections throws.
-    public func shutdown() async throws {
-        try await clients.shutdown()
-    }
+    public func shutdown() async throws { try await clients.shutdown() }
 
     private func lane(to origin: Origin, use: ConnectionUse) -> ExchangeLane {
         lanes.withLock { lanes in

@@ -43,12 +43,9 @@ final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandle
 
     private init(_ decoded: DecodedBodyHandler) { self.decoded = decoded }
 
-    /// Adds a decompressor to a connection, and the handlers around it.
+    /// Adds a decompressor to a connection, and the handlers around it, after a handler. The ratio limits how many
+    /// times its size a body may have when it is decoded.
     ///
-    /// - Parameters:
-    ///   - channel: The connection.
-    ///   - handler: The handler that they follow.
-    ///   - ratio: How many times its size a body may have when it is decoded.
     /// - Throws: What NIO throws where the handler has left the connection.
     static func attach(to channel: any Channel, after handler: ResponseLogHandler, ratio: Int) throws {
         let decoded = DecodedBodyHandler()
@@ -152,9 +149,7 @@ final class CompressedBodyHandler: ChannelInboundHandler, RemovableChannelHandle
         (coding, head) = (.other, nil)
     }
 
-    /// Passes bytes on.
-    ///
-    /// - Returns: The last four bytes so far.
+    /// Passes bytes on. Returns the last four bytes so far.
     @discardableResult
     private func fire(_ bytes: ByteBuffer, _ context: ChannelHandlerContext, after trailer: UInt32 = 0) -> UInt32 {
         guard bytes.readableBytes > 0 else { return trailer }

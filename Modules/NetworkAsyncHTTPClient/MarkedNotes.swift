@@ -14,9 +14,7 @@ final class MarkedNotes<Note: Sendable>: Sendable {
     let field = "latchkey-\(UInt64.random(in: 0...UInt64.max))"
     private let state = Locked(State())
 
-    /// Keeps a note, until it is removed.
-    ///
-    /// - Returns: Its number, and the field that marks a head.
+    /// Keeps a note, until it is removed. Returns its number, and the field that marks a head.
     func add(_ note: Note) -> (number: Int, mark: (name: String, value: String)) {
         let number = state.withLock { state in
             state.last += 1
@@ -41,9 +39,7 @@ final class MarkedNotes<Note: Sendable>: Sendable {
     @discardableResult
     func remove(_ number: Int) -> Note? { state.withLock { $0.notes.removeValue(forKey: number) } }
 
-    /// Takes the mark out of a head.
-    ///
-    /// - Returns: The number. `nil`: the head has no mark.
+    /// Takes the mark out of a head. Returns the number. `nil`: the head has no mark.
     func takeMark(from headers: inout NIOHTTP1.HTTPHeaders) -> Int? {
         guard let number = headers.first(name: field).flatMap({ Int($0) }) else { return nil }
         headers.remove(name: field)

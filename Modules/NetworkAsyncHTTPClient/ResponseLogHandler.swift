@@ -71,9 +71,7 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
         (self.log, self.isStream) = (log, isStream)
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        self.context = context
-    }
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
     /// Passes on what is held back until a read is complete.
     func endRead() {

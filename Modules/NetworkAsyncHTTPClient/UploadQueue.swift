@@ -26,9 +26,8 @@ final class UploadQueue: Sendable {
         self.writer = writer
     }
 
-    /// Adds a piece, a large one part by part, and waits until there is room for another one.
-    ///
-    /// - Returns: `false`: the exchange has ended. AsyncHTTPClient may then never tell whether it has written.
+    /// Adds a piece, a large one part by part, and waits until there is room for another one. Returns `false`: the
+    /// exchange has ended. AsyncHTTPClient may then never tell whether it has written.
     func add(_ piece: Data) async -> Bool {
         var rest = piece
         while !rest.isEmpty {
@@ -39,9 +38,7 @@ final class UploadQueue: Sendable {
         return true
     }
 
-    /// Waits until all is written.
-    ///
-    /// - Returns: As ``add(_:)``.
+    /// Waits until all is written. Returns what ``add(_:)`` does.
     func finish() async -> Bool { await isWritten(downTo: 0) }
 
     /// The exchange has ended.
@@ -65,9 +62,7 @@ final class UploadQueue: Sendable {
         }
     }
 
-    /// Hands a part to AsyncHTTPClient.
-    ///
-    /// - Returns: The bytes that are not written. `nil`: the exchange has ended.
+    /// Hands a part to AsyncHTTPClient. Returns the bytes that are not written. `nil`: the exchange has ended.
     private func write(_ part: Data) -> Int? {
         let unwritten = state.withLock { state -> Int? in
             guard !state.isEnded else { return nil }

@@ -63,9 +63,7 @@ struct CacheFolder: Sendable {
         return body.checksum == record.checksum ? body : nil
     }
 
-    /// Writes a response.
-    ///
-    /// - Returns: Its file. `nil`: it could not be written, and is not kept.
+    /// Writes a response. Returns its file. `nil`: it could not be written, and is not kept.
     func write(_ response: CachedResponse) -> URL? {
         let url = folder.appendingPathComponent(UUID().uuidString).appendingPathExtension(Self.fileExtension)
         guard let record = try? JSONEncoder().encode(response.record) else { return nil }

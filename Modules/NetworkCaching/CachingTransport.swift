@@ -34,9 +34,9 @@ public struct CachingTransport: HTTPTransport {
         self.cache = cache
     }
 
-    /// Serves a response from the cache, or performs the request.
+    /// Serves a response from the cache, or performs the request. With `only-if-cached` and nothing to serve, its
+    /// status is 504.
     ///
-    /// - Returns: The response. With `only-if-cached` and nothing to serve, its status is 504.
     /// - Throws: As the transport underneath.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         // Before the cache is asked: what a session's end deletes must not come back by a revalidation that starts

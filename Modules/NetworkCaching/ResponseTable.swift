@@ -67,9 +67,7 @@ struct ResponseTable {
         count += 1
     }
 
-    /// Adds a response in place of the one that serves the same requests.
-    ///
-    /// - Returns: The files of what was replaced.
+    /// Adds a response in place of the one that serves the same requests. Returns the files of what was replaced.
     mutating func replace(by entry: Entry) -> [URL] {
         let replaced = take(entry.record.key) { $0.record.selecting == entry.record.selecting }
         uses += 1
@@ -79,9 +77,7 @@ struct ResponseTable {
         return replaced
     }
 
-    /// Takes entries of a key out.
-    ///
-    /// - Returns: Their files.
+    /// Takes entries of a key out. Returns their files.
     mutating func take(_ key: CachedResponse.Key, where isSelected: (Entry) -> Bool) -> [URL] {
         guard let all = entries[key] else { return [] }
         let taken = all.filter(isSelected)
@@ -92,16 +88,13 @@ struct ResponseTable {
         return taken.compactMap(\.file)
     }
 
-    /// Takes all entries of some keys out.
-    ///
-    /// - Returns: Their files.
+    /// Takes all entries of some keys out. Returns their files.
     mutating func take(where isSelected: (CachedResponse.Key) -> Bool) -> [URL] {
         entries.keys.filter(isSelected).flatMap { take($0) { _ in true } }
     }
 
-    /// Takes entries out where there are too many, the newest one only if it is too large by itself.
-    ///
-    /// - Returns: Their files.
+    /// Takes entries out where there are too many, the newest one only if it is too large by itself. Returns their
+    /// files.
     mutating func evict(over limits: ResponseCache.Limits) -> [URL] {
         guard isOver(limits) else { return [] }
         // In one pass down to nine tenths, so that the next responses need none.

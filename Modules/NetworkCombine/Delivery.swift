@@ -20,18 +20,13 @@ public struct Delivery: Sendable {
     /// On the main queue, where main-actor code runs.
     public static let main = Delivery.queue(.main)
 
-    /// On a dispatch queue.
-    ///
-    /// - Parameter queue: The queue, serial or concurrent.
-    /// - Returns: The delivery.
+    /// On a dispatch queue, serial or concurrent.
     public static func queue(_ queue: DispatchQueue) -> Delivery {
         Delivery { queue.async(execute: $0) }
     }
 
-    /// On a scheduler of the publisher library, for example a `RunLoop`, an `OperationQueue` or a test's scheduler.
-    ///
-    /// - Parameter scheduler: The scheduler. It is used from any thread, as `receive(on:)` does.
-    /// - Returns: The delivery.
+    /// On a scheduler of the publisher library, for example a `RunLoop`, an `OperationQueue` or a test's scheduler. It
+    /// is used from any thread, as `receive(on:)` does.
     public static func scheduler(_ scheduler: some Scheduler) -> Delivery {
         let anywhere = UsedFromAnyThread(scheduler: scheduler)
         return Delivery { work in anywhere.scheduler.schedule { work() } }

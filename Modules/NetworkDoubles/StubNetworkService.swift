@@ -121,7 +121,7 @@ public final class StubNetworkService: UnauthenticatedNetworkService {
     public var log: [String] { state.withLock { $0.sent }.map(\.description) }
 
     /// How many stubs no call has used yet.
-    public var leftoverCount: Int { state.withLock { $0.entries.count } }
+    package var leftoverCount: Int { state.withLock { $0.entries.count } }
 
     /// Removes all stubs, so that those that are left are no issues.
     public func removeStubs() { state.withLock { $0.entries = [] } }

@@ -11,11 +11,7 @@ public struct StubResponse: Sendable {
     }
 
     /// A status and bytes.
-    public static func status(
-        _ status: Int,
-        headers: HTTPHeaders = [:],
-        body: Data = Data()
-    ) -> StubResponse {
+    public static func status(_ status: Int, headers: HTTPHeaders = [:], body: Data = Data()) -> StubResponse {
         StubResponse { request in
             let head = HTTPResponseHead(status: status, headers: headers, url: request.url)
             return HTTPTransportResponse(head: head, body: HTTPBody(body))

@@ -182,10 +182,8 @@ extension Exchange {
         state.withLock { $0.exchange.touch(at: now) }
     }
 
-    /// Asks whether the request may be sent, directly before the library sends it (G28). If not, the exchange ends.
-    ///
-    /// - Parameter isUnsent: Whether the library has not sent a byte yet, as far as it shows.
-    /// - Returns: Whether it may be sent.
+    /// Asks whether the request may be sent, directly before the library sends it (G28). If not, the exchange ends. The
+    /// closure says whether the library has not sent a byte yet, as far as it shows.
     package func start(isUnsent: (@Sendable () -> Bool)? = nil) -> Bool {
         guard let permit = request.startPermit, !permit.start(isUnsent: isUnsent) else { return true }
         cancel(HTTPTransportError.notStarted)
@@ -209,9 +207,7 @@ extension Exchange {
         report(.sent, total, of: bodyLength)
     }
 
-    /// The head has arrived. It is delivered by ``deliverHead()``.
-    ///
-    /// - Returns: Whether it is the response's.
+    /// The head has arrived. It is delivered by ``deliverHead()``. Returns whether it is the response's.
     @discardableResult
     package func receive(
         _ head: HTTPResponseHead, protocolName: String? = nil, isConnectionReused: Bool? = nil

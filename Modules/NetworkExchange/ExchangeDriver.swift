@@ -15,9 +15,7 @@ package protocol ExchangeDriver: AnyObject, Sendable {
     /// response is whole.
     func end(_ error: (any Error)?)
 
-    /// What lies behind an end, as the driver sees it.
-    ///
-    /// - Returns: The error to report.
+    /// What lies behind an end, as the driver sees it. Returns the error to report.
     func cause(of error: (any Error)?) -> (any Error)?
 }
 

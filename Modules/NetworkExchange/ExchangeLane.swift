@@ -17,9 +17,7 @@ package final class ExchangeLane: Sendable {
     }
 
     /// Calls a closure when there is room: at once, or when another exchange ends. After it, ``release()`` must be
-    /// called once.
-    ///
-    /// - Returns: Whether there was room.
+    /// called once. Returns whether there was room.
     package func acquire(for exchange: AnyObject, granted: @escaping @Sendable () -> Void) -> Bool {
         let hasRoom = state.withLock { state in
             guard state.free == 0 else {

@@ -67,18 +67,16 @@ package struct ExchangeState<HeadWaiter: Sendable, PieceWaiter: Sendable, EndWai
 
 // Connection and request.
 extension ExchangeState {
-    /// A caller waits for the head.
-    ///
-    /// - Returns: Whether the exchange goes on. If not, it was cancelled, and the waiter was not taken.
+    /// A caller waits for the head. Returns whether the exchange goes on. If not, it was cancelled, and the waiter was
+    /// not taken.
     package mutating func queue(_ waiter: HeadWaiter) -> Bool {
         guard phase == .new else { return false }
         (phase, headWaiter) = (.queued, waiter)
         return true
     }
 
-    /// There is a connection. Until then nothing can be sent, so the idle timeout does not count.
-    ///
-    /// - Returns: Whether the exchange goes on.
+    /// There is a connection. Until then nothing can be sent, so the idle timeout does not count. Returns whether the
+    /// exchange goes on.
     package mutating func begin(at now: Duration) -> Bool {
         guard phase == .queued else { return false }
         phase = .awaitingHead
@@ -92,9 +90,8 @@ extension ExchangeState {
     /// The request is on its way.
     package mutating func send(at now: Duration) { (sentAt, lastActivity) = (sentAt ?? now, now) }
 
-    /// Bytes of the request's body were sent. A repeated or smaller number is no news.
-    ///
-    /// - Returns: Whether it is to be reported.
+    /// Bytes of the request's body were sent. A repeated or smaller number is no news. Returns whether it is to be
+    /// reported.
     package mutating func sent(_ total: Int64, at now: Duration) -> Bool {
         lastActivity = now
         guard !isEnded, total > metrics.bytesSent || (total == 0 && !hasReportedSent) else { return false }
@@ -102,9 +99,7 @@ extension ExchangeState {
         return true
     }
 
-    /// More bytes of the request's body were sent.
-    ///
-    /// - Returns: How many so far; `nil` where the exchange has ended.
+    /// More bytes of the request's body were sent. Returns how many so far; `nil` where the exchange has ended.
     package mutating func sent(more count: Int, at now: Duration) -> Int64? {
         lastActivity = now
         guard !isEnded else { return nil }
@@ -115,9 +110,8 @@ extension ExchangeState {
 
 // Response.
 extension ExchangeState {
-    /// The head has arrived.
-    ///
-    /// - Returns: Whether it is the response's head: the first one, of an exchange that has not ended.
+    /// The head has arrived. Returns whether it is the response's head: the first one, of an exchange that has not
+    /// ended.
     package mutating func receive(
         _ head: HTTPResponseHead, protocolName: String? = nil, isConnectionReused: Bool? = nil, at now: Duration
     ) -> Bool {
@@ -137,11 +131,9 @@ extension ExchangeState {
         return (waiter, head)
     }
 
-    /// A piece of the body has arrived. A reader that waits gets it by ``deliver(holdingAt:at:)``. From a limit of bytes
-    /// that wait to be read on, the server has to wait.
-    ///
-    /// - Returns: Whether the server has to wait, and whether the piece is the first one for a reader that waits.
-    ///   `nil`: the exchange has ended.
+    /// A piece of the body has arrived. A reader that waits gets it by ``deliver(holdingAt:at:)``. From a limit of
+    /// bytes that wait to be read on, the server has to wait. Returns whether the server has to wait, and whether the
+    /// piece is the first one for a reader that waits. `nil`: the exchange has ended.
     package mutating func keep(_ piece: Data, holdingAt limit: Int, at now: Duration) -> (isHeld: Bool, isDue: Bool)? {
         guard !isEnded else { return nil }
         lastActivity = now
@@ -207,13 +199,8 @@ extension ExchangeState {
         package let waiters: [EndWaiter]
     }
 
-    /// The exchange ends. Only the first end counts.
-    ///
-    /// - Parameters:
-    ///   - result: The trailers, or why it breaks off.
-    ///   - keepsUnread: Whether what has arrived can still be read, and a head still be delivered.
-    ///   - now: The uptime.
-    /// - Returns: The waiters to resume; `nil` after the first end.
+    /// The exchange ends, with the trailers or why it breaks off. Only the first end counts: it returns the waiters to
+    /// resume. What has arrived can be kept for a reader, and a head still be delivered.
     package mutating func end(
         _ result: Result<HTTPHeaders, any Error>, keepsUnread: Bool, at now: Duration
     ) -> Ending? {
@@ -244,9 +231,7 @@ extension ExchangeState {
         return (waiter, .failure(error))
     }
 
-    /// A caller waits for the end.
-    ///
-    /// - Returns: How the exchange has ended. `nil`: the caller waits.
+    /// A caller waits for the end. Returns how the exchange has ended. `nil`: the caller waits.
     package mutating func wait(_ waiter: EndWaiter, id: Int) -> Result<HTTPTransportCompletion, any Error>? {
         if let result { return result }
         endWaiters[id] = waiter

@@ -10,9 +10,7 @@ extension HTTPTransportError {
     package static let notStarted = Self(.notStarted, reason: "it was too late to start the call, or it was withdrawn")
 
     /// The connection was lost. A request of which a part may have been sent may be processed.
-    package static func connectionLost(
-        hasHead: Bool, mayBeProcessed: Bool, repetition: Repetition = .unknown
-    ) -> Self {
+    package static func connectionLost(hasHead: Bool, mayBeProcessed: Bool, repetition: Repetition = .unknown) -> Self {
         if hasHead { return Self(.connectionFailed, reason: "the connection was lost before the end of the body") }
         let lost = "the connection was lost before the response"
         let reason = mayBeProcessed ? lost + "; the server may have processed the request" : lost

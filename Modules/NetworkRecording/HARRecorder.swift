@@ -33,11 +33,7 @@ public final class HARRecorder: HTTPTransport {
     ///   - next: The transport of the exchanges.
     ///   - maximumEntries: The most exchanges. The oldest is removed first.
     ///   - maximumBodySize: The most bytes of a body that are recorded: by default 256 KiB.
-    public init(
-        _ next: any HTTPTransport,
-        maximumEntries: Int = 1_000,
-        maximumBodySize: Int = 256 * 1_024
-    ) {
+    public init(_ next: any HTTPTransport, maximumEntries: Int = 1_000, maximumBodySize: Int = 256 * 1_024) {
         self.next = next
         self.maximumEntries = max(1, maximumEntries)
         self.maximumBodySize = maximumBodySize

@@ -13,7 +13,6 @@ public struct HTTPArchive: Sendable, Hashable, Codable {
 
     /// The archive as a HAR file.
     ///
-    /// - Returns: The file's content.
     /// - Throws: `EncodingError`.
     public func encoded() throws -> Data {
         let encoder = JSONEncoder()

@@ -36,11 +36,7 @@ public struct LoggingObserver: NetworkObserver {
     private let minimumLevel: Level
     private let write: @Sendable (Level, String) -> Void
 
-    /// Creates an observer.
-    ///
-    /// - Parameters:
-    ///   - minimumLevel: The least important lines that are logged.
-    ///   - write: Writes a line. It is called on any thread.
+    /// Creates an observer of lines from a level on. The closure is called with each, on any thread.
     public init(minimumLevel: Level = .info, write: @escaping @Sendable (Level, String) -> Void) {
         self.minimumLevel = minimumLevel
         self.write = write

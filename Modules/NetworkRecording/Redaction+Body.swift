@@ -4,9 +4,8 @@ package import NetworkCore
 // The bodies of messages.
 extension Redaction {
     /// What may be shown of a body: JSON and forms without the values whose names denote a secret and without the
-    /// secrets of the call. Other text is shown only if the call carried no credential.
-    ///
-    /// - Returns: The text; `nil` where the body is not shown, see ``fingerprint(of:length:contentType:)``.
+    /// secrets of the call. Other text is shown only if the call carried no credential. Returns the text; `nil` where
+    /// the body is not shown, see ``fingerprint(of:length:contentType:)``.
     package func body(_ data: Data, contentType: String?) -> String? {
         let type = contentType.flatMap { MediaType($0) }
         guard isOfPublicCall || (isComplete && data.count <= Self.maximumBodySize) else { return nil }

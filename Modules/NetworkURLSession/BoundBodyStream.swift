@@ -8,9 +8,7 @@ import NetworkExchange
 enum BoundBodyStream {
     private static let bufferSize = 64 * 1_024
 
-    /// Makes the stream of a body.
-    ///
-    /// - Returns: The stream, and what ends it early.
+    /// Makes the stream of a body. Returns the stream, and what ends it early.
     static func make(
         of body: HTTPBody, onFailure: @escaping @Sendable (any Error) -> Void
     ) throws -> (InputStream, @Sendable () -> Void) {
@@ -45,7 +43,7 @@ private final class BoundWriter: @unchecked Sendable {  // `output` is touched o
         queue.async { output.open() }
     }
 
-    /// - Returns: Whether everything was written. `false`: the other half is closed.
+    /// Returns whether everything was written. `false`: the other half is closed.
     func write(_ piece: Data) async -> Bool {
         await withCheckedContinuation { continuation in
             queue.async { [output] in

@@ -6,12 +6,7 @@ import NetworkExchange
 import Security
 
 extension ServerTrust {
-    /// Whether a server is trusted.
-    ///
-    /// - Parameters:
-    ///   - trust: The server's certificates, with the policy of the system for the name of the host.
-    ///   - host: The name of the host.
-    /// - Returns: Whether the certificate is of a trusted authority, and its public key a pin where the host has pins.
+    /// Whether a certificate is of a trusted authority, and its public key a pin where the host has pins.
     func accepts(_ trust: SecTrust, of host: String) -> Bool {
         if !authorities.isEmpty {
             let anchors = authorities.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }

@@ -125,9 +125,9 @@ public final class URLSessionTransport: HTTPTransport {
         refreshes = pool(Self.refreshesPerHost, cold: Self.refreshesPerHost)
     }
 
-    /// Sends one request and returns when the head of the response has arrived.
+    /// Sends one request and returns when the head of the response has arrived. Its completion has no trailers:
+    /// URLSession does not show them.
     ///
-    /// - Returns: The response. Its completion has no trailers: URLSession does not show them.
     /// - Throws: `HTTPTransportError`: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be
     ///   read, `invalidRequest` when it has trailers. `CancellationError` at once when the task is cancelled.

@@ -63,12 +63,12 @@ struct DPoPProof: Sendable {
         return "\(origin.scheme)://\(host)\(port)\(path.isEmpty ? "/" : path)"
     }
 
-    /// The digest of an access token (`ath`).
+    /// The digest of an access token (`ath`), or of the verifier of PKCE.
     static func digest(of token: String) -> String { SHA256Digest.of(Array(token.utf8)).base64URL }
 
-    /// 128 random bits.
-    static func randomText() -> String {
+    /// Random bytes as text that is safe in a URL.
+    static func randomText(bytes count: Int = 16) -> String {
         var generator = SystemRandomNumberGenerator()
-        return Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64URL
+        return Data((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }).base64URL
     }
 }

@@ -40,13 +40,8 @@ public final class DPoPProver: RequestProof {
     private let clock: any TimeSource
     private let state = Locked(State())
 
-    /// Creates a prover.
-    ///
-    /// - Parameters:
-    ///   - keys: Where the keys are.
-    ///   - nonceLimit: The age at which a nonce is fetched anew before a refresh. Many servers change theirs every
-    ///     5 minutes.
-    ///   - clock: The clocks. The time in a proof is the server's, as its responses tell it (G19).
+    /// Creates a prover. The age limit is that of ``nonceLimit``: many servers change their nonces every 5 minutes. The
+    /// time in a proof is the server's, as its responses tell it (G19).
     public init(
         keys: any SigningKeyStore,
         nonceLimit: Duration = .seconds(4 * 60),
@@ -59,10 +54,7 @@ public final class DPoPProver: RequestProof {
 
     // MARK: RequestProof
 
-    /// See `RequestProof.fields(method:url:token:)`.
-    ///
-    /// - Returns: The field `DPoP`.
-    /// - Throws: As `RequestProof` says.
+    /// See `RequestProof.fields(method:url:token:)`. The field is `DPoP`.
     public func fields(method: String, url: URL, token: SessionToken) async throws -> [String: String] {
         guard let binding = token.binding else { return [:] }
         let key = try await key(of: binding)

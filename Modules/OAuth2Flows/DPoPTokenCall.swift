@@ -17,16 +17,11 @@ struct DPoPTokenCall: Sendable {
     /// What the tokens of the session are bound to, with the nonces as they are now.
     var binding: TokenBinding { prover.binding(thumbprint) }
 
-    /// Makes a call. Where the server wants a nonce, it has spent nothing, and the call is repeated once with a new
-    /// proof (RFC 9449 §8). So it is where the server refuses a proof with the time of this device, and only its
-    /// response has shown its own; one call can be repeated for both.
+    /// Makes a call, a POST. Where the server wants a nonce, it has spent nothing, and the call is repeated once with a
+    /// new proof (RFC 9449 §8). So it is where the server refuses a proof with the time of this device, and only its
+    /// response has shown its own; one call can be repeated for both. `willRepeat` is called before a repetition, with
+    /// the server's code, and throws if the call may not be repeated any more.
     ///
-    /// - Parameters:
-    ///   - endpoint: The URL of the call, a POST.
-    ///   - willRepeat: Is called before a repetition, with the server's code. It throws if the call may not be
-    ///     repeated any more.
-    ///   - send: Sends the call with the proof in its field `DPoP`.
-    /// - Returns: What the server has responded.
     /// - Throws: What `send`, `willRepeat` and the key throw.
     func perform<Value: Sendable>(
         at endpoint: URL,

@@ -58,12 +58,8 @@ final class LoopbackListener: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Waits for a request that is accepted, and responds to every request.
+    /// Waits for a request whose target, such as `/callback?code=…`, is accepted, and responds to every request.
     ///
-    /// - Parameters:
-    ///   - limit: The longest time to wait.
-    ///   - accept: Makes the result of the target of a request, such as `/callback?code=…`; `nil` refuses it.
-    /// - Returns: The result.
     /// - Throws: ``OAuth2SignInError`` with code `expired`; `CancellationError`.
     func firstRequest<Result: Sendable>(
         within limit: Duration,
@@ -122,9 +118,8 @@ final class LoopbackListener: Sendable {
         close(oldest)
     }
 
-    /// Reads what has arrived.
-    ///
-    /// - Returns: The first line once it is complete. The connection is closed at its end, or if the line is too long.
+    /// Reads what has arrived. Returns the first line once it is complete. The connection is closed at its end, or if
+    /// the line is too long.
     private func readLine(_ connection: Int32, _ connections: inout [Int32: Connection]) -> String? {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         let count = read(connection, &bytes, bytes.count)

@@ -11,13 +11,9 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
     private let timeout: Duration
     private let open: @Sendable (URL) async throws -> Void
 
-    /// Creates a user agent.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the redirect URI, as it is registered at the server. The server must accept any port.
-    ///   - timeout: How long the user may take: by default 10 minutes.
-    ///   - open: Opens the sign-in page in a browser. It may wait for the browser: the response, the end of the time
-    ///     and a cancellation do not wait for it, and cancel it.
+    /// Creates a user agent. The path is that of the redirect URI as it is registered at the server, which must accept
+    /// any port. The user has 10 minutes by default. `open` opens the sign-in page in a browser, and may wait for the
+    /// browser: the response, the end of the time and a cancellation do not wait for it, and cancel it.
     public init(
         path: String = "/callback",
         timeout: Duration = .seconds(10 * 60),
@@ -30,8 +26,6 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
 
     /// Opens a page, and waits for the redirect that is its response.
     ///
-    /// - Parameter page: The page.
-    /// - Returns: The URL of the redirect, and the redirect URI.
     /// - Throws: ``OAuth2SignInError`` with code `userAgentFailed` when there is no free port, or `expired`; the errors
     ///   of opening the page; `CancellationError`.
     public func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {

@@ -38,21 +38,10 @@ public struct OAuth2Client: Sendable, Hashable {
     }
 
     /// A client that signs each call with its private key (`private_key_jwt`, RFC 7523 §2.2): for servers and backends.
-    ///
-    /// The key belongs to the client, and its public half is registered at the server. It is never the key to which the
-    /// tokens of a session are bound (DPoP): that one is deleted when its session ends.
-    ///
-    /// Each call has an assertion with an identifier of its own, dated by the server's clock where a response of it was
-    /// seen.
-    ///
-    /// - Parameters:
-    ///   - id: The client identifier.
-    ///   - key: The key.
-    ///   - issuer: The identifier of the server, for which the assertions are: ``OAuth2Server/issuer``.
-    ///   - keyID: The name of the key at the server (`kid`). `nil`: it has one key of the client only.
-    ///   - lifetime: How long an assertion is valid, in whole seconds.
-    ///   - clock: The clock.
-    /// - Returns: The client.
+    /// The public half is registered at the server, and has the name `kid` there where the client has several. It is
+    /// never the key to which the tokens of a session are bound (DPoP): that one is deleted when its session ends. Each
+    /// call has an assertion with an identifier of its own for ``OAuth2Server/issuer``, valid for some whole seconds
+    /// and dated by the server's clock where a response of it was seen.
     public static func privateKey(
         id: String,
         key: any SigningKey,
@@ -66,18 +55,12 @@ public struct OAuth2Client: Sendable, Hashable {
     }
 
     /// A public client, such as an app: it cannot keep a secret, and sends its identifier only.
-    public static func `public`(id: String) -> OAuth2Client {
-        OAuth2Client(id: id, method: .none)
-    }
+    public static func `public`(id: String) -> OAuth2Client { OAuth2Client(id: id, method: .none) }
 
-    /// Makes a call with the client's authentication, which is for this call alone.
+    /// Makes a call with the client's authentication, which is for this call alone. The call follows no redirect, and
+    /// its response is read as plain JSON. A pushed authorization request names the client in its form even where a
+    /// header field authenticates it (RFC 9126 §2.1).
     ///
-    /// - Parameters:
-    ///   - parameters: The parameters of the call's form.
-    ///   - namesClient: Whether the form has the identifier even where a header field authenticates the client, as a
-    ///     pushed authorization request must (RFC 9126 §2.1).
-    ///   - make: Makes the call from its body.
-    /// - Returns: The call. It is sent without tokens, it follows no redirect, and its response is read as plain JSON.
     /// - Throws: ``OAuth2SignInError`` with code `unavailable` when the client's key cannot be used now;
     ///   `CancellationError`. A client without a key throws nothing, and does not suspend.
     func call<Response>(
@@ -132,10 +115,8 @@ public struct OAuth2Client: Sendable, Hashable {
     /// The thumbprint of the client's key; `nil`: it has none.
     var keyThumbprint: String? { if case .assertion(let assertion) = method { assertion.thumbprint } else { nil } }
 
-    /// Notes the server's clock where a call has failed: a wrong date of an assertion can be the reason.
-    ///
-    /// - Parameter error: Why a call of the client failed.
-    /// - Returns: The same error.
+    /// Notes the server's clock where a call has failed: a wrong date of an assertion can be the reason. Returns the
+    /// error.
     func noting(_ error: NetworkError) -> NetworkError {
         if case .assertion(let assertion) = method {
             assertion.note(error.response?.serverDate, sentAt: assertion.uptime - (error.elapsed ?? .zero))

@@ -25,10 +25,9 @@ public struct OAuth2ClientKey: SigningKey {
     /// ES256.
     public var algorithm: SigningAlgorithm { .es256 }
 
-    /// Reads a key of P-256.
+    /// Reads a key of P-256 without a password, as PKCS #8 (`PRIVATE KEY`) or SEC 1 (`EC PRIVATE KEY`). Text around it,
+    /// such as the parameters of the curve, is not read.
     ///
-    /// - Parameter pem: The key as PKCS #8 (`PRIVATE KEY`) or SEC 1 (`EC PRIVATE KEY`), without a password. What is
-    ///   around it, such as the parameters of the curve, is not read.
     /// - Throws: ``OAuth2SignInError`` with code `unsupported` for any other text.
     public init(pem: String) throws(OAuth2SignInError) {
         let block = pem.firstMatch(of: /-----BEGIN (EC )?PRIVATE KEY-----[^-]*-----END (EC )?PRIVATE KEY-----/)

@@ -41,13 +41,8 @@ public struct OAuth2CodeSignIn: Sendable {
     private let client: OAuth2Client
     private let network: any UnauthenticatedNetworkService
 
-    /// Creates a sign-in.
-    ///
-    /// - Parameters:
-    ///   - server: The server. It must have an authorization endpoint, and must not exclude the method S256.
-    ///   - client: How the client authenticates.
-    ///   - network: Sends the calls, without tokens.
-    ///   - scope: The scope to ask for, separated by spaces.
+    /// Creates a sign-in. The server must have an authorization endpoint, and must not exclude the method S256. The
+    /// scope is separated by spaces.
     public init(
         server: OAuth2Server,
         client: OAuth2Client,
@@ -61,12 +56,9 @@ public struct OAuth2CodeSignIn: Sendable {
         idTokens = IDTokenValidator(server: server, client: client, network: network)
     }
 
-    /// Shows the sign-in page, and exchanges the code of its response for tokens. Cancel the task to give up.
+    /// Shows the sign-in page, exchanges the code of its response for tokens, and starts the session. Cancel the task
+    /// to give up. Returns who has signed in, after all checks of OpenID Connect; `nil`: `openid` is not in the scope.
     ///
-    /// - Parameters:
-    ///   - session: The session to start.
-    ///   - userAgent: Shows the page and receives the response.
-    /// - Returns: Who has signed in, after all checks of OpenID Connect. `nil`: `openid` is not in the scope.
     /// - Throws: ``OAuth2SignInError``; the errors of the session's `signIn`; `CancellationError`. An earlier session
     ///   stays.
     @discardableResult
@@ -123,9 +115,7 @@ public struct OAuth2CodeSignIn: Sendable {
     }
 
     /// Sends an authorization request to the server (RFC 9126 §2), and returns its reference.
-    private func reference(
-        to request: QueryItems, at endpoint: URL, _ key: DPoPTokenCall?
-    ) async throws -> String {
+    private func reference(to request: QueryItems, at endpoint: URL, _ key: DPoPTokenCall?) async throws -> String {
         let start = clock.uptime
         do {
             let pushed: PushedRequest = try await DPoPTokenCall.send(key, to: endpoint, over: network) {

@@ -11,10 +11,10 @@ public import NetworkCore
 /// ```
 public struct OAuth2DeviceSignIn: Sendable {
     /// The longest sign-in, whatever the server allows.
-    public static let maximumDuration = Duration.seconds(30 * 60)
+    static let maximumDuration = Duration.seconds(30 * 60)
 
     /// The pause between two calls if the server names none (RFC 8628 §3.2).
-    public static let defaultInterval = Duration.seconds(5)
+    static let defaultInterval = Duration.seconds(5)
 
     /// The bounds of the pause between two calls.
     static let intervals = Duration.seconds(1)...Duration.seconds(120)
@@ -38,14 +38,8 @@ public struct OAuth2DeviceSignIn: Sendable {
     private let scope: String?
     private let clock: any TimeSource
 
-    /// Creates a sign-in.
-    ///
-    /// - Parameters:
-    ///   - server: The server. It must have a device authorization endpoint.
-    ///   - client: How the client authenticates.
-    ///   - network: Sends the calls, without tokens.
-    ///   - scope: The scope to ask for, separated by spaces.
-    ///   - clock: The clock for pauses and the deadline.
+    /// Creates a sign-in. The server must have a device authorization endpoint. The scope is separated by spaces, and
+    /// the clock is that of pauses and the deadline.
     public init(
         server: OAuth2Server,
         client: OAuth2Client,
@@ -63,12 +57,10 @@ public struct OAuth2DeviceSignIn: Sendable {
         #endif
     }
 
-    /// Asks for a code, shows it, and waits until the user has decided. Cancel the task to give up.
+    /// Asks for a code, shows it and its URL to the user, waits until the user has decided, and starts the session.
+    /// Cancel the task to give up. Returns who has signed in, after all checks of OpenID Connect; `nil`: `openid` is
+    /// not in the scope.
     ///
-    /// - Parameters:
-    ///   - session: The session to start.
-    ///   - show: Shows the code and its URL to the user.
-    /// - Returns: Who has signed in, after all checks of OpenID Connect. `nil`: `openid` is not in the scope.
     /// - Throws: ``OAuth2SignInError``; the errors of the session's `signIn` and of `show`; `CancellationError`. An
     ///   earlier session stays.
     @discardableResult

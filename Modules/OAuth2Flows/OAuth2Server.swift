@@ -59,22 +59,14 @@ public struct OAuth2Server: Sendable, Hashable {
 }
 
 extension OAuth2Server {
-    /// Reads the description of a server: of RFC 8414, and if there is none, of OpenID Connect Discovery.
-    ///
+    /// Reads the description of a server: of RFC 8414, and if there is none, of OpenID Connect Discovery. It must name
+    /// exactly the text of the issuer (§3.3). Issuer and endpoints have scheme `https` unless they are loopback.
     /// Redirects are followed within the issuer's origin only: a description is the issuer's because its origin sent it
-    /// (RFC 8414 §6.2), whatever issuer its text names.
+    /// (§6.2), whatever issuer its text names.
     ///
-    /// - Parameters:
-    ///   - issuer: The identifier of the server. Its scheme is `https` unless it is loopback. The description must
-    ///     name exactly the same text (RFC 8414 §3.3).
-    ///   - network: Sends the calls, without tokens.
-    /// - Returns: The description. Its endpoints have scheme `https` unless they are loopback.
     /// - Throws: ``OAuth2SignInError`` with code `unsupported` for an invalid issuer or description, `mismatch` for
     ///   the description of another issuer; `unavailable`. `CancellationError`.
-    public static func discover(
-        issuer: URL,
-        network: any UnauthenticatedNetworkService
-    ) async throws -> OAuth2Server {
+    public static func discover(issuer: URL, network: any UnauthenticatedNetworkService) async throws -> OAuth2Server {
         guard issuer.isSafeEndpoint, issuer.query == nil, issuer.fragment == nil else {
             throw OAuth2SignInError(
                 .unsupported, reason: "the issuer must be an https URL, without user, query and fragment")
@@ -146,8 +138,7 @@ extension OAuth2Server {
                 issuer: issuer,
                 tokenEndpoint: token,
                 authorizationEndpoint: try endpoint(authorizationEndpoint, "authorization_endpoint"),
-                deviceAuthorizationEndpoint: try endpoint(
-                    deviceAuthorizationEndpoint, "device_authorization_endpoint"),
+                deviceAuthorizationEndpoint: try endpoint(deviceAuthorizationEndpoint, "device_authorization_endpoint"),
                 revocationEndpoint: try endpoint(revocationEndpoint, "revocation_endpoint"),
                 codeChallengeMethods: codeChallengeMethods,
                 namesIssuerInResponses: namesIssuerInResponses ?? false

@@ -64,18 +64,12 @@ extension ErrorCode<OAuth2SignInError> {
 
 extension OAuth2SignInError: CustomStringConvertible {
     /// The code and the reason.
-    public var description: String {
-        "\(code): \(reason)\(serverCode.map { " (\($0))" } ?? "")"
-    }
+    public var description: String { "\(code): \(reason)\(serverCode.map { " (\($0))" } ?? "")" }
 }
 
 extension OAuth2SignInError {
-    /// Creates the error of a failed call.
-    ///
-    /// - Parameters:
-    ///   - error: Why the call failed.
-    ///   - serverCode: The server's error code; `nil` takes the one in the response's error object.
-    ///   - secrets: The secrets of the call, which servers quote.
+    /// Creates the error of a failed call, without the call's secrets. The server's code is the one in the response's
+    /// error object unless another one is given.
     init(_ error: NetworkError, serverCode: String? = nil, without secrets: [String?]) {
         let error = error.withoutQuoting(secrets)
         let serverCode = serverCode ?? error.serverError?.code
@@ -92,9 +86,7 @@ extension OAuth2SignInError {
         let shown = serverCode?.asIdentifier(withoutQuoting: secrets)
         self.init(code, reason: error.description, serverCode: shown, cause: error)
     }
-}
 
-extension OAuth2SignInError {
     /// Creates the error of an id token that was refused.
     init(_ error: IDTokenError) {
         let code: Code = error.code == .keysUnavailable ? .unavailable : .invalidIDToken

@@ -17,10 +17,8 @@ public struct OAuth2SignInPage: Sendable {
     let push: (@Sendable (QueryItems) async throws -> String)?
 
     /// The URL to open in a browser, at once and one time: where the server takes the request beforehand (RFC 9126), it
-    /// has been sent, and the URL is valid for a short time. A second call sends it again.
+    /// has been sent, and the URL is valid for a short time. A second call sends it again. The URL holds no secret.
     ///
-    /// - Parameter redirectURI: Where the server sends the response.
-    /// - Returns: The URL. It holds no secret: the verifier and the tokens never are in a URL.
     /// - Throws: ``OAuth2SignInError`` when the server did not take the request; `CancellationError`.
     public func url(redirectingTo redirectURI: URL) async throws -> URL {
         var parameters: QueryItems = [
@@ -35,11 +33,8 @@ public struct OAuth2SignInPage: Sendable {
         return components.url ?? endpoint
     }
 
-    /// Whether a URL is a response to this page. A user agent ignores requests that are not, so that another program
-    /// cannot end the sign-in.
-    ///
-    /// - Parameter response: The URL of a redirect.
-    /// - Returns: `true` if its `state` is that of the page.
+    /// Whether a URL is a response to this page: its `state` is that of the page. A user agent ignores requests that
+    /// are not, so that another program cannot end the sign-in.
     public func isResponse(_ response: URL) -> Bool {
         Self.values("state", in: response) == [state]
     }
@@ -97,10 +92,8 @@ public struct OAuth2SignInPage: Sendable {
 /// Shows a sign-in page to the user, and receives the response: a browser with a loopback server
 /// (``LoopbackUserAgent``), or the system's sign-in sheet.
 public protocol OAuth2UserAgent: Sendable {
-    /// Shows a page, and waits for the redirect that is its response.
+    /// Shows a page, and waits for the redirect that is its response. The URL of the page depends on the redirect URI.
     ///
-    /// - Parameter page: The page. Its URL depends on the redirect URI.
-    /// - Returns: The URL of the redirect, and the redirect URI that the page was shown with.
     /// - Throws: ``OAuth2SignInError``; `CancellationError` when the task is cancelled.
     func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL)
 }

@@ -20,11 +20,8 @@ public struct OAuth2Target: Sendable, Hashable {
 
     private init() { (resources, audiences) = ([], []) }
 
-    /// Creates a target.
+    /// Creates a target of absolute URIs without a fragment, and of names at the server of which none is empty.
     ///
-    /// - Parameters:
-    ///   - resources: Absolute URIs without a fragment.
-    ///   - audiences: Names at the server; none is empty.
     /// - Throws: ``OAuth2SignInError`` with code `unsupported` for another resource or audience.
     public init(resources: [URL] = [], audiences: [String] = []) throws(OAuth2SignInError) {
         guard resources.allSatisfy({ $0.scheme != nil && $0.fragment == nil }) else {

@@ -2,10 +2,7 @@ public import AuthInterface
 import NetworkCore
 
 extension OAuth2TokenRefreshHandler: TokenBindingHandler {
-    /// Deletes the key of a session that has ended.
-    ///
-    /// - Parameter binding: What its tokens were bound to.
-    /// - Throws: What the place of the keys throws.
+    /// Deletes the key of a session that has ended. It throws what the place of the keys throws.
     public func release(_ binding: TokenBinding) async throws { try await prover?.deleteKey(binding.thumbprint) }
 }
 

@@ -40,19 +40,12 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     let network: any UnauthenticatedNetworkService
     private let idempotencyKeyField: String?
 
-    /// Creates a handler.
-    ///
-    /// - Parameters:
-    ///   - tokenEndpoint: The server's token endpoint (RFC 6749 §3.2), with scheme `https` unless it is loopback.
-    ///   - revocationEndpoint: The server's revocation endpoint (RFC 7009 §2). With `nil`, no token is revoked.
-    ///   - client: How the client authenticates at both endpoints.
-    ///   - network: Sends the calls, without tokens.
-    ///   - replayTolerance: Whether the server accepts the same refresh token again. Many providers do for a grace
-    ///     period: `.within(.seconds(10))`. `.sameKey` needs `idempotencyKeyField`.
-    ///   - idempotencyKeyField: The header field that carries the idempotency key; `nil` sends none. Servers ignore
-    ///     fields that they do not know.
-    ///   - revocationAffectsSessionOnly: Whether revoking a token ends that token's session only. RFC 7009 §2.1 allows
-    ///     a server to end all sessions of the user with this client. Pass `true` only if yours does not.
+    /// Creates a handler of a token endpoint (RFC 6749 §3.2), with scheme `https` unless it is loopback, and of a
+    /// revocation endpoint (RFC 7009 §2), without which no token is revoked. Many providers accept the same refresh
+    /// token again for a grace period: `.within(.seconds(10))`. The tolerance `.sameKey` needs a field for the
+    /// idempotency key; servers ignore fields that they do not know, and `nil` sends none. RFC 7009 §2.1 allows a
+    /// server to end all sessions of the user with this client: pass `true` for `revocationAffectsSessionOnly` only if
+    /// yours ends that token's session only.
     public init(
         tokenEndpoint: URL,
         revocationEndpoint: URL? = nil,
@@ -71,10 +64,9 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         affectsRevokedSessionOnly = revocationAffectsSessionOnly
     }
 
-    /// Exchanges a refresh token for new tokens. The call is made once.
+    /// Exchanges a refresh token for new tokens. The call is made once. A new refresh token is returned even if the
+    /// access token beside it cannot be used.
     ///
-    /// - Parameter request: The refresh token and the idempotency key.
-    /// - Returns: The new tokens. A new refresh token is returned even if the access token beside it cannot be used.
     /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         do {
@@ -85,12 +77,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         }
     }
 
-    /// Makes the call.
+    /// Makes the call, with a proof of the key to which the tokens are bound.
     ///
-    /// - Parameters:
-    ///   - request: The refresh token and the idempotency key.
-    ///   - proof: The proof of the key to which the tokens are bound.
-    /// - Returns: The new tokens, and the head of the response.
     /// - Throws: `NetworkError`, with secrets of the call; `TokenRefreshError` for a response without a usable token.
     func exchange(
         _ request: TokenRefreshRequest, proof: String? = nil
@@ -147,10 +135,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         }
     }
 
-    /// Decides what a failed token call means for the session.
-    ///
-    /// - Parameter error: Why the call failed, without the call's secrets.
-    /// - Returns: *rejected* for `invalid_grant`; otherwise *unavailable*, with the pause that the server requests.
+    /// The meaning of a failed token call, whose secrets were removed, for the session: *rejected* for `invalid_grant`;
+    /// otherwise *unavailable*, with the pause that the server requests.
     static func verdict(on error: NetworkError) -> TokenRefreshError {
         let body = RefusedBody(error)
         guard error.isRefusalOfTheCall, let status = error.statusOfWholeResponse, [400, 401, 403].contains(status),

@@ -66,9 +66,7 @@ struct OAuth2TokenResponse: Decodable, Sendable {
             throw TokenRefreshError(.unavailable, reason: reason, status: status)
         }
     }
-}
 
-extension OAuth2TokenResponse {
     /// The tokens of a sign-in, bound to its key if it has one.
     ///
     /// - Throws: ``OAuth2SignInError`` with code `invalidResponse` without a token of the type.

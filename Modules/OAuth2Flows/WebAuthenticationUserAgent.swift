@@ -9,12 +9,8 @@ public final class WebAuthenticationUserAgent: NSObject, OAuth2UserAgent {
     private let isEphemeral: Bool
     private let anchor: ASPresentationAnchor
 
-    /// Creates a user agent.
-    ///
-    /// - Parameters:
-    ///   - redirectURI: The redirect URI, with a scheme that belongs to the app, such as `com.example.app:/callback`.
-    ///   - anchor: The window over which the sheet is shown.
-    ///   - isEphemeral: Whether the sheet shares no cookies with the browser.
+    /// Creates a user agent whose sheet is shown over a window. The scheme of the redirect URI belongs to the app, as
+    /// in `com.example.app:/callback`. An ephemeral sheet shares no cookies with the browser.
     public init(redirectURI: URL, anchor: ASPresentationAnchor, isEphemeral: Bool = false) {
         self.redirectURI = redirectURI
         self.anchor = anchor
@@ -23,8 +19,6 @@ public final class WebAuthenticationUserAgent: NSObject, OAuth2UserAgent {
 
     /// Shows a page, and waits for the redirect that is its response.
     ///
-    /// - Parameter page: The page.
-    /// - Returns: The URL of the redirect, and the redirect URI.
     /// - Throws: ``OAuth2SignInError`` with code `denied` when the user closes the sheet, or `userAgentFailed`;
     ///   `CancellationError`.
     public func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
@@ -41,9 +35,7 @@ public final class WebAuthenticationUserAgent: NSObject, OAuth2UserAgent {
         }
     }
 
-    private func show(
-        _ page: URL, in sheet: Sheet, _ continuation: CheckedContinuation<URL, any Error>
-    ) {
+    private func show(_ page: URL, in sheet: Sheet, _ continuation: CheckedContinuation<URL, any Error>) {
         // The system calls the handler on any queue. Without `@Sendable` it is isolated to the main actor, and traps.
         let session = ASWebAuthenticationSession(
             url: page,

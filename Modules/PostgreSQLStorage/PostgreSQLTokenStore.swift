@@ -107,10 +107,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
         holders = LeaseQueue(clock: database.clock)
     }
 
-    /// The store of another account in the same table, over the same connections.
-    ///
-    /// - Parameter account: The account: any text without zero bytes.
-    /// - Returns: Its store.
+    /// The store of another account, any text without zero bytes, in the same table, over the same connections.
     public func store(for account: String) -> PostgreSQLTokenStore {
         PostgreSQLTokenStore(
             database: database,

@@ -14,26 +14,18 @@ public final class MemoryTokenStore: SharedTokenStore {
     private let broadcast = Broadcast<Void>()
     private let leaseIdentity = UUID().uuidString
 
-    /// Creates a store.
-    ///
-    /// - Parameters:
-    ///   - bundle: What is stored at first.
-    ///   - clock: The clock that limits the wait for a lease.
+    /// Creates a store. The clock limits the wait for a lease.
     public init(holding bundle: TokenBundle? = nil, clock: any TimeSource = SystemTimeSource()) {
         stored = Locked(bundle.map { .active($0) } ?? .empty)
         queue = LeaseQueue(clock: clock)
     }
 
-    /// Reads what is stored.
-    ///
-    /// - Returns: What is stored. It is always certain.
+    /// Reads what is stored. It is always certain.
     public func read() async -> StoredSession {
         stored.withLock { $0 }
     }
 
-    /// Reads what is stored, decides and writes, as one step.
-    ///
-    /// - Parameter change: Decides what to store; `nil` leaves everything as it is. It must not use the store.
+    /// Reads what is stored, decides and writes, as one step. The closure must not use the store.
     public func update(_ change: @escaping StoreChange) async {
         let isChanged = stored.withLock { stored in
             guard let new = change(.success(stored)) else { return false }
@@ -43,9 +35,7 @@ public final class MemoryTokenStore: SharedTokenStore {
         if isChanged { broadcast.send(()) }
     }
 
-    /// Reads the stored bundle.
-    ///
-    /// - Returns: The bundle, or `nil` when none is stored or the session has ended.
+    /// Reads the stored bundle; `nil` when none is stored or the session has ended.
     public func load() async -> TokenBundle? { await read().bundle }
 
     /// Removes what is stored.

@@ -40,18 +40,8 @@ public struct UnencryptedTokenCipher: TokenCipher {
     public init() {}
 
     /// Returns the plaintext.
-    ///
-    /// - Parameters:
-    ///   - plaintext: The tokens.
-    ///   - associatedData: Not used.
-    /// - Returns: The tokens.
     public func seal(_ plaintext: Data, authenticating associatedData: Data) async -> Data { plaintext }
 
     /// Returns the stored bytes.
-    ///
-    /// - Parameters:
-    ///   - sealed: The tokens.
-    ///   - associatedData: Not used.
-    /// - Returns: The tokens.
     public func open(_ sealed: Data, authenticating associatedData: Data) async -> Data { sealed }
 }

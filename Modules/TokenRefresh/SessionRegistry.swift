@@ -44,7 +44,7 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
         /// The number of known engines from which on those that have ended are looked for.
         var forgetsFrom = 0
 
-        /// - Returns: The engine that the entry has kept: it may end, and must not while the lock is held.
+        /// Returns the engine that the entry has kept: it may end, and must not while the lock is held.
         mutating func release(_ entry: Entry?) -> TokenRefreshCoordinator? {
             guard let entry, let session = entry.kept else { return nil }
             entry.kept = nil
@@ -108,10 +108,8 @@ public final class SessionRegistry<Account: Hashable & Sendable>: Sendable {
     /// The number of accounts of which the registry knows something.
     var knownCount: Int { entries.withLock { $0.known.count } }
 
-    /// Waits until no session has work under way, before the program exits.
-    ///
-    /// - Parameter limit: The longest wait, in all. Default: 30 s.
-    /// - Returns: Whether all work has ended. `false` when the limit passed, or the task was cancelled, first.
+    /// Waits until no session has work under way, before the program exits: 30 s in all by default. Returns whether all
+    /// work has ended: `false` when the limit passed, or the task was cancelled, first.
     @discardableResult
     public func settle(within limit: Duration = .seconds(30)) async -> Bool {
         let sessions = entries.withLock { $0.known.values.compactMap(\.session) }

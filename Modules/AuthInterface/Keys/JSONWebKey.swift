@@ -39,22 +39,12 @@ public struct JSONWebKey: Sendable, Hashable, Codable {
         self.exponent = exponent?.base64URL
     }
 
-    /// A key of the curve P-256 (RFC 7518 §6.2.1).
-    ///
-    /// - Parameters:
-    ///   - x: The coordinate *x*: 32 bytes.
-    ///   - y: The coordinate *y*: 32 bytes.
-    /// - Returns: The key.
+    /// A key of the curve P-256 (RFC 7518 §6.2.1). Each coordinate has 32 bytes.
     public static func p256(x: Data, y: Data) -> JSONWebKey {
         JSONWebKey(type: "EC", curve: "P-256", x: x, y: y)
     }
 
-    /// A key of RSA (RFC 7518 §6.3.1).
-    ///
-    /// - Parameters:
-    ///   - modulus: The modulus, with its highest byte first.
-    ///   - exponent: The exponent, with its highest byte first.
-    /// - Returns: The key.
+    /// A key of RSA (RFC 7518 §6.3.1). Both numbers have their highest byte first.
     public static func rsa(modulus: Data, exponent: Data) -> JSONWebKey {
         JSONWebKey(type: "RSA", modulus: modulus, exponent: exponent)
     }

@@ -21,9 +21,7 @@ public protocol ExpiringActivity: Sendable {
 public final class ExpiringActivityToken: Sendable {
     private let ending: Locked<(@Sendable () -> Void)?>
 
-    /// Creates a token, for your implementation of ``ExpiringActivity``.
-    ///
-    /// - Parameter onEnd: Ends the activity. It is called once.
+    /// Creates a token, for your implementation of ``ExpiringActivity``. It calls the closure once.
     public init(onEnd: @escaping @Sendable () -> Void) {
         ending = Locked(onEnd)
     }

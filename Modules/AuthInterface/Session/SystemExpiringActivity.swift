@@ -27,12 +27,7 @@ public struct SystemExpiringActivity: ExpiringActivity {
         self.perform = perform
     }
 
-    /// Starts an activity.
-    ///
-    /// - Parameters:
-    ///   - reason: What the activity is for, in a few words, without a secret.
-    ///   - onExpiry: Called at most once, when the process is about to be suspended or cannot be kept running at all.
-    /// - Returns: The token that ends the activity.
+    /// Starts an activity, as ``ExpiringActivity/begin(_:onExpiry:)`` says.
     public func begin(_ reason: String, onExpiry: @escaping @Sendable () -> Void) -> ExpiringActivityToken {
         guard let perform else { return ExpiringActivityToken {} }
         let activity = BlockingActivity(onExpiry: onExpiry)

@@ -49,8 +49,6 @@ public protocol TokenProvider: Sendable {
 extension TokenProvider {
     /// A token to use in place of one that the server has refused, where the response has no details.
     ///
-    /// - Parameter refused: The token that the request carried.
-    /// - Returns: A token of the same session: another one, unless the server has issued the refused one again.
     /// - Throws: As ``replacement(after:)``.
     public func replacement(for refused: SessionToken) async throws -> SessionToken {
         try await replacement(after: .bare(refused))
@@ -60,8 +58,6 @@ extension TokenProvider {
     public var validToken: SessionToken? { nil }
 
     /// Ignores the server's clock.
-    ///
-    /// - Parameter date: The instant of the response on the server's clock.
     public func noteServerDate(_ date: Date) {}
 }
 

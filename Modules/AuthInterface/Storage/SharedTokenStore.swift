@@ -53,16 +53,13 @@ public protocol SharedTokenStore: TokenStore, SessionSource {
 extension SharedTokenStore {
     /// Waits for the lease, without a report of its holder.
     ///
-    /// - Parameter limit: How long to wait at most.
-    /// - Returns: The lease. It must be released.
     /// - Throws: As ``lease(waitingAtMost:whileHeld:)``.
     public func lease(waitingAtMost limit: Duration) async throws -> any TokenStoreLease {
         try await lease(waitingAtMost: limit) { _ in }
     }
 
-    /// Reads the stored bundle.
+    /// Reads the stored bundle: `nil` when none is stored or the session has ended.
     ///
-    /// - Returns: The bundle, or `nil` when none is stored or the session has ended.
     /// - Throws: As ``read()``.
     public func load() async throws -> TokenBundle? { try await read().bundle }
 

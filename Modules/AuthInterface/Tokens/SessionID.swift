@@ -13,9 +13,7 @@ public struct SessionID: Sendable, Hashable, Codable, RawRepresentable, CustomSt
         self.rawValue = rawValue
     }
 
-    /// Creates a new identity.
-    ///
-    /// - Parameter uuid: The UUID whose text becomes the identity.
+    /// Creates a new identity, with the text of a UUID.
     public init(_ uuid: UUID = UUID()) {
         self.init(rawValue: uuid.uuidString)
     }

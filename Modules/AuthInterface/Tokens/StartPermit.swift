@@ -28,11 +28,8 @@ public final class StartPermit: Sendable {
     private let clock: any TimeSource
     private let state = Locked(State())
 
-    /// Creates a permit.
-    ///
-    /// - Parameters:
-    ///   - deadline: The instant after which no byte of the call may be written, on the clock's uptime.
-    ///   - clock: A clock that counts while the device sleeps.
+    /// Creates a permit, after whose deadline no byte of the call may be written. The clock counts while the device
+    /// sleeps.
     public init(until deadline: Duration, on clock: any TimeSource = SystemTimeSource()) {
         (self.deadline, self.clock) = (deadline, clock)
     }
@@ -52,9 +49,7 @@ public final class StartPermit: Sendable {
         use { ($0.isStarted, $0.isUnsent) = (true, isUnsent) }
     }
 
-    /// Passes the right on to what may not ask for it.
-    ///
-    /// - Returns: Whether the call may be made. If not, it was not.
+    /// Passes the right on to what may not ask for it. Returns whether the call may be made. If not, it was not.
     package func handOver() -> Bool {
         use { $0.isAdopted = false }
     }
@@ -70,9 +65,8 @@ public final class StartPermit: Sendable {
     }
 
     /// Says that the call has ended and has spent nothing, and that it is about to be made once more: a server has
-    /// asked for a nonce (G34). Until the next ``handOver()`` or ``start(isUnsent:)`` no byte of it is written.
-    ///
-    /// - Returns: Whether it may be made again. If not, the first call stays the last one.
+    /// asked for a nonce (G34). Until the next ``handOver()`` or ``start(isUnsent:)`` no byte of it is written. Returns
+    /// whether it may be made again. If not, the first call stays the last one.
     package func startOver() -> Bool {
         let isInTime = timeLeft > .zero
         return state.withLock { state in

@@ -134,10 +134,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         return seconds > 0 && seconds < 4e9 ? .seconds(seconds) : nil
     }
 
-    /// The same tokens, with another intent.
-    ///
-    /// - Parameter intent: The intent of the refresh that is about to be made; `nil` for none.
-    /// - Returns: The bundle.
+    /// The same tokens, with the intent of the refresh that is about to be made; `nil` for none.
     public func with(refreshIntent intent: RefreshIntent?) -> TokenBundle {
         guard intent != nil || refreshIntent != nil else { return self }
         return changed { $0.refreshIntent = intent }
@@ -165,28 +162,18 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
     /// Whether another bundle is the same generation of the same login with the same tokens. Their intents
     /// may differ.
-    ///
-    /// - Parameter other: The bundle to compare with.
-    /// - Returns: `true` when the tokens are the same.
     public func hasSameTokens(as other: TokenBundle) -> Bool {
         session == other.session && generation == other.generation && accessToken == other.accessToken
             && refreshToken == other.refreshToken
     }
 
-    /// Whether the access token has expired at an instant of the server's clock.
-    ///
-    /// A bundle without an expiry never has: its token is valid until the server refuses it.
-    ///
-    /// - Parameter date: The instant, on the server's clock.
-    /// - Returns: `true` from ``expiresAt`` on.
+    /// Whether the access token has expired at an instant of the server's clock: from ``expiresAt`` on. Without an
+    /// expiry, a token is valid until the server refuses it.
     public func isExpired(at date: Date) -> Bool {
         expiresAt.map { date >= $0 } ?? false
     }
 
-    /// Whether this bundle replaces another of the same login.
-    ///
-    /// - Parameter other: The bundle to compare with.
-    /// - Returns: `true` when both belong to one session and this one came later.
+    /// Whether both bundles belong to one session and this one came later.
     public func supersedes(_ other: TokenBundle) -> Bool {
         session == other.session && generation > other.generation
     }

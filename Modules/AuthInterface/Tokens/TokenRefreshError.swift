@@ -65,10 +65,8 @@ public struct TokenRefreshError: Error, Sendable {
     /// A failure after which a later attempt may succeed.
     public static let unavailable = TokenRefreshError(.unavailable)
 
-    /// Classifies an error that a ``TokenRefreshHandler`` threw.
-    ///
-    /// - Parameter error: The error.
-    /// - Returns: The error itself if it is of this type, otherwise *unavailable* with the error as its cause.
+    /// The error that a ``TokenRefreshHandler`` threw if it is of this type, otherwise *unavailable* with it as the
+    /// cause.
     public static func verdict(of error: any Error) -> TokenRefreshError {
         error as? TokenRefreshError ?? TokenRefreshError(.unavailable, cause: error)
     }

@@ -16,9 +16,7 @@ public struct TokenSubject: Sendable, Hashable, Codable {
     /// The user, as the issuer names it. Compared byte by byte.
     public let id: String
 
-    /// Creates a subject.
-    ///
-    /// - Returns: `nil` when a part is empty, or has more than ``maximumLength`` bytes.
+    /// Creates a subject. It is `nil` when a part is empty, or has more than ``maximumLength`` bytes.
     public init?(issuer: String, id: String) {
         guard [issuer, id].allSatisfy({ !$0.isEmpty && $0.utf8.count <= Self.maximumLength }) else { return nil }
         (self.issuer, self.id) = (issuer, id)

@@ -25,12 +25,9 @@ public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyReco
     private let other: LoopbackServer
     private let state: Locked<State>
 
-    /// Starts the server.
+    /// Starts the server, whose URL, such as `http://127.0.0.1:49152`, the handler is made with. Without a tolerance,
+    /// it accepts the repeated refresh tokens that the handler declares.
     ///
-    /// - Parameters:
-    ///   - dialect: How the server reads calls and writes responses.
-    ///   - tolerance: Which repeated refresh tokens the server accepts; `nil` is what the handler declares.
-    ///   - makeHandler: Makes the handler. The argument is the server's URL, such as `http://127.0.0.1:49152`.
     /// - Throws: `POSIXError` when no port is available; the errors of `makeHandler`.
     public init(
         _ dialect: RefreshDialect = .rest,
@@ -81,24 +78,16 @@ public final class LoopbackRefreshBackend<Handler: TokenRefreshHandler>: KeyReco
     /// Starts a session.
     public func signIn() -> TokenRefreshResult { state.withLock { $0.tokens }.signIn() }
 
-    /// Sets the response to every call from now on.
-    ///
-    /// - Parameter response: The response.
-    /// - Returns: `true`.
+    /// Sets the response to every call from now on. It knows all responses.
     public func respond(with response: RefreshBackendResponse) -> Bool {
         state.withLock { $0.response = response }
         return true
     }
 
-    /// The login in an access token.
-    ///
-    /// - Parameter accessToken: An access token of the server.
-    /// - Returns: The login; `nil` for another token.
+    /// The login in an access token; `nil` for a token of another server.
     public func session(of accessToken: String) -> String? { RotatingTokenServer.login(of: accessToken) }
 
-    /// The idempotency keys of the calls so far, in order.
-    ///
-    /// - Returns: The keys; `nil` for a call without one.
+    /// The idempotency keys of the calls so far, in order; `nil` for a call without one.
     public func receivedKeys() -> [String?] { state.withLock { $0.receivedKeys } }
 }
 

@@ -58,9 +58,6 @@ extension RefreshBackend {
     public var rotatesRefreshTokens: Bool { true }
 
     /// The backend cannot tell.
-    ///
-    /// - Parameter accessToken: An access token that the backend has issued.
-    /// - Returns: `nil`.
     public func session(of accessToken: String) -> String? { nil }
 }
 
@@ -136,12 +133,7 @@ extension RefreshBackendResponse {
         [false, true].map { (status: status, leavesOrigin: $0) }
     }
 
-    /// A redirect to a URL that issues tokens of a session of its own, to any method.
-    ///
-    /// - Parameters:
-    ///   - status: 301, 302, 303, 307 or 308.
-    ///   - leavesOrigin: Whether the URL is of another origin.
-    /// - Returns: The response.
+    /// A redirect (301, 302, 303, 307 or 308) to a URL that issues tokens of a session of its own, to any method.
     public static func redirect(_ status: Int, leavingOrigin leavesOrigin: Bool) -> Self {
         Self(rawValue: "redirect \(status) \(leavesOrigin ? "to another origin" : "within the origin")")
     }
@@ -179,19 +171,15 @@ extension RefreshBackendResponse: CaseIterable {
             .emptyForbidden, .page, .unauthorizedPage, .forbiddenPage, .badGatewayPage, .unreachable, .lostResponse,
         ] + allRedirects
 
+    private static let statusesOfPages: KeyValuePairs<Self, Int> = [
+        .page: 200, .unauthorizedPage: 401, .forbiddenPage: 403, .badGatewayPage: 502,
+    ]
+
     /// The responses that are a page of HTML.
-    static let pages: [Self] = [.page, .unauthorizedPage, .forbiddenPage, .badGatewayPage]
+    static var pages: [Self] { statusesOfPages.map(\.key) }
 
     /// The status of a page of HTML; `nil` for other responses.
-    package var statusOfPage: Int? {
-        switch self {
-        case .page: 200
-        case .unauthorizedPage: 401
-        case .forbiddenPage: 403
-        case .badGatewayPage: 502
-        default: nil
-        }
-    }
+    package var statusOfPage: Int? { Self.statusesOfPages.first { $0.key == self }?.value }
 }
 
 /// A backend that records the idempotency keys of the refresh calls. Without it, the rules on keys are left out.

@@ -47,7 +47,10 @@ public struct RefreshDialect: Sendable {
     /// rejection is a 401 with the code `REFRESH_TOKEN_INVALID`.
     public static let rest = RefreshDialect(
         refreshToken: { (try? JSONDecoder().decode(RESTCall.self, from: $0))?.refreshToken },
-        tokens: { RESTSuccess(data: .init(accessToken: $0.accessToken, refreshToken: $0.refreshToken)) },
+        tokens: { tokens in
+            RESTSuccess(
+                data: ["accessToken": tokens.accessToken, "refreshToken": tokens.refreshToken].compactMapValues(\.self))
+        },
         rejection: { RESTFailure(message: $0) },
         rejectionStatus: 401
     )
@@ -58,7 +61,10 @@ public struct RefreshDialect: Sendable {
             let form = formFields(in: body)
             return form["grant_type"] == "refresh_token" ? form["refresh_token"] : nil
         },
-        tokens: { OAuth2Success(accessToken: $0.accessToken, refreshToken: $0.refreshToken) },
+        tokens: { tokens in
+            ["access_token": tokens.accessToken, "token_type": "Bearer", "refresh_token": tokens.refreshToken]
+                .compactMapValues(\.self)
+        },
         rejection: { ["error": "invalid_grant", "error_description": $0] },
         rejectionStatus: 400
     )
@@ -78,29 +84,12 @@ private struct RESTCall: Decodable {
 }
 
 private struct RESTSuccess: Encodable {
-    struct Tokens: Encodable {
-        let accessToken: String
-        let refreshToken: String?
-    }
-
     var success = true
-    let data: Tokens
+    let data: [String: String]
 }
 
 private struct RESTFailure: Encodable {
     var success = false
     var code = "REFRESH_TOKEN_INVALID"
     let message: String
-}
-
-private struct OAuth2Success: Encodable {
-    let accessToken: String
-    var tokenType = "Bearer"
-    let refreshToken: String?
-
-    private enum CodingKeys: String, CodingKey {
-        case accessToken = "access_token"
-        case tokenType = "token_type"
-        case refreshToken = "refresh_token"
-    }
 }

@@ -46,21 +46,15 @@ public final class RotatingTokenServer: Sendable {
     public var repetitions: Int { state.withLock { $0.repetitions } }
 
     /// The number of refreshes with an older token and its own key, which were rejected without a revocation.
-    public var lateRepetitions: Int { state.withLock { $0.lateRepetitions } }
+    package var lateRepetitions: Int { state.withLock { $0.lateRepetitions } }
 
     /// The number of refreshes with a used token, which revoked its family.
     public var reuses: Int { state.withLock { $0.reuses } }
 
-    /// The login of a token, such as `ada1`.
-    ///
-    /// - Parameter token: An access or refresh token.
-    /// - Returns: The login; `nil` if no server of this type issued the token.
+    /// The login of an access or refresh token, such as `ada1`; `nil` if no server of this type issued it.
     public static func login(of token: String) -> String? { IssuedToken(token)?.login }
 
-    /// Starts a login.
-    ///
-    /// - Parameter user: The user. A name without a hyphen.
-    /// - Returns: Its first pair.
+    /// Starts a login, and returns its first pair. The name of the user has no hyphen.
     public func signIn(_ user: String = "ada") -> TokenRefreshResult {
         let login = state.withLock { state in
             state.logins[user, default: 0] += 1
@@ -71,12 +65,8 @@ public final class RotatingTokenServer: Sendable {
         return .fixture(login, expiresIn: lifetime)
     }
 
-    /// Exchanges a refresh token for the next pair.
+    /// Exchanges a refresh token for the next pair. An empty idempotency key is none.
     ///
-    /// - Parameters:
-    ///   - refreshToken: The token.
-    ///   - key: The idempotency key of the call. `nil` and an empty key mean none.
-    /// - Returns: The next pair.
     /// - Throws: `TokenRefreshError` with code `rejected` for a token that is used, revoked or unknown.
     public func refresh(_ refreshToken: String, key: String? = nil) throws(TokenRefreshError) -> TokenRefreshResult {
         let token = IssuedToken(refreshToken)
@@ -97,9 +87,6 @@ public final class RotatingTokenServer: Sendable {
     }
 
     /// Whether an access token is valid. Every access token of a family is, until the family is revoked.
-    ///
-    /// - Parameter accessToken: The token.
-    /// - Returns: Whether a request with it is accepted.
     public func accepts(_ accessToken: String) -> Bool {
         guard let token = IssuedToken(accessToken), token.kind == .access else { return false }
         return state.withLock { state in
@@ -108,9 +95,7 @@ public final class RotatingTokenServer: Sendable {
         }
     }
 
-    /// Revokes the family of a token.
-    ///
-    /// - Parameter token: Any token of it.
+    /// Revokes the family to which a token belongs.
     public func revoke(_ token: String) {
         guard let token = IssuedToken(token) else { return }
         state.withLock { $0.families[token.login, default: TokenFamily(current: token.ordinal)].revoke() }

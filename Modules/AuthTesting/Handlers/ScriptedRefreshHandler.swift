@@ -28,13 +28,7 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     private let state: Locked<State>
     private let door = Gate(isOpen: true)
 
-    /// Creates a handler.
-    ///
-    /// - Parameters:
-    ///   - responses: The responses to the first calls, in order.
-    ///   - fallback: The response to every call after that.
-    ///   - replayTolerance: The replay tolerance that the handler declares.
-    ///   - server: The server that issues the tokens.
+    /// Creates a handler: the responses to the first calls, in order, and the one to every call after that.
     public init(
         _ responses: Response...,
         otherwise fallback: Response = .rotate,
@@ -59,26 +53,16 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     public var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
     /// The number of scripted responses that are not used yet.
-    public var unusedResponses: Int { state.withLock { $0.responses.count } }
+    package var unusedResponses: Int { state.withLock { $0.responses.count } }
 
     /// Adds responses after those that are not used yet.
-    ///
-    /// - Parameter responses: The responses, in order.
-    public func enqueue(_ responses: Response...) {
-        state.withLock { $0.responses += responses }
-    }
+    public func enqueue(_ responses: Response...) { state.withLock { $0.responses += responses } }
 
-    /// Waits until a number of calls have started. They may still wait for their responses.
-    ///
-    /// - Parameter count: The number, from the first call on.
-    public func calls(atLeast count: Int) async {
-        await door.arrivals(atLeast: count)
-    }
+    /// Waits until a number of calls have started, from the first one on. They may still wait for their responses.
+    public func calls(atLeast count: Int) async { await door.arrivals(atLeast: count) }
 
     /// Responds as scripted.
     ///
-    /// - Parameter request: The call.
-    /// - Returns: The tokens of the response, or those that the server issues.
     /// - Throws: The error of the response; `CancellationError` for a response that ends with the call's task.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         let response = state.withLock { state in
@@ -98,22 +82,11 @@ extension ScriptedRefreshHandler {
     public struct Response: Sendable {
         let give: @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
 
-        private init(
-            _ give: @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
-        ) {
-            self.give = give
-        }
-
         /// The server's response: the next pair, or *rejected*. The server sees the idempotency key of the call.
         public static let rotate = Response { try $1.refresh($0) }
 
-        /// The server rotates immediately, and its response arrives when a gate opens.
-        ///
-        /// - Parameters:
-        ///   - gate: The gate.
-        ///   - ignoresCancellation: Whether the response arrives after a cancellation of the call. Otherwise the call
-        ///     throws `CancellationError`, and the response is lost.
-        /// - Returns: The response.
+        /// The server rotates immediately, and its response arrives when a gate opens. A cancellation of the call loses
+        /// the response, unless it is ignored.
         public static func rotateThenHold(at gate: Gate, ignoresCancellation: Bool = false) -> Response {
             Response { request, server in
                 let result = try server.refresh(request)
@@ -122,10 +95,8 @@ extension ScriptedRefreshHandler {
             }
         }
 
-        /// The server rotates and the response is lost: the call throws.
-        ///
-        /// - Parameter error: The error. One without a status counts as a lost response.
-        /// - Returns: The response.
+        /// The server rotates and the response is lost: the call throws. An error without a status counts as a lost
+        /// response.
         public static func rotateThenFail(_ error: any Error) -> Response {
             Response { request, server in
                 _ = try server.refresh(request)
@@ -164,14 +135,11 @@ extension ScriptedRefreshHandler {
         }
 
         /// The result of a closure, for a handler that asks the session for a token, or that calls twice.
-        ///
-        /// - Parameter response: Returns tokens, or throws.
-        /// - Returns: The response.
         public static func custom(
             _ response:
                 @escaping @Sendable (TokenRefreshRequest, RotatingTokenServer) async throws -> TokenRefreshResult
         ) -> Response {
-            Response(response)
+            Response(give: response)
         }
     }
 

@@ -50,7 +50,5 @@ package struct TokenFamily: Sendable, Hashable {
     }
 
     /// Makes every token of the login invalid.
-    package mutating func revoke() {
-        isRevoked = true
-    }
+    package mutating func revoke() { isRevoked = true }
 }

@@ -19,15 +19,10 @@ public enum TokenRefreshHandlerContract {
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { TokenRefreshHandlerRules.all.map(\.name) }
 
-    /// Checks a handler over HTTP. Each rule has a new server and a new handler.
+    /// Checks a handler over HTTP, as ``check(timeLimit:makeBackend:)`` does. Each rule has a new handler and a new
+    /// server, which takes every path below its URL, such as `http://127.0.0.1:49152`, and tolerates what the handler's
+    /// `replayTolerance` declares.
     ///
-    /// The server tolerates what the handler's `replayTolerance` declares.
-    ///
-    /// - Parameters:
-    ///   - dialect: How the server reads calls and writes responses.
-    ///   - timeLimit: The longest time for one rule, as in ``check(timeLimit:makeBackend:)``.
-    ///   - makeHandler: Makes the handler. The argument is the server's URL, such as `http://127.0.0.1:49152`; it takes
-    ///     every path.
     /// - Throws: `ContractViolation` with every broken rule; `POSIXError` when no port is available; the errors of
     ///   `makeHandler`.
     public static func check<Handler: TokenRefreshHandler>(
@@ -38,15 +33,11 @@ public enum TokenRefreshHandlerContract {
         try await check(timeLimit: timeLimit) { try LoopbackRefreshBackend(dialect, makeHandler: makeHandler) }
     }
 
-    /// Checks a handler with its backend. Each rule has a new backend.
+    /// Checks a handler with its backend, a new one for each rule. Rules are left out if the backend cannot make their
+    /// response; those on idempotency keys need a ``KeyRecordingRefreshBackend``. The `replayTolerance` of the handler
+    /// is checked against the backend. A rule that takes longer than the limit is broken: most often, the handler
+    /// ignores cancellation, or waits for the response on a connection that the server has closed.
     ///
-    /// Rules are left out if the backend cannot make their response. The rules on idempotency keys need a
-    /// ``KeyRecordingRefreshBackend``. The `replayTolerance` of the handler is checked against the backend.
-    ///
-    /// - Parameters:
-    ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken: most often, the handler
-    ///     ignores cancellation, or waits for the response on a connection that the server has closed.
-    ///   - makeBackend: Makes a backend that responds with tokens.
     /// - Throws: `ContractViolation` with every broken rule; the errors of `makeBackend`.
     public static func check<Backend: RefreshBackend>(
         timeLimit: Duration = .seconds(10),

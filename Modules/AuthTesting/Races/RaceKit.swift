@@ -6,14 +6,8 @@ import ContractTesting
 /// Every race has a new subject and a new ``RaceScene``. Nothing sleeps: gates hold the calls, and the race moves the
 /// clocks. Only the time limit of a race is real time.
 public enum RaceKit {
-    /// Runs races in order.
-    ///
-    /// - Parameters:
-    ///   - scenarios: The races.
-    ///   - timeLimit: The longest real time of a race; a longer one is ``RaceReport/Outcome/hung(_:)``. A race that
-    ///     holds takes milliseconds.
-    ///   - makeSubject: Makes a subject for a scene. Its error is the outcome of the race.
-    /// - Returns: The outcome of each race.
+    /// Runs races in order. One that takes longer than the limit, in real time, is ``RaceReport/Outcome/hung(_:)``: a
+    /// race that holds takes milliseconds. An error of the closure that makes the subject is the outcome of the race.
     public static func run(
         _ scenarios: [RaceScenario] = RaceScenario.all,
         timeLimit: Duration = .seconds(20),
@@ -29,12 +23,8 @@ public enum RaceKit {
         return RaceReport(entries: entries)
     }
 
-    /// Runs races, and throws an error that lists those that do not hold.
+    /// Runs races as ``run(_:timeLimit:makeSubject:)``, and throws an error that lists those that do not hold.
     ///
-    /// - Parameters:
-    ///   - scenarios: The races.
-    ///   - timeLimit: As in ``run(_:timeLimit:makeSubject:)``.
-    ///   - makeSubject: As in ``run(_:timeLimit:makeSubject:)``.
     /// - Throws: `ContractViolation` with every race that did not hold.
     public static func check(
         _ scenarios: [RaceScenario] = RaceScenario.all,

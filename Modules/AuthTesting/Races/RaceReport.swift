@@ -25,15 +25,12 @@ public struct RaceReport: Sendable {
     public let entries: [Entry]
 
     /// Whether every guarantee held.
-    public var isClean: Bool { entries.allSatisfy { $0.outcome == .holds } }
+    package var isClean: Bool { entries.allSatisfy { $0.outcome == .holds } }
 
     /// The races that do not hold, in order.
     public var failures: [Entry] { entries.filter { $0.outcome != .holds } }
 
-    /// The outcome of one race.
-    ///
-    /// - Parameter scenario: The race.
-    /// - Returns: Its outcome; `nil` if it did not run.
+    /// The outcome of one race; `nil` if it did not run.
     public func outcome(of scenario: RaceScenario) -> Outcome? {
         entries.first { $0.scenario == scenario }?.outcome
     }

@@ -53,8 +53,7 @@ extension RaceScenario {
     }
 
     /// Any 4xx counts as a rejection.
-    public static let tooManyRequests = RaceScenario("G4", "only a rejection ends the session") {
-        trial in
+    public static let tooManyRequests = RaceScenario("G4", "only a rejection ends the session") { trial in
         let old = try await trial.signIn()
         let failures: [any Error] = [
             Status(code: 429), Status(code: 408), TokenRefreshError(.unavailable, retryAfter: .seconds(5)),
@@ -101,8 +100,7 @@ extension RaceScenario {
     }
 
     /// A store's read error counts as *no session*.
-    public static let storeCannotSay = RaceScenario("G14", "an unavailable store does not end the session") {
-        trial in
+    public static let storeCannotSay = RaceScenario("G14", "an unavailable store does not end the session") { trial in
         let stored = TokenBundle.fixture()
         await trial.scene.store.base.save(stored)
         trial.scene.store.fail(.load)

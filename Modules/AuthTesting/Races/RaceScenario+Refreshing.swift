@@ -28,8 +28,7 @@ extension RaceScenario {
     /// Request B was sent with the old token, and is refused after the refresh of request A.
     public static let lateRefusal = RaceScenario(
         "G2", "a refusal that arrives after the refresh causes no second refresh"
-    ) {
-        trial in
+    ) { trial in
         let old = try await trial.signIn()
         for _ in 0..<20 { try await trial.expect(trial.refuse(old), toGet: RaceTrial.refreshed) }
         try await trial.expect(trial.refuse(old, times: 20), toGet: RaceTrial.refreshed)
@@ -67,8 +66,7 @@ extension RaceScenario {
     /// The view that started the refresh has disappeared.
     public static let starterCancelled = RaceScenario(
         "G7", "a cancellation of the caller that started the refresh fails no other caller"
-    ) {
-        trial in
+    ) { trial in
         let old = try await trial.signIn()
         let (starter, gate) = try await trial.holdRefresh({ .rotateThenHold(at: $0) }) { try await trial.refuse(old) }
         let others = try await trial.refuse(old, times: 100)

@@ -60,8 +60,7 @@ extension RaceScenario {
 
     /// The second user is signed out because the first user's session was rejected.
     public static let rejectionOfEarlierSession = RaceScenario("G9", "a rejection of one session does not end the next")
-    {
-        trial in
+    { trial in
         let old = try await trial.signIn("ada")
         let (callers, gate) = try await trial.startRefresh(of: old, ending: .failure(TokenRefreshError.rejected))
         let new = try await trial.signIn("bob")

@@ -23,11 +23,6 @@ public struct RaceScenario: Sendable {
 
 extension RaceScenario: Hashable, CustomStringConvertible {
     /// Compares the names of two races.
-    ///
-    /// - Parameters:
-    ///   - lhs: A race.
-    ///   - rhs: Another race.
-    /// - Returns: Whether the names are equal.
     public static func == (lhs: RaceScenario, rhs: RaceScenario) -> Bool { lhs.name == rhs.name }
 
     /// Hashes the name.

@@ -38,9 +38,7 @@ final class RaceTrial: Sendable {
 
     // MARK: Steps
 
-    func at(_ step: String) {
-        state.withLock { $0.step = step }
-    }
+    func at(_ step: String) { state.withLock { $0.step = step } }
 
     func subject() async throws -> RaceSubject {
         if let subject = state.withLock({ $0.subject }) { return subject }
@@ -110,9 +108,7 @@ final class RaceTrial: Sendable {
     }
 
     /// Gives other tasks time to run.
-    func settle() async {
-        for _ in 0..<100 { await Task.yield() }
-    }
+    func settle() async { for _ in 0..<100 { await Task.yield() } }
 
     /// Waits for a condition that reports no change. The time limit of the race ends the wait.
     func until(_ condition: () async -> Bool) async throws {

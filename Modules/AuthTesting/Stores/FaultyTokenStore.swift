@@ -10,7 +10,8 @@ public import ContractTesting
 /// let gate = store.hold(.load)            // every load waits at the gate
 /// #expect(store.calls(.save) == 3)
 /// ```
-/// A call is counted, waits at its gate, fails if scripted so, and then reaches the base store. Over a shared store it
+/// A call is counted, waits at its gate, throws the scripted error, if there is one, and else reaches the base store,
+/// whose errors it throws. Over a shared store it
 /// is a shared store, and the calls of a lease are counted and scripted too.
 public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     /// The base store.
@@ -18,19 +19,13 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
 
     private let faults = StoreFaults()
 
-    /// Creates a store without a script.
-    ///
-    /// - Parameter base: The store that does the work.
+    /// Creates a store without a script, over the store that does the work.
     public init(_ base: Base) {
         self.base = base
     }
 
-    /// Makes the next calls of an operation fail. They do not reach the base store.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - count: The number of calls; `nil` means all until ``recover(_:)``.
-    ///   - error: The error that they throw.
+    /// Makes the next calls of an operation fail: a number of them, or all until ``recover(_:)``. They do not reach the
+    /// base store.
     public func fail(
         _ operation: StoreOperation,
         times count: Int? = nil,
@@ -39,13 +34,8 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
         faults.fail(operation, times: count ?? .max, with: error)
     }
 
-    /// Makes every call of an operation wait at a gate. The wait ignores cancellation, as a hanging disk does.
-    ///
-    /// - Parameters:
-    ///   - operation: The operation.
-    ///   - gate: The gate; by default a new one.
-    ///   - moment: Whether the calls wait before or after the operation.
-    /// - Returns: The gate.
+    /// Makes every call of an operation wait at a gate, before or after its effect, and returns the gate. The wait
+    /// ignores cancellation, as a hanging disk does.
     @discardableResult
     public func hold(
         _ operation: StoreOperation, at gate: Gate = Gate(), _ moment: StoreOperation.Moment = .before
@@ -55,32 +45,22 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     }
 
     /// Removes the script of an operation.
-    public func recover(_ operation: StoreOperation) {
-        faults.recover(operation)
-    }
+    public func recover(_ operation: StoreOperation) { faults.recover(operation) }
 
     /// The number of calls of an operation, failed ones included.
-    public func calls(_ operation: StoreOperation) -> Int {
-        faults.calls(operation)
-    }
+    public func calls(_ operation: StoreOperation) -> Int { faults.calls(operation) }
 
     /// Reads from the base store.
-    ///
-    /// - Throws: The scripted error, or the errors of the base store.
     public func load() async throws -> TokenBundle? {
         try await faults.perform(.load) { try await base.load() }
     }
 
     /// Writes to the base store.
-    ///
-    /// - Throws: The scripted error, or the errors of the base store.
     public func save(_ bundle: TokenBundle) async throws {
         try await faults.perform(bundle.refreshIntent == nil ? .save : .record) { try await base.save(bundle) }
     }
 
     /// Deletes from the base store.
-    ///
-    /// - Throws: The scripted error, or the errors of the base store.
     public func delete() async throws {
         try await faults.perform(.delete) { try await base.delete() }
     }
@@ -88,18 +68,12 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
 
 extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTokenStore {
     /// Reads from the base store, as ``StoreOperation/load``.
-    ///
-    /// - Returns: The content of the base store.
-    /// - Throws: The scripted error, or the errors of the base store.
     public func read() async throws -> StoredSession {
         try await faults.perform(.load) { try await base.read() }
     }
 
     /// Writes to the base store, as the operation of what the change writes to an empty store:
     /// ``StoreOperation/save``, ``StoreOperation/record`` or ``StoreOperation/delete``.
-    ///
-    /// - Parameter change: Decides what to store.
-    /// - Throws: The scripted error, or the errors of the base store.
     public func update(_ change: @escaping StoreChange) async throws {
         let operation: StoreOperation =
             switch change(.success(.empty)) {
@@ -113,13 +87,8 @@ extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTo
     /// The changes of the base store, as ``StoreOperation/watch``. A scripted failure ends the stream.
     public var changes: AsyncStream<Void> { faults.watch(base.changes) }
 
-    /// Takes the lease of the base store.
-    ///
-    /// - Parameters:
-    ///   - limit: The longest wait, not counting the gate.
-    ///   - report: Is called with each holder that the base store finds.
-    /// - Returns: The lease. Its calls are counted and scripted as those of the store.
-    /// - Throws: The scripted error, or the errors of the base store.
+    /// Takes the lease of the base store. Its calls are counted and scripted as those of the store. The limit does not
+    /// count the wait at a gate.
     public func lease(
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
@@ -218,7 +187,7 @@ private final class StoreFaults: Sendable {
         await scripts.withLock { $0[operation]?.gates[moment] }?.pass()
     }
 
-    /// - Returns: The number of calls, with this one.
+    /// Returns the number of calls, with this one.
     @discardableResult
     private func count(_ operation: StoreOperation) -> Int {
         scripts.withLock { scripts in

@@ -2,7 +2,7 @@ public import AuthInterface
 import ConcurrencyPrimitives
 public import ContractTesting
 
-/// A journal in memory that fails and waits as scripted. Engines of one test that have it share it, as processes do.
+/// A journal in memory: each call waits and throws as scripted. Engines of one test that have it share it, as processes do.
 ///
 /// ```swift
 /// let journal = MemorySessionJournal()
@@ -24,10 +24,6 @@ public final class MemorySessionJournal: SessionJournal {
     private let state: Locked<State>
 
     /// Creates a journal.
-    ///
-    /// - Parameters:
-    ///   - entry: What is written at first.
-    ///   - storeName: The name of the store.
     public init(holding entry: SessionJournalEntry = SessionJournalEntry(), storeName: String = "the store") {
         self.storeName = storeName
         state = Locked(State(entry: entry))
@@ -40,16 +36,11 @@ public final class MemorySessionJournal: SessionJournal {
     public var updates: Int { state.withLock { $0.updates } }
 
     /// Makes every call fail, until ``recover()``.
-    ///
-    /// - Parameter error: The error that they throw.
     public func fail(with error: TokenStoreError = TokenStoreError(.unavailable, reason: "scripted")) {
         state.withLock { $0.error = error }
     }
 
-    /// Makes every call wait at a gate. The wait ignores cancellation, as a hanging disk does.
-    ///
-    /// - Parameter gate: The gate; by default a new one.
-    /// - Returns: The gate.
+    /// Makes every call wait at a gate, which it returns. The wait ignores cancellation, as a hanging disk does.
     @discardableResult
     public func hold(at gate: Gate = Gate()) -> Gate {
         state.withLock { $0.gate = gate }
@@ -57,13 +48,9 @@ public final class MemorySessionJournal: SessionJournal {
     }
 
     /// Removes the script.
-    public func recover() {
-        state.withLock { ($0.error, $0.gate) = (nil, nil) }
-    }
+    public func recover() { state.withLock { ($0.error, $0.gate) = (nil, nil) } }
 
     /// Reads what is written.
-    ///
-    /// - Throws: The scripted error.
     public func read() async throws -> SessionJournalEntry {
         await state.withLock { $0.gate }?.pass()
         return try state.withLock { state in
@@ -73,10 +60,6 @@ public final class MemorySessionJournal: SessionJournal {
     }
 
     /// Changes what is written, in one step.
-    ///
-    /// - Parameter change: Returns the new entry.
-    /// - Returns: The new entry.
-    /// - Throws: The scripted error.
     @discardableResult
     public func update(
         _ change: @escaping @Sendable (SessionJournalEntry) -> SessionJournalEntry

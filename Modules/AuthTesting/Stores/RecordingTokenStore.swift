@@ -34,11 +34,7 @@ public final class RecordingTokenStore: SharedTokenStore {
     private let clock: any TimeSource
     private let broadcast = Broadcast<Void>()
 
-    /// Creates a store.
-    ///
-    /// - Parameters:
-    ///   - bundle: The initial content.
-    ///   - clock: The clock of the lease's time limit.
+    /// Creates a store. The clock limits the wait for the lease.
     public init(holding bundle: TokenBundle? = nil, clock: any TimeSource = SystemTimeSource()) {
         state = Locked(State(content: bundle.map { .active($0) } ?? .empty))
         self.clock = clock
@@ -62,25 +58,15 @@ public final class RecordingTokenStore: SharedTokenStore {
     }
 
     /// Reads the bundle.
-    ///
-    /// - Returns: The bundle, if there is one.
-    public func load() async -> TokenBundle? {
-        await read().bundle
-    }
+    public func load() async -> TokenBundle? { await read().bundle }
 
     /// Stores a bundle over any content.
-    public func save(_ bundle: TokenBundle) async {
-        await update { _ in .active(bundle) }
-    }
+    public func save(_ bundle: TokenBundle) async { await update { _ in .active(bundle) } }
 
     /// Removes the content.
-    public func delete() async {
-        await update { _ in .empty }
-    }
+    public func delete() async { await update { _ in .empty } }
 
     /// Decides and writes in one step. A change that returns `nil` records no event.
-    ///
-    /// - Parameter change: Decides what to store.
     public func update(_ change: @escaping StoreChange) async {
         let isChanged = state.withLock { state in
             guard let new = change(.success(state.content)) else { return false }
@@ -98,12 +84,8 @@ public final class RecordingTokenStore: SharedTokenStore {
     /// A stream that reports every write.
     public var changes: AsyncStream<Void> { broadcast.stream() }
 
-    /// Waits for the lease, in the order of the calls.
+    /// Waits for the lease, in the order of the calls. It reports no holder.
     ///
-    /// - Parameters:
-    ///   - limit: The longest wait.
-    ///   - report: It is not called.
-    /// - Returns: The lease.
     /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError`.
     public func lease(
         waitingAtMost limit: Duration,

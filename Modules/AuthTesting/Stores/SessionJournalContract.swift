@@ -19,13 +19,10 @@ public enum SessionJournalContract {
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { all.map(\.name) }
 
-    /// Runs every rule, each with a new journal.
+    /// Runs every rule, each with a new journal over new storage. `reopen` makes a second journal over the same
+    /// storage, as another launch or process does. `unavailable` makes the storage fail, so that read and update must
+    /// throw, and returns the journal to use. A rule that takes longer than the limit is broken.
     ///
-    /// - Parameters:
-    ///   - reopen: Makes a second journal over the same storage, as another launch or process does.
-    ///   - unavailable: Makes the storage fail, so that read and update must throw, and returns the journal to use.
-    ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken.
-    ///   - makeEmptyJournal: Makes an empty journal over new storage.
     /// - Throws: `ContractViolation` with every broken rule; the errors of `makeEmptyJournal`.
     public static func check<Journal: SessionJournal>(
         reopen: (@Sendable (Journal) async throws -> Journal)? = nil,
@@ -61,13 +58,13 @@ public enum SessionJournalContract {
             }
         },
         ContractRule("an update is given what was written, and an empty entry removes it") { subject in
-            let given = Given()
+            let given = Locked(SessionJournalEntry())
             try await subject.journal.update { _ in entries[0] }
             try await subject.journal.update { found in
-                given.note(found)
+                given.withLock { $0 = found }
                 return SessionJournalEntry()
             }
-            try expectSame(given.entry, entries[0], "the update is given")
+            try expectSame(given.withLock { $0 }, entries[0], "the update is given")
             try await subject.journal.expect(SessionJournalEntry(), "after it was emptied")
         },
         ContractRule("concurrent updates of several journals lose nothing") { subject in
@@ -133,12 +130,6 @@ public enum SessionJournalContract {
             SessionJournalEntry(seen: SessionSighting(session: SessionID())),
         ]
     }()
-
-    private final class Given: Sendable {
-        private let noted = Locked(SessionJournalEntry())
-        var entry: SessionJournalEntry { noted.withLock { $0 } }
-        func note(_ entry: SessionJournalEntry) { noted.withLock { $0 = entry } }
-    }
 
     fileprivate static func expectSame(
         _ found: SessionJournalEntry, _ wanted: SessionJournalEntry, _ when: String

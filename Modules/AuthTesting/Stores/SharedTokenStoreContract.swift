@@ -20,17 +20,12 @@ public enum SharedTokenStoreContract {
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { SharedTokenStoreRules.all.map(\.name) }
 
-    /// Runs every rule, each with a new store.
+    /// Runs every rule, each with a new store over new storage. `reopen` makes a second store over the same storage, as
+    /// another process does; without it, both sides of a rule use one store. `corrupt` replaces the content with bytes
+    /// that are not a session, and `contents` returns the stored bytes; without them, the rules about such content are
+    /// left out, and the rule that an ended session leaves no token reads no bytes. A rule that takes longer than the
+    /// limit is broken.
     ///
-    /// - Parameters:
-    ///   - reopen: Makes a second store over the same storage, as another process does. Without it, both sides of a
-    ///     rule use one store.
-    ///   - corrupt: Replaces the content with bytes that are not a session. Without it, the rules about such content
-    ///     are left out.
-    ///   - contents: Returns the stored bytes. Without it, the rule that an ended session leaves no token reads no
-    ///     bytes.
-    ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken.
-    ///   - makeEmptyStore: Makes an empty store over new storage.
     /// - Throws: `ContractViolation` with every broken rule; the errors of `makeEmptyStore`.
     public static func check<Store: SharedTokenStore>(
         reopen: (@Sendable (Store) async throws -> Store)? = nil,

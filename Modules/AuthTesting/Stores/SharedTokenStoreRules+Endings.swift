@@ -4,8 +4,7 @@ import Foundation
 
 extension SharedTokenStoreRules {
     static let endings: [ContractRule<SharedStoreUnderTest>] = [
-        ContractRule("G5: a tombstone is read as written, field by field, and load returns nil") {
-            subject in
+        ContractRule("G5: a tombstone is read as written, field by field, and load returns nil") { subject in
             let session = SessionID()
             for (what, tombstone) in SessionTombstone.unusual(of: session) {
                 try await subject.mine.update { _ in .active(.numbered(1, session: session)) }

@@ -88,19 +88,17 @@ extension TokenBundle {
     ///
     /// Texts are compared byte by byte, as a server does. Dates may differ by a millisecond.
     func fieldsThatDiffer(from other: TokenBundle) -> [String] {
-        var fields: [String] = []
-        if !accessToken.hasSameBytes(as: other.accessToken) { fields.append("accessToken") }
-        if refreshToken.map({ Array($0.utf8) }) != other.refreshToken.map({ Array($0.utf8) }) {
-            fields.append("refreshToken")
-        }
-        if !expiresAt.isSame(as: other.expiresAt) { fields.append("expiresAt") }
-        if !receivedAt.isSame(as: other.receivedAt) { fields.append("receivedAt") }
-        if abs(clockSkew - other.clockSkew) >= 0.001 { fields.append("clockSkew") }
-        if !session.rawValue.hasSameBytes(as: other.session.rawValue) { fields.append("session") }
-        if generation != other.generation { fields.append("generation") }
-        if binding != other.binding { fields.append("binding") }
-        if subject != other.subject { fields.append("subject") }
-        if scope.map({ Array($0.utf8) }) != other.scope.map({ Array($0.utf8) }) { fields.append("scope") }
+        var fields = namesOfDifferences([
+            "accessToken": accessToken.hasSameBytes(as: other.accessToken),
+            "refreshToken": refreshToken.map { Array($0.utf8) } == other.refreshToken.map { Array($0.utf8) },
+            "expiresAt": expiresAt.isSame(as: other.expiresAt),
+            "receivedAt": receivedAt.isSame(as: other.receivedAt),
+            "clockSkew": abs(clockSkew - other.clockSkew) < 0.001,
+            "session": session.rawValue.hasSameBytes(as: other.session.rawValue),
+            "generation": generation == other.generation, "binding": binding == other.binding,
+            "subject": subject == other.subject,
+            "scope": scope.map { Array($0.utf8) } == other.scope.map { Array($0.utf8) },
+        ])
         switch (refreshIntent, other.refreshIntent) {
         case (nil, nil): break
         case (let one?, let two?): fields += one.fieldsThatDiffer(from: two).map { "refreshIntent.\($0)" }
@@ -112,15 +110,18 @@ extension TokenBundle {
 
 extension RefreshIntent {
     fileprivate func fieldsThatDiffer(from other: RefreshIntent) -> [String] {
-        var fields: [String] = []
-        if !idempotencyKey.hasSameBytes(as: other.idempotencyKey) { fields.append("idempotencyKey") }
-        if !owner.host.hasSameBytes(as: other.owner.host) || !owner.process.hasSameBytes(as: other.owner.process) {
-            fields.append("owner")
-        }
-        if !Optional(date).isSame(as: other.date) { fields.append("date") }
-        if isAbandoned != other.isAbandoned { fields.append("isAbandoned") }
-        return fields
+        namesOfDifferences([
+            "idempotencyKey": idempotencyKey.hasSameBytes(as: other.idempotencyKey),
+            "owner": owner.host.hasSameBytes(as: other.owner.host)
+                && owner.process.hasSameBytes(as: other.owner.process),
+            "date": Optional(date).isSame(as: other.date), "isAbandoned": isAbandoned == other.isAbandoned,
+        ])
     }
+}
+
+/// The names of the fields that are not the same.
+private func namesOfDifferences(_ isSame: KeyValuePairs<String, Bool>) -> [String] {
+    isSame.filter { !$0.value }.map(\.key)
 }
 
 extension String {
@@ -153,9 +154,8 @@ extension TokenStore {
     }
 }
 
-/// Looks for the secrets of a bundle in the descriptions and the dump of a value.
-///
-/// - Returns: The description that shows a secret; `nil` if none does.
+/// Looks for the secrets of a bundle in the descriptions and the dump of a value. Returns the description that shows a
+/// secret; `nil` if none does.
 func leak(of bundle: TokenBundle, in value: Any) -> String? {
     var dumped = ""
     dump(value, to: &dumped)

@@ -20,13 +20,10 @@ public enum TokenStoreContract {
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { TokenStoreRules.all.map(\.name) }
 
-    /// Runs every rule, each with a new store.
+    /// Runs every rule, each with a new store over new storage. `reopen` makes a second store over the same storage, as
+    /// another launch or process does. `unavailable` makes the storage fail, so that load, save and delete must throw,
+    /// and returns the store to use. A rule that takes longer than the limit is broken.
     ///
-    /// - Parameters:
-    ///   - reopen: Makes a second store over the same storage, as another launch or process does.
-    ///   - unavailable: Makes the storage fail, so that load, save and delete must throw, and returns the store to use.
-    ///   - timeLimit: The longest time for one rule. A rule that takes longer is broken.
-    ///   - makeEmptyStore: Makes an empty store over new storage.
     /// - Throws: `ContractViolation` with every broken rule; the errors of `makeEmptyStore`.
     public static func check<Store: TokenStore>(
         reopen: (@Sendable (Store) async throws -> Store)? = nil,

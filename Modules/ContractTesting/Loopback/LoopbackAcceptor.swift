@@ -25,9 +25,8 @@ package final class LoopbackAcceptor: Sendable {
     /// The number of connections so far.
     package var connectionCount: Int { state.withLock { $0.connectionCount } }
 
-    /// Accepts connections until ``stop()``.
-    ///
-    /// - Parameter serve: Reads and writes one connection, until it returns. The number counts from 0.
+    /// Accepts connections until ``stop()``. Each is served on its own until the closure returns; the numbers count
+    /// from 0.
     package func start(serving serve: @escaping @Sendable (LoopbackConnection, _ number: Int) -> Void) {
         Thread.detachNewThread { [self] in acceptConnections(serve) }
     }

@@ -27,9 +27,7 @@ package struct LoopbackConnection: Sendable {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) <= 0
     }
 
-    /// Writes all bytes.
-    ///
-    /// - Returns: `false` when the client has closed the connection.
+    /// Writes all bytes. Returns `false` when the client has closed the connection.
     @discardableResult
     package func write(_ data: Data) -> Bool {
         #if canImport(Darwin)

@@ -72,9 +72,7 @@ extension sockaddr_in {
         return address
     }
 
-    fileprivate mutating func withSocketAddress<Result>(
-        _ body: (UnsafeMutablePointer<sockaddr>) -> Result
-    ) -> Result {
+    fileprivate mutating func withSocketAddress<Result>(_ body: (UnsafeMutablePointer<sockaddr>) -> Result) -> Result {
         withUnsafeMutablePointer(to: &self) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1, body)
         }

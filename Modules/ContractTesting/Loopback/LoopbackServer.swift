@@ -47,9 +47,8 @@ package final class LoopbackServer: Sendable {
     private let acceptor: LoopbackAcceptor
     private let received = Locked<[Request]>([])
 
-    /// Starts a server.
+    /// Starts a server. The script runs on the connection's thread and may block it.
     ///
-    /// - Parameter script: Decides what to do with a request. It runs on the connection's thread and may block it.
     /// - Throws: `POSIXError` when no socket is available.
     package init(_ script: @escaping @Sendable (Request) -> Action) throws {
         acceptor = try LoopbackAcceptor()
@@ -74,7 +73,7 @@ package final class LoopbackServer: Sendable {
     /// Closes all connections and the port.
     package func stop() { acceptor.stop() }
 
-    /// - Returns: Whether the connection stays open.
+    /// Returns whether the connection stays open.
     private static func perform(_ action: Action, on connection: LoopbackConnection) -> Bool {
         switch action {
         case .respond(let status, let headers, let body):

@@ -5,12 +5,7 @@ public import NetworkCore
 // obtains one, and a client must be able to sign out with an expired one.
 
 extension Endpoint where Response == SignedIn {
-    /// Registers a guest and signs it in.
-    ///
-    /// - Parameters:
-    ///   - name: The display name.
-    ///   - photo: A JPEG of at most 5 MB. `Imaging` makes one from any photo.
-    /// - Returns: The endpoint.
+    /// Registers a guest and signs it in. The photo is a JPEG of at most 5 MB: `Imaging` makes one from any photo.
     public static func registerGuest(name: String, photo: Data) -> Self {
         var form = MultipartForm()
         form.append("name", name)
@@ -18,12 +13,7 @@ extension Endpoint where Response == SignedIn {
         return .post("auth/guest/register", body: .multipart(form)).issuingTokens()
     }
 
-    /// Signs in with the token of an identity provider.
-    ///
-    /// - Parameters:
-    ///   - provider: The identity provider.
-    ///   - token: The provider's token. It is sent in the body.
-    /// - Returns: The endpoint.
+    /// Signs in with the token of an identity provider, which is sent in the body.
     public static func socialLogin(_ provider: SocialProvider, token: String) -> Self {
         .post("auth/social/login", json: SocialLoginBody(provider: provider, token: token)).issuingTokens()
     }
@@ -51,11 +41,6 @@ extension Endpoint where Response == IssuedTokens {
 
 extension Endpoint where Response == Void {
     /// Ends a session at the server. A refresh token that is no longer valid is not an error.
-    ///
-    /// - Parameters:
-    ///   - refreshToken: The session's refresh token.
-    ///   - dialect: How the server writes the call.
-    /// - Returns: The endpoint.
     public static func logout(refreshToken: String, dialect: RESTTokenDialect = .standard) -> Self {
         .post(dialect.logoutPath, json: [dialect.refreshTokenName: refreshToken]).asTokenCall()
     }
@@ -65,14 +50,8 @@ extension Endpoint where Response == User {
     /// The user of the session.
     public static var me: Self { .get("users/me") }
 
-    /// Makes the guest of the session a full account, with the same user, articles and tokens.
-    ///
-    /// The call has an idempotency key: sent again, it has the same result.
-    ///
-    /// - Parameters:
-    ///   - provider: The identity provider that the account signs in with from now on.
-    ///   - token: The provider's token. It is sent in the body.
-    /// - Returns: The endpoint.
+    /// Makes the guest of the session a full account, with the same user, articles and tokens. The call has an
+    /// idempotency key: sent again, it has the same result.
     public static func upgradeGuest(_ provider: SocialProvider, token: String) -> Self {
         .post("auth/guest/upgrade", json: SocialLoginBody(provider: provider, token: token)).idempotent()
             .redirects(.refuse)
@@ -81,9 +60,6 @@ extension Endpoint where Response == User {
 
 extension Endpoint where Response == Data {
     /// An uploaded file, such as a user's picture.
-    ///
-    /// - Parameter key: Its key.
-    /// - Returns: The endpoint.
     public static func file(_ key: FileKey) -> Self { .get("files/\(key)") }
 }
 

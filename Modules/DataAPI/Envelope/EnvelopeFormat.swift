@@ -32,12 +32,8 @@ public struct EnvelopeFormat: ResponseFormat {
         self.acceptsPlainValues = acceptsPlainValues
     }
 
-    /// Reads `data` of the envelope.
+    /// Reads `data` of the envelope. An optional type accepts an envelope without it.
     ///
-    /// - Parameters:
-    ///   - type: The type of the value. An optional type accepts an envelope without `data`.
-    ///   - response: The response.
-    /// - Returns: The value.
     /// - Throws: `DecodingError`, or `ServerError` when `success` is `false`.
     public func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
         let decoder = coding.makeDecoder()
@@ -56,10 +52,7 @@ public struct EnvelopeFormat: ResponseFormat {
         } catch is DecodingError {}
     }
 
-    /// Reads the envelope of an error.
-    ///
-    /// - Parameter response: The response.
-    /// - Returns: The error. `nil`: the body is no envelope.
+    /// Reads the envelope of an error; `nil` if the body is no envelope.
     public func failure(from response: HTTPResponse) -> ServerError? {
         try? coding.makeDecoder().decode(ServerError.self, from: response.body)
     }

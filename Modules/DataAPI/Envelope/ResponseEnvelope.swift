@@ -62,12 +62,7 @@ public struct ResponseMetadata: Sendable, Hashable, Codable {
     public var durationMs: Double?
 
     /// Creates metadata.
-    public init(
-        timestamp: Date? = nil,
-        path: String? = nil,
-        requestId: String? = nil,
-        durationMs: Double? = nil
-    ) {
+    public init(timestamp: Date? = nil, path: String? = nil, requestId: String? = nil, durationMs: Double? = nil) {
         self.timestamp = timestamp
         self.path = path
         self.requestId = requestId

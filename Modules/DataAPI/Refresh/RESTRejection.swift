@@ -84,12 +84,7 @@ public struct RESTRejection: Sendable, Hashable {
     /// Creates the documented rules. Add the codes of your server.
     public init() {}
 
-    /// Decides what a failed refresh call means for the session.
-    ///
-    /// - Parameters:
-    ///   - error: Why the call failed, without the call's secrets.
-    ///   - secrets: The secrets of the call, which the server's code may quote.
-    /// - Returns: The error with the verdict.
+    /// Decides what a failed refresh call means for the session. The server's code may quote the secrets of the call.
     func verdict(on error: NetworkError, withoutQuoting secrets: [String?]) -> TokenRefreshError {
         let body = RefusedBody(error)
         guard let status = error.statusOfWholeResponse, error.isRefusalOfTheCall, !body.isPage else {
@@ -112,9 +107,7 @@ public struct RESTRejection: Sendable, Hashable {
         )
     }
 
-    /// The rules for a response of the server or of a gateway.
-    ///
-    /// - Returns: The verdict, and the code that decided.
+    /// The rules for a response of the server or of a gateway. Returns the verdict, and the code that decided.
     private func decision(on refusal: Refusal) -> (TokenRefreshError.Code, String?) {
         let refusing = refusal.codes.first { $0.isOne(of: refreshTokenCodes) }
         let unrelated = refusal.codes.first { $0.isOne(of: unrelatedCodes) && !$0.isOne(of: refreshTokenCodes) }
@@ -169,10 +162,7 @@ extension RESTRejection {
         return rules
     }
 
-    /// These codes refuse the refresh token. An envelope with another code is ambiguous, with 401 too.
-    ///
-    /// - Parameter codes: The codes. Case is ignored.
-    /// - Returns: The rules.
+    /// These codes refuse the refresh token; case is ignored. An envelope with another code is ambiguous, with 401 too.
     public static func codes(_ codes: Set<String>) -> RESTRejection {
         var rules = RESTRejection()
         rules.refreshTokenCodes = codes

@@ -10,12 +10,7 @@ public struct AuthService: Sendable {
     private let network: any NetworkService
     private let session: any AuthSession
 
-    /// Creates the service.
-    ///
-    /// - Parameters:
-    ///   - unauthenticated: Sends the calls without tokens.
-    ///   - network: Sends the calls with tokens.
-    ///   - session: The session to start and end.
+    /// Creates the service of a session. One client sends calls without tokens, the other one with them.
     public init(
         unauthenticated: any UnauthenticatedNetworkService,
         network: any NetworkService,
@@ -26,13 +21,9 @@ public struct AuthService: Sendable {
         self.session = session
     }
 
-    /// Registers a guest and signs it in.
+    /// Registers a guest with a JPEG of at most 5 MB, and signs it in. The closure is called with the progress of the
+    /// upload.
     ///
-    /// - Parameters:
-    ///   - name: The display name.
-    ///   - photo: A JPEG of at most 5 MB.
-    ///   - progress: Is called with the progress of the upload.
-    /// - Returns: The guest.
     /// - Throws: `NetworkError`; `AuthenticationError` when the tokens of the server cannot be used. An earlier session
     ///   stays.
     @discardableResult
@@ -42,10 +33,6 @@ public struct AuthService: Sendable {
 
     /// Signs in with the token of an identity provider.
     ///
-    /// - Parameters:
-    ///   - provider: The identity provider.
-    ///   - token: The provider's token.
-    /// - Returns: The user.
     /// - Throws: The errors of ``registerGuest(name:photo:progress:)``.
     @discardableResult
     public func socialLogin(_ provider: SocialProvider, token: String) async throws -> User {
@@ -68,10 +55,6 @@ public struct AuthService: Sendable {
 
     /// Makes the guest of the session a full account. Its user, articles and session stay.
     ///
-    /// - Parameters:
-    ///   - provider: The identity provider that the account signs in with from now on.
-    ///   - token: The provider's token.
-    /// - Returns: The user.
     /// - Throws: `NetworkError`: with status 409 if the identity or the account is in use already. The session stays.
     ///   `CancellationError`.
     @discardableResult
@@ -111,9 +94,8 @@ public struct AuthService: Sendable {
         }
     }
 
-    /// Refreshes the session. One without a refresh token stays as it is: its access token may be valid.
-    ///
-    /// - Returns: Whether it was refreshed.
+    /// Refreshes the session. One without a refresh token stays as it is: its access token may be valid. Returns
+    /// whether it was refreshed.
     private func refreshIfPossible() async throws -> Bool {
         do {
             try await session.refresh()

@@ -128,9 +128,7 @@ private final class TurboJPEGHandle {
     /// The library's last error.
     func failure(_ sourceSize: PixelSize? = nil) -> ImagingError {
         let reason = tjGetErrorStr2(pointer).map { String(cString: $0) } ?? "unknown reason"
-        return ImagingError(
-            code, "libturbojpeg failed (\(reason)): choose another picture.", sourceSize: sourceSize
-        )
+        return ImagingError(code, "libturbojpeg failed (\(reason)): choose another picture.", sourceSize: sourceSize)
     }
 }
 #endif

@@ -52,9 +52,8 @@ struct CallAuthentication: Sendable {
     /// come back.
     mutating func forgetToken() { carried = nil }
 
-    /// Places the token that is at hand, if the origin may see tokens.
-    ///
-    /// - Returns: `false`: the provider has to be waited for.
+    /// Places the token that is at hand, if the origin may see tokens. Returns `false`: the provider has to be waited
+    /// for.
     mutating func placeToken(in head: inout HTTPRequestHead, to origin: Origin) throws -> Bool {
         switch rules.origins.decision(for: origin) {
         case .foreign:

@@ -32,20 +32,15 @@ public struct TokenPlacement: Sendable, Hashable {
         TokenPlacement(kind: .authorization(prefix: name + " "))
     }
 
-    /// `Authorization: DPoP …`, with a proof that the sender has the key to which the token is bound (RFC 9449 §7.1).
-    /// Each attempt and each hop of a redirect has a proof of its own. A token of no key is sent as ``bearer``.
-    ///
-    /// - Parameter proof: Makes the proofs: a `DPoPProver` of `OAuth2Flows`.
-    /// - Returns: The placement.
+    /// `Authorization: DPoP …`, with a proof that the sender has the key to which the token is bound (RFC 9449 §7.1),
+    /// made by a `DPoPProver` of `OAuth2Flows`. Each attempt and each hop of a redirect has a proof of its own. A token
+    /// of no key is sent as ``bearer``.
     public static func dpop(_ proof: any RequestProof) -> TokenPlacement {
         TokenPlacement(kind: .proved(Prover(proof: proof)))
     }
 
     /// Fields that the server defines; one for the refresh token too where the server needs both in every request.
-    public static func fields(
-        accessToken: String = "accessToken",
-        refreshToken: String? = nil
-    ) -> TokenPlacement {
+    public static func fields(accessToken: String = "accessToken", refreshToken: String? = nil) -> TokenPlacement {
         TokenPlacement(kind: .fields(accessToken: accessToken, refreshToken: refreshToken))
     }
 

@@ -34,9 +34,7 @@ public struct TokenRefusalRule: Sendable {
     /// (RFC 6750 §3.1).
     ///
     /// The codes count as ``AuthenticationPolicy/invalidTokenCodes`` too. Case is ignored.
-    public static func codes(
-        _ codes: Set<String> = AuthenticationPolicy.defaultInvalidTokenCodes
-    ) -> TokenRefusalRule {
+    public static func codes(_ codes: Set<String> = AuthenticationPolicy.defaultInvalidTokenCodes) -> TokenRefusalRule {
         TokenRefusalRule(invalidTokenCodes: codes) { head, error in
             let isListed = error?.code.map { code in codes.contains { $0.equalsIgnoringASCIICase(code) } }
             return isListed == true || head.saysBearerTokenIsInvalid

@@ -123,14 +123,10 @@ public struct HTTPBody: Sendable {
     }
 
     /// Whether the body can be read more than once.
-    public var isReplayable: Bool {
-        if case .once = content { false } else { true }
-    }
+    public var isReplayable: Bool { if case .once = content { false } else { true } }
 
     /// Whether there is no body. A body of zero bytes is one.
-    public var isEmpty: Bool {
-        if case .none = content { true } else { false }
-    }
+    public var isEmpty: Bool { if case .none = content { true } else { false } }
 
     /// The bytes, where they are in memory.
     public var data: Data? {
@@ -142,9 +138,7 @@ public struct HTTPBody: Sendable {
     }
 
     /// The file, where the body is one.
-    public var file: URL? {
-        if case .file(let url) = content { url } else { nil }
-    }
+    public var file: URL? { if case .file(let url) = content { url } else { nil } }
 
     /// Reads the whole body into memory.
     ///
@@ -167,9 +161,7 @@ extension HTTPBody: AsyncSequence {
     /// A piece of the body.
     public typealias Element = Data
 
-    /// Starts reading.
-    ///
-    /// - Returns: The iterator. Of a body that is read once, a second iterator throws when it is used.
+    /// Starts reading. Of a body that is read once, a second iterator throws when it is used.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
     /// Reads the pieces of a body.
@@ -191,9 +183,8 @@ extension HTTPBody: AsyncSequence {
             if case .once = body.content { missing = body.length }
         }
 
-        /// Waits for the next piece.
+        /// Waits for the next piece; `nil` is the end of the body.
         ///
-        /// - Returns: The piece, or `nil` at the end of the body.
         /// - Throws: ``HTTPBodyError``; what the sequence throws; `CancellationError` when the task is cancelled.
         public mutating func next() async throws -> Data? {
             try Task.checkCancellation()

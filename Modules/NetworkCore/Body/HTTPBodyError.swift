@@ -25,10 +25,7 @@ public struct HTTPBodyError: Error, Sendable, Hashable {
         reason: "the body has another number of bytes than its length says"
     )
 
-    static let unknownLength = HTTPBodyError(
-        code: .tooLong,
-        reason: "the body has more bytes than a length can say"
-    )
+    static let unknownLength = HTTPBodyError(code: .tooLong, reason: "the body has more bytes than a length can say")
 
     static func tooLong(_ limit: Int) -> HTTPBodyError {
         HTTPBodyError(code: .tooLong, reason: "the body has more than \(limit) bytes")

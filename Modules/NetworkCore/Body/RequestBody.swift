@@ -90,14 +90,10 @@ public struct RequestBody: Sendable {
     }
 
     /// The parts of the body, where it is a form of parts.
-    var form: MultipartForm? {
-        if case .multipart(let form) = content { form } else { nil }
-    }
+    var form: MultipartForm? { if case .multipart(let form) = content { form } else { nil } }
 
     /// Whether there is no body.
-    public var isEmpty: Bool {
-        if case .body(let body) = content { body.isEmpty } else { false }
-    }
+    public var isEmpty: Bool { if case .body(let body) = content { body.isEmpty } else { false } }
 }
 
 extension RequestBody: RedactedDescription {

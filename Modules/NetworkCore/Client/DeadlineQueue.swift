@@ -154,19 +154,12 @@ package final class DeadlineQueue: Sendable {
 }
 
 extension DeadlineQueue {
-    /// Runs work in a task of its own, and stops waiting for it at a deadline or when the caller is cancelled. The work
-    /// is cancelled then, and what becomes of it is dropped.
+    /// Runs work in a task of its own, and stops waiting for it at a deadline, on the uptime of the clock, or when the
+    /// caller is cancelled. The work is cancelled then, and a value that it returns is dropped. `prolonged` says at the
+    /// deadline until when it is prolonged; `nil`: not at all. Work that ends without a suspension costs a task, and no
+    /// timer. Other work costs a switch between threads too, so only what may ignore its cancellation is run in this
+    /// way.
     ///
-    /// Work that ends without a suspension costs a task, and no timer. Other work costs a switch between threads too,
-    /// so only what may ignore its cancellation is run in this way.
-    ///
-    /// - Parameters:
-    ///   - deadline: When to stop waiting, on the uptime of the clock. `nil`: only when the caller is cancelled.
-    ///   - prolonged: Says at the deadline until when it is prolonged. `nil`: not at all.
-    ///   - expired: The error to throw at the deadline.
-    ///   - dropped: Is called with a value for which no one waits any more.
-    ///   - work: The work.
-    /// - Returns: What the work returns.
     /// - Throws: What the work throws; the error of `expired`; `CancellationError` at once when the task is cancelled.
     package func limit<Value: Sendable>(
         _ deadline: Duration?,

@@ -73,10 +73,7 @@ extension NetworkConfiguration {
         }
     }
 
-    private func headers<Response>(
-        of endpoint: Endpoint<Response>,
-        at url: URL
-    ) throws(HTTPFieldError) -> HTTPHeaders {
+    private func headers<Response>(of endpoint: Endpoint<Response>, at url: URL) throws(HTTPFieldError) -> HTTPHeaders {
         if let problem = headers.problem ?? endpoint.settings.headers.problem { throw problem }
         var fields = headers
         // Default fields may be keys of this API, so other origins do not receive them (G15).

@@ -16,10 +16,7 @@ public protocol NetworkService: Sendable {
     /// - Returns: The head, and the body as it arrives: one reader reads it, once, and releasing it ends the exchange.
     ///   The body throws ``NetworkError`` when it breaks off; it is not sent again.
     /// - Throws: ``NetworkError`` for every failure, and `CancellationError` at once when the task is cancelled.
-    func stream<Response>(
-        _ endpoint: Endpoint<Response>,
-        options: RequestOptions
-    ) async throws -> HTTPTransportResponse
+    func stream<Response>(_ endpoint: Endpoint<Response>, options: RequestOptions) async throws -> HTTPTransportResponse
 }
 
 extension NetworkService {

@@ -59,9 +59,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
 
 extension Endpoint {
     /// The same call without tokens, from an authenticated client too.
-    public func withoutAuthentication() -> Self {
-        with { $0.requiresAuthentication = false }
-    }
+    public func withoutAuthentication() -> Self { with { $0.requiresAuthentication = false } }
 
     /// The same call with an `Idempotency-Key`, so that it may be sent again after a failure.
     ///
@@ -72,9 +70,7 @@ extension Endpoint {
     }
 
     /// The same call, which no interceptor has sent again.
-    public func withoutRetries() -> Self {
-        with { $0.retries = false }
-    }
+    public func withoutRetries() -> Self { with { $0.retries = false } }
 
     /// The same call with a header field, in place of the field of that name.
     public func header(_ name: String, _ value: String) -> Self {
@@ -82,19 +78,13 @@ extension Endpoint {
     }
 
     /// The same call with an idle timeout of its own: see ``CallSettings/timeout``.
-    public func timeout(_ duration: Duration) -> Self {
-        with { $0.timeout = duration }
-    }
+    public func timeout(_ duration: Duration) -> Self { with { $0.timeout = duration } }
 
     /// The same call with a response format of its own: `.json` for an OAuth 2 server beside an API of another format.
-    public func format(_ format: any ResponseFormat) -> Self {
-        with { $0.format = format }
-    }
+    public func format(_ format: any ResponseFormat) -> Self { with { $0.format = format } }
 
     /// The same call with a deadline of its own: see ``CallSettings/deadline``.
-    public func deadline(_ duration: Duration) -> Self {
-        with { $0.deadline = duration }
-    }
+    public func deadline(_ duration: Duration) -> Self { with { $0.deadline = duration } }
 
     /// The same call with accepted statuses of its own: `.accepting(.success, .notFound)`.
     public func accepting(_ statuses: HTTPStatusSet...) -> Self {
@@ -102,9 +92,7 @@ extension Endpoint {
     }
 
     /// The same call with a rule of its own for redirects: `.redirects(.refuse)`.
-    public func redirects(_ rule: RedirectRule) -> Self {
-        with { $0.redirects = rule }
-    }
+    public func redirects(_ rule: RedirectRule) -> Self { with { $0.redirects = rule } }
 
     /// The same call, whose value is made of the decoded one and the head of the response. An error that the transform
     /// throws fails the call with code `decodingFailed`.

@@ -134,8 +134,6 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         fileprivate var problem: String? {
             if let literalProblem { return literalProblem }
-            // Most paths have neither, and each request makes its path.
-            guard !segmentsWithValues.isEmpty || !path.hasOnlyBytes({ $0 != UInt8(ascii: ".") }) else { return nil }
             let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             if segments.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) {
                 return "a path segment is \".\" or \"..\", which would change the path"
@@ -172,7 +170,6 @@ extension String {
     private func percentEncoded(except isAllowed: (UInt8) -> Bool) -> String {
         guard !hasOnlyBytes(isAllowed) else { return self }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(utf8.count)
         for byte in utf8 {
             if isAllowed(byte) {
                 bytes.append(byte)
@@ -185,22 +182,9 @@ extension String {
 }
 
 extension UInt8 {
-    fileprivate var isUnreserved: Bool {
-        if isLetter || isDigit { return true }
-        return switch self {
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        default: false
-        }
-    }
+    fileprivate var isUnreserved: Bool { isLetter || isDigit || "-._~".utf8.contains(self) }
 
-    fileprivate var isPathPunctuation: Bool {
-        switch self {
-        case UInt8(ascii: "/"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "&")...UInt8(ascii: ","),
-            UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "@"):
-            true
-        default: false
-        }
-    }
+    fileprivate var isPathPunctuation: Bool { "/!$&'()*+,;=:@".utf8.contains(self) }
 
     fileprivate static let hexDigits = Array("0123456789ABCDEF".utf8)
 }

@@ -47,11 +47,13 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     package mutating func append(contentsOf other: QueryItems) { items += other.items }
 
     private static func texts(of value: any CustomStringConvertible) -> [String] {
-        guard let list = value as? any QueryList else {
-            return [(value as? Date).map { ISO8601.string(from: $0) } ?? value.description]
+        switch value {
+        case let list as [Any]: list.compactMap { $0 as? any CustomStringConvertible }.flatMap(texts)
+        case let slice as any QuerySlice: texts(of: slice.elements)
+        case let set as Set<AnyHashable>: texts(of: set.map(\.base)).sorted()
+        case let date as Date: [ISO8601.string(from: date)]
+        default: [value.description]
         }
-        let texts = list.elements.compactMap { $0 as? any CustomStringConvertible }.flatMap(texts)
-        return list.isOrdered ? texts : texts.sorted()
     }
 
     /// Whether there are no items.
@@ -77,23 +79,10 @@ extension QueryItems: RedactedDescription {
     }
 }
 
-/// A list of values of one name.
-private protocol QueryList {
+private protocol QuerySlice {
     var elements: [Any] { get }
-    var isOrdered: Bool { get }
 }
 
-extension Array: QueryList {
-    fileprivate var elements: [Any] { map { $0 as Any } }
-    fileprivate var isOrdered: Bool { true }
-}
-
-extension ArraySlice: QueryList {
-    fileprivate var elements: [Any] { map { $0 as Any } }
-    fileprivate var isOrdered: Bool { true }
-}
-
-extension Set: QueryList {
-    fileprivate var elements: [Any] { map { $0 as Any } }
-    fileprivate var isOrdered: Bool { false }
+extension ArraySlice: QuerySlice {
+    fileprivate var elements: [Any] { Array(self) }
 }

@@ -111,26 +111,15 @@ public final class RetryBudget: Sendable {
     private let earnedPerSecond: Double
     private let state: Locked<State>
 
-    /// Creates a full budget.
-    ///
-    /// - Parameters:
-    ///   - capacity: The most retries that are saved.
-    ///   - earnedPerCall: The retries that one call adds.
-    ///   - earnedPerSecond: The retries that one second adds.
-    public init(
-        capacity: Double = 20,
-        earnedPerCall: Double = 0.1,
-        earnedPerSecond: Double = 0.1
-    ) {
+    /// Creates a full budget: the most retries that are saved, and those that one call and one second add.
+    public init(capacity: Double = 20, earnedPerCall: Double = 0.1, earnedPerSecond: Double = 0.1) {
         self.capacity = capacity
         self.earnedPerCall = earnedPerCall
         self.earnedPerSecond = earnedPerSecond
         state = Locked(State(tokens: capacity))
     }
 
-    func deposit(at uptime: Duration) {
-        state.withLock { earn(earnedPerCall, at: uptime, &$0) }
-    }
+    func deposit(at uptime: Duration) { state.withLock { earn(earnedPerCall, at: uptime, &$0) } }
 
     /// Takes a retry, where there is one.
     func withdraw(at uptime: Duration) -> Bool {

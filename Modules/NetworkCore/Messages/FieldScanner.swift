@@ -73,15 +73,10 @@ package struct FieldScanner {
         }
     }
 
-    private mutating func skipWhiteSpace() {
-        rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
-    }
+    private mutating func skipWhiteSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
 }
 
 extension String {
     /// Whether all bytes of the text as UTF-8 are allowed.
-    func hasOnlyBytes(_ isAllowed: (UInt8) -> Bool) -> Bool {
-        // Any text but one of Objective-C has its bytes in one place, where they are read several times as fast.
-        utf8.withContiguousStorageIfAvailable { bytes in bytes.allSatisfy(isAllowed) } ?? utf8.allSatisfy(isAllowed)
-    }
+    func hasOnlyBytes(_ isAllowed: (UInt8) -> Bool) -> Bool { utf8.allSatisfy(isAllowed) }
 }

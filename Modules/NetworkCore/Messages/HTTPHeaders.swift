@@ -64,9 +64,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// The value of the first field of a name; `nil` where there is none.
     ///
     /// - Complexity: O(*n*) in the number of fields.
-    package func first(of name: String) -> String? {
-        index(of: name).map { fields[$0].value }
-    }
+    package func first(of name: String) -> String? { index(of: name).map { fields[$0].value } }
 
     /// The place of the first field of a name.
     private func index(of name: String) -> Int? { fields.firstIndex { $0.name.equalsIgnoringASCIICase(name) } }
@@ -177,16 +175,12 @@ extension HTTPField: RedactedDescription {
     public var description: String { name }
 }
 
-// The syntax of header fields (RFC 9110 §5). Anything else could end a field early and begin another one.
-
 extension String {
     /// Whether the text can be a field's name or a method: a token of RFC 9110 §5.6.2.
     package var isFieldName: Bool { !isEmpty && hasOnlyBytes { $0.isTokenByte } }
 
     /// Whether the text can be a field's value: no control characters but the tab (RFC 9110 §5.5).
-    package var isFieldValue: Bool {
-        hasOnlyBytes { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
-    }
+    package var isFieldValue: Bool { hasOnlyBytes { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) } }
 
     /// The text without spaces and tabs at its ends (RFC 9110 §5.6.3).
     package var withoutSurroundingWhiteSpace: String {
@@ -204,16 +198,7 @@ extension String {
 
 extension UInt8 {
     /// Whether the byte may stand in a token (RFC 9110 §5.6.2).
-    var isTokenByte: Bool {
-        if isLetter || isDigit { return true }
-        return switch self {
-        case UInt8(ascii: "!"), UInt8(ascii: "#")...UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
-            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^")...UInt8(ascii: "`"), UInt8(ascii: "|"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
+    var isTokenByte: Bool { isLetter || isDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 
     /// A letter of ASCII.
     var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }

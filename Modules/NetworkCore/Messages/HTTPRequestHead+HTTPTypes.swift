@@ -47,11 +47,7 @@ extension HTTPRequest {
 }
 
 extension HTTPResponseHead {
-    /// Takes status and header fields of a response.
-    ///
-    /// - Parameters:
-    ///   - response: The response. Its reason phrase is left out.
-    ///   - url: The URL of the response, after redirects.
+    /// Takes status and header fields of a response, without its reason phrase. The URL is that after redirects.
     public init(_ response: HTTPTypes.HTTPResponse, url: URL? = nil) {
         self.init(status: response.status.code, headers: HTTPHeaders(response.headerFields), url: url)
     }

@@ -45,9 +45,8 @@ public struct HTTPRequestHead: Sendable, Hashable {
         return copy
     }
 
-    /// Refuses what cannot be sent, or would not be sent as it looks.
+    /// Refuses what cannot be sent, or would not be sent as it looks. Returns where it is sent.
     ///
-    /// - Returns: Where it is sent.
     /// - Throws: ``NetworkError`` with code `invalidRequest`; it names the field, never its value.
     func validate() throws -> Origin {
         guard let origin = Origin(url) else { throw NetworkError(.invalidRequest, reason: Origin.problem) }

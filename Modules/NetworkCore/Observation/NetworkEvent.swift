@@ -115,9 +115,7 @@ extension NetworkEvent.Kind {
     public static let cancelled = Self(.cancelled)
 
     /// The head of a response has arrived.
-    public static func responded(status: Int) -> Self {
-        Self(name: .responded, status: status)
-    }
+    public static func responded(status: Int) -> Self { Self(name: .responded, status: status) }
 
     /// The response is a redirect, which is followed.
     public static func redirected(status: Int, to target: RequestSummary) -> Self {

@@ -46,9 +46,7 @@ final class CallPhases: Sendable {
 
     var timings: NetworkTimings { state.withLock { $0.timings } }
 
-    func startAttempt() {
-        state.withLock { $0 = State() }
-    }
+    func startAttempt() { state.withLock { $0 = State() } }
 
     func startTokenWait() {
         let now = clock.uptime

@@ -138,9 +138,7 @@ extension [UInt8] {
         guard (0xD800..<0xDC00).contains(high), byte(at: end) == 0x5C else { return (UInt32(high), end - position) }
         let next = skipping(0x5C, from: end)
         guard byte(at: next) == 0x75, let low = value(at: next + 1, digits: 4), (0xDC00..<0xE000).contains(low)
-        else {
-            return nil
-        }
+        else { return nil }
         return (UInt32(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)), next + 5 - position)
     }
 
@@ -212,12 +210,5 @@ extension [UInt8] {
 }
 
 extension UInt8 {
-    package var hexDigit: Int? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(self) - 0x30
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): Int(self) - 0x57
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): Int(self) - 0x37
-        default: nil
-        }
-    }
+    package var hexDigit: Int? { Character(UnicodeScalar(self)).hexDigitValue }
 }

@@ -43,14 +43,8 @@ extension Redaction {
 
     private func withheld(_ text: String) -> String { "\(Self.placeholder) (\(Fingerprint(text)))" }
 
-    /// Replaces what is a secret.
-    ///
-    /// - Parameters:
-    ///   - text: The text.
-    ///   - limit: The most bytes to keep. `nil`: all.
-    ///   - byShape: Whether to replace what has the shape of a token.
-    ///   - isCode: Whether a short secret of letters stays, unless it is the whole text.
-    /// - Returns: The text. `nil`: a word contains a short secret.
+    /// Replaces what is a secret, and what has the shape of a token. Of a code, a short secret of letters stays unless
+    /// it is the whole text. `nil`: a word contains a short secret.
     func search(_ text: String, limit: Int? = nil, byShape: Bool = true, ofCode isCode: Bool = false) -> String? {
         var text = text
         // Where a text is cut there may be a part of a secret, of which a byte has at most 12 characters, or of a run.

@@ -10,13 +10,9 @@ extension Endpoint {
 
     /// The same call as a refresh of tokens: ``asTokenCall()`` with connections of its own, so that it does not wait
     /// for the requests that wait for it, and with an idle timeout of 120 seconds, the default call limit of the
-    /// refresh engine.
-    ///
-    /// A response that arrives after the timeout of other requests still holds the only valid refresh token (G8).
-    ///
-    /// - Parameter request: What the refresh engine has asked for. The transport then writes no byte of the call after
-    ///   the instant at which another process may count it as not made: the call fails with code `notStarted` (G28).
-    /// - Returns: The call.
+    /// refresh engine: a late response still holds the only valid refresh token (G8). The transport writes no byte of
+    /// the call after the instant at which another process may count it as not made: the call fails with code
+    /// `notStarted` (G28).
     public func allowingLateResponse(to request: TokenRefreshRequest) -> Self {
         var call = allowingLateResponse()
         call.settings.startPermit = request.startPermit

@@ -14,9 +14,7 @@ extension KeyedDecodingContainer {
         if let accessToken = decodeTextIfPresent(forKey: key) { return accessToken }
         guard refreshToken == nil else { return "" }
         _ = try decode(String.self, forKey: key)
-        throw DecodingError.dataCorruptedError(
-            forKey: key, in: self, debugDescription: "the access token is empty"
-        )
+        throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "the access token is empty")
     }
 
     /// Reads a lifetime in seconds: a number, or a text with a number as some servers write it.

@@ -31,9 +31,7 @@ package struct HTTPDate {
         date = start + TimeInterval(second)
     }
 
-    private typealias Fields = (
-        weekday: Substring, day: Substring, month: Substring, year: Substring, time: Substring
-    )
+    private typealias Fields = (weekday: Substring, day: Substring, month: Substring, year: Substring, time: Substring)
 
     /// The fields of a date by its form; `nil`: it has none of the three.
     private static func fields(_ parts: [Substring]) -> Fields? {

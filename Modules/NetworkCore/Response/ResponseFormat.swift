@@ -14,10 +14,7 @@ public protocol ResponseFormat: Sendable {
     ///
     /// - Throws: `DecodingError` when the body is not of the expected form; ``ServerError`` when the body says that
     ///   the call failed.
-    func value<Value: Decodable>(
-        _ type: Value.Type,
-        from response: HTTPResponse
-    ) throws -> Value
+    func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value
 
     /// Checks a response whose status was accepted and from which no value is read.
     ///
@@ -51,22 +48,15 @@ public struct PlainJSONFormat: ResponseFormat {
 
     private var coding: JSONCoding { ownCoding ?? .standard }
 
-    /// Creates the format.
-    ///
-    /// - Parameters:
-    ///   - coding: The decoders. `nil`: those of the client's ``NetworkConfiguration/coding`` where this is its format,
-    ///     and else ``JSONCoding/standard``.
-    ///   - mediaTypes: The media types that the format reads.
+    /// Creates the format of some media types. Without decoders, it has those of the client's
+    /// ``NetworkConfiguration/coding`` where this is its format, and else ``JSONCoding/standard``.
     public init(coding: JSONCoding? = nil, mediaTypes: [String] = ["application/json"]) {
         ownCoding = coding
         self.mediaTypes = mediaTypes
     }
 
     /// Decodes the body.
-    public func value<Value: Decodable>(
-        _ type: Value.Type,
-        from response: HTTPResponse
-    ) throws -> Value {
+    public func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
         try coding.makeDecoder().decode(type, from: response.body)
     }
 
@@ -79,8 +69,7 @@ public struct PlainJSONFormat: ResponseFormat {
     }
 
     /// Reads an error in a common form: `code` and `message`, OAuth 2 (RFC 6749 §5.2), problem details (RFC 9457).
-    ///
-    /// - Returns: The error. `nil`: the body has none of these forms.
+    /// `nil`: the body has none of these forms.
     public func failure(from response: HTTPResponse) -> ServerError? {
         try? coding.makeDecoder().decode(ServerError.self, from: response.body)
     }

@@ -17,12 +17,7 @@ public struct ServerError: Error, Sendable, Hashable {
     public var requestId: String?
 
     /// Creates an error.
-    public init(
-        code: String? = nil,
-        message: String? = nil,
-        errors: [ErrorDetail] = [],
-        requestId: String? = nil
-    ) {
+    public init(code: String? = nil, message: String? = nil, errors: [ErrorDetail] = [], requestId: String? = nil) {
         self.code = code
         self.message = message
         self.errors = errors

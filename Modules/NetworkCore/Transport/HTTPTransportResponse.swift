@@ -22,12 +22,9 @@ public struct HTTPTransportResponse: Sendable {
 
     /// Waits for the end of the body. It does not read the body: something else must.
     ///
-    /// - Returns: What came with the end.
     /// - Throws: ``HTTPTransportError`` when the body broke off; `CancellationError` when the task is cancelled, or the
     ///   body was released before its end.
-    public func completion() async throws -> HTTPTransportCompletion {
-        try await end()
-    }
+    public func completion() async throws -> HTTPTransportCompletion { try await end() }
 }
 
 /// What came with the end of a response.

@@ -35,16 +35,9 @@ public enum TransportContract {
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { TransportRules.all.map(\.name) }
 
-    /// Checks a transport.
+    /// Checks a transport, a new one for each rule; all rules, or some only. A declared deviation is checked too: a
+    /// transport that keeps the rule all the same violates the contract, so that no declaration outlives its reason.
     ///
-    /// A declared deviation is checked too: a transport that keeps the rule all the same violates the contract, so that
-    /// no declaration outlives its reason.
-    ///
-    /// - Parameters:
-    ///   - deviations: The rules that the transport does not keep.
-    ///   - only: The rules to check. `nil`: all.
-    ///   - timeLimit: The longest time for one rule.
-    ///   - makeTransport: Makes a transport, once for each rule.
     /// - Throws: `ContractViolation` with every rule that is broken, or kept against a declaration; the errors of
     ///   `makeTransport`.
     public static func check<Transport: HTTPTransport>(

@@ -69,7 +69,7 @@ final class PeerConnection {
         return chunk
     }
 
-    /// - Returns: `false` when the client has closed the connection.
+    /// Returns `false` when the client has closed the connection.
     @discardableResult
     func send(_ text: String) -> Bool { connection.write(Data(text.utf8)) }
 

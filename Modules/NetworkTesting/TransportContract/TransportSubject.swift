@@ -60,9 +60,7 @@ struct TransportSubject: Sendable {
     }
 
     /// Expects the error of a transport, before the head or in the body.
-    func expectError(
-        _ codes: Set<NetworkError.Code>? = nil, from work: () async throws -> HTTPResponse
-    ) async throws {
+    func expectError(_ codes: Set<NetworkError.Code>? = nil, from work: () async throws -> HTTPResponse) async throws {
         let response: HTTPResponse
         do {
             response = try await work()

@@ -44,9 +44,8 @@ public struct ContentDisposition: Sendable, Hashable {
         parameters["filename*"].flatMap(Self.safeFileName) ?? parameters["filename"].flatMap(Self.safeFileName)
     }
 
-    /// Makes one component of a path of a name that a server wrote.
-    ///
-    /// - Returns: The component. `nil`: nothing of it is safe.
+    /// Makes one component of a path of a name that a server wrote. Returns the component. `nil`: nothing of it is
+    /// safe.
     static func safeFileName(_ name: String) -> String? {
         let last = name.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last ?? []
         let visible = last.filter { scalar in
@@ -100,9 +99,8 @@ extension HTTPResponseHead {
 
 /// Reads the value of a parameter whose name ends with `*`: `UTF-8''na%C3%AFve` (RFC 8187 §3.2).
 enum ExtendedValue {
-    /// Decodes a value.
-    ///
-    /// - Returns: The text. `nil`: the value is invalid, or of another character set than UTF-8 and ISO-8859-1.
+    /// Decodes a value. Returns the text. `nil`: the value is invalid, or of another character set than UTF-8 and
+    /// ISO-8859-1.
     static func decode(_ value: String) -> String? {
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }

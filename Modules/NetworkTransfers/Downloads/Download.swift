@@ -131,9 +131,8 @@ struct Download {
         return response.head
     }
 
-    /// Requests the file, or the rest of it.
-    ///
-    /// - Returns: The response, and the length of the file after it; `nil` where it is not announced.
+    /// Requests the file, or the rest of it. Returns the response, and the length of the file after it; `nil` where it
+    /// is not announced.
     private func openResponse(
         for file: inout PartialFile, part: Int64?
     ) async throws -> (HTTPTransportResponse, end: Int64?) {

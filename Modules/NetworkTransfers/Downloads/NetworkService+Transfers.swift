@@ -67,9 +67,7 @@ extension NetworkService {
         try await makeDownload(endpoint, options, progress).run(into: folder, named: "download")
     }
 
-    /// Downloads a response to a file, with its progress as a sequence.
-    ///
-    /// - Returns: The transfer. It starts when it is iterated.
+    /// Downloads a response to a file, with its progress as a sequence. It starts when it is iterated.
     public func downloading<Response>(
         _ endpoint: Endpoint<Response>,
         to target: URL,

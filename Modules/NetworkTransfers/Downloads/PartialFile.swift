@@ -77,11 +77,8 @@ struct PartialFile {
         record.session == session && (!isOfEarlierCall || record.request == request)
     }
 
-    /// Goes on with a response.
-    ///
-    /// - Parameters:
-    ///   - total: The length of the whole file. `nil`: the response does not say it.
-    ///   - isLast: Whether it has all that is left, where the length is not known.
+    /// Goes on with a response. Where the length of the whole file is not known, the response may have all that is
+    /// left.
     mutating func `continue`(total: Int64?, isLast: Bool = true) {
         record.total = total ?? record.total
         (isOfEarlierCall, isLastPart) = (false, isLast)

@@ -8,9 +8,7 @@ struct RateMeter {
 
     init(_ rate: MinimumRate) { self.rate = rate }
 
-    /// Counts bytes that have arrived after a wait.
-    ///
-    /// - Returns: Whether the transfer is fast enough so far.
+    /// Counts bytes that have arrived after a wait. Returns whether the transfer is fast enough so far.
     mutating func record(_ count: Int, after wait: Duration) -> Bool {
         waited += min(wait, rate.window / 2)
         bytes += Int64(count)

@@ -9,12 +9,9 @@ final class ReplacementFile: @unchecked Sendable {  // one task writes; `close` 
     let url: URL
     private let descriptor: Int32
 
-    /// Creates or opens a file.
+    /// Creates or opens a file. One that is there can be kept, and is locked then against other processes and tasks,
+    /// without waiting.
     ///
-    /// - Parameters:
-    ///   - url: Where.
-    ///   - keeping: Whether a file that is there is opened, and locked against other processes and tasks.
-    ///   - lock: Locks an open file without waiting.
     /// - Throws: ``NetworkError`` with code `fileFailed`.
     init(
         _ url: URL,

@@ -57,9 +57,8 @@ public struct Transfer<Value: Sendable>: AsyncSequence, Sendable {
             updates = stream
         }
 
-        /// Waits for the next update.
+        /// Waits for the next update; `nil` after the value.
         ///
-        /// - Returns: The update, or `nil` after the value.
         /// - Throws: `NetworkError`; `CancellationError` when the task is cancelled.
         public mutating func next() async throws -> Update? {
             var iterator = updates.makeAsyncIterator()

@@ -66,11 +66,8 @@ extension HTTPResponseHead {
         Array(headers.values(of: "Link").flatMap { WebLink.links(in: $0) }.prefix(WebLink.maximumCount))
     }
 
-    /// The target of the first link of a relation type, resolved against the URL of the response.
-    ///
-    /// A link with another context (`anchor`) does not count.
-    ///
-    /// - Returns: The URL. `nil`: there is no such link, or it is no URL.
+    /// The target of the first link of a relation type, resolved against the URL of the response; `nil` if there is
+    /// none that is a URL. A link with another context (`anchor`) does not count.
     public func link(_ relation: String) -> URL? {
         let link = links.first { link in
             link.parameters["anchor"] == nil && link.relations.contains { $0.equalsIgnoringASCIICase(relation) }

@@ -25,8 +25,6 @@ extension NetworkService {
     }
 
     /// Reads the JSON lines at a path: ``lines(_:coding:maximumLineLength:options:)`` of a `GET`.
-    ///
-    /// - Returns: The values. Each iteration sends the request.
     public func lines<Value: Decodable & Sendable>(
         _ path: EndpointPath,
         of type: Value.Type,

@@ -17,9 +17,8 @@ struct LineSplitter {
         self.limit = limit
     }
 
-    /// Reads a piece.
+    /// Reads a piece. Returns the lines that the piece completes before ``failure``.
     ///
-    /// - Returns: The lines that the piece completes before ``failure``.
     /// - Throws: ``failure`` if the piece completed no line.
     mutating func read(_ piece: Data) throws -> [Data] {
         var lines: [Data] = []
@@ -44,9 +43,7 @@ struct LineSplitter {
         try append(rest)
     }
 
-    /// Ends the line.
-    ///
-    /// - Returns: The line, if it has a visible character.
+    /// Ends the line. Returns the line, if it has a visible character.
     mutating func end() -> [Data] {
         defer { line = Data() }
         if isFirstLine {

@@ -68,9 +68,8 @@ struct ServerSentEventParser {
         if first == Self.lf { start = 1 }
     }
 
-    /// Finds the next event that the pieces so far complete.
+    /// Finds the next event that the pieces so far complete. Returns the event. `nil`: it needs another piece.
     ///
-    /// - Returns: The event. `nil`: it needs another piece.
     /// - Throws: `NetworkError` with code `responseTooLarge`, each time from then on: the event is over the limit.
     mutating func next() throws -> ServerSentEvent? {
         try bytes.withUnsafeBytes { bytes in
@@ -114,9 +113,7 @@ private struct EventFields {
         self.lastEventID = lastEventID
     }
 
-    /// Reads a line.
-    ///
-    /// - Returns: The event that it completes.
+    /// Reads a line. Returns the event that it completes.
     mutating func read(_ line: UnsafeRawBufferPointer) -> ServerSentEvent? {
         var line = line
         if isFirstLine {

@@ -31,8 +31,6 @@ extension NetworkService {
     }
 
     /// Reads the event stream at a path: ``events(_:options:)`` of a `GET`.
-    ///
-    /// - Returns: The events. Each iteration opens a stream of its own.
     public func events(
         _ path: EndpointPath,
         query: QueryItems = [:],
@@ -81,9 +79,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             parser = Self.parser(after: source.options.lastEventID, source.options)
         }
 
-        /// Waits for the next event.
+        /// Waits for the next event; `nil` is the end of the stream.
         ///
-        /// - Returns: The event, or `nil` at the end of the stream.
         /// - Throws: `NetworkError`; `CancellationError` at once when the task is cancelled.
         public mutating func next() async throws -> ServerSentEvent? {
             while true {
@@ -99,7 +96,6 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
         /// Waits for the next event, on an actor. A `for` loop calls it.
         ///
-        /// - Returns: The event, or `nil` at the end of the stream.
         /// - Throws: `NetworkError`; `CancellationError` at once when the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
             // Without a call that could suspend, which takes longer than to parse a short event.

@@ -33,16 +33,9 @@ public struct IDTokenValidator: Sendable {
     private let clientID: String
     private let keys: VerificationKeyCache?
 
-    /// Creates a validator.
-    ///
-    /// - Parameters:
-    ///   - server: The server, with its `jwks_uri`.
-    ///   - client: The client, for which the tokens are.
-    ///   - network: Fetches the keys, without tokens.
-    ///   - maximumKeyAge: How long keys are kept: by default an hour. A key that the server withdraws is believed until
-    ///     then.
-    ///   - minimumPause: The shortest time from one fetch of the keys to the next one: by default a minute. Keys are
-    ///     fetched again when a token names one that is not known.
+    /// Creates a validator for the tokens of a client. The server needs a `jwks_uri`. Keys are kept for an hour by
+    /// default: one that the server withdraws is believed until then. They are fetched again when a token names one
+    /// that is not known, at most once in the pause, by default a minute.
     public init(
         server: OAuth2Server,
         client: OAuth2Client,
@@ -55,13 +48,9 @@ public struct IDTokenValidator: Sendable {
         keys = server.jwksURI.map { VerificationKeyCache($0, network: network, rule) }
     }
 
-    /// Checks an id token.
+    /// Checks an id token. Without a nonce, one in the token is not compared. The date is that of the response which
+    /// brought the token, on the server's clock; `nil` is the own clock.
     ///
-    /// - Parameters:
-    ///   - text: The token.
-    ///   - nonce: The `nonce` of the sign-in. `nil`: none was sent, and one in the token is not compared.
-    ///   - date: The instant of the response that brought the token, on the server's clock. `nil`: the own clock.
-    /// - Returns: The token.
     /// - Throws: ``IDTokenError``; `CancellationError`.
     public func validate(_ text: String, nonce: String? = nil, at date: Date? = nil) async throws -> IDToken {
         let signed = try JSONWebSignature(text)
@@ -135,20 +124,12 @@ extension IDTokenValidator {
             throw OAuth2SignInError(error)
         }
     }
-}
 
-extension IDTokenValidator {
-    /// Whose tokens came with a refresh (OpenID Connect Core §12.2), for the engine to compare with the session's user.
-    ///
-    /// It never fails: the tokens beside it have replaced the old ones. A token of another user or another issuer is
-    /// handed over as it came (G31), and one that is not of this time, too: the response that a cache has kept is the
-    /// one that belongs to another user. Where the keys do not arrive in time, the connection to the token endpoint
-    /// vouches for the token, as §3.1.3.7 rule 6 allows.
-    ///
-    /// - Parameters:
-    ///   - text: The id token.
-    ///   - date: The instant of the response on the server's clock.
-    /// - Returns: The user; `nil` if the token breaks a rule, and says nothing.
+    /// Whose tokens came with a refresh (OpenID Connect Core §12.2), for the engine to compare with the session's user;
+    /// `nil` if the token breaks a rule, and says nothing. It never fails: the tokens beside it have replaced the old
+    /// ones. A token of another user or another issuer is handed over as it came (G31), and one that is not of this
+    /// time, too: the response that a cache has kept is the one that belongs to another user. Where the keys do not
+    /// arrive in time, the connection to the token endpoint vouches for the token, as §3.1.3.7 rule 6 allows.
     func subject(ofRefreshed text: String, at date: Date?) async -> TokenSubject? {
         guard let signed = try? JSONWebSignature(text), let claims = try? IDTokenClaims(of: signed) else { return nil }
         do {

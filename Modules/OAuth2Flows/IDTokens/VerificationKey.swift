@@ -72,16 +72,15 @@ extension VerificationKey: Decodable {
     /// - Throws: `DecodingError` for a key that signs no id token, or by an algorithm that is not supported.
     init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
-        func bytes(_ key: CodingKeys, _ lengths: ClosedRange<Int>) throws -> Data {
-            let data = Data(base64URL: try object.decode(String.self, forKey: key)).map { Data($0.drop { $0 == 0 }) }
+        func bytes(_ key: CodingKeys, _ lengths: ClosedRange<Int>, isNumber: Bool = true) throws -> Data {
+            // A number has no zeros before it; a coordinate has its whole length (RFC 7518 §6.2.1.2).
+            let data = Data(base64URL: try object.decode(String.self, forKey: key))
+                .map { isNumber ? Data($0.drop { $0 == 0 }) : $0 }
             guard let data, lengths.contains(data.count) else { throw Self.unusable(key, object) }
             return data
         }
-        /// A coordinate has its whole length, zeros included (RFC 7518 §6.2.1.2).
         func coordinate(_ key: CodingKeys) throws -> Data {
-            let data = Data(base64URL: try object.decode(String.self, forKey: key))
-            guard let data, data.count == Self.coordinateLength else { throw Self.unusable(key, object) }
-            return data
+            try bytes(key, Self.coordinateLength...Self.coordinateLength, isNumber: false)
         }
         id = try object.decodeIfPresent(String.self, forKey: .kid)
         switch try object.decode(String.self, forKey: .kty) {
@@ -116,10 +115,6 @@ struct VerificationKeySet: Sendable, Hashable {
     /// Those that can be used. Keys of another kind are left out, as RFC 7517 §5 has it.
     let keys: [VerificationKey]
 
-    init(keys: [VerificationKey]) {
-        self.keys = keys
-    }
-
     /// Those by which a token may be signed: of its algorithm, and of its `kid` where it names one.
     func candidates(for token: JSONWebSignature) -> [VerificationKey] {
         keys.filter { key in
@@ -136,9 +131,7 @@ extension VerificationKeySet: Decodable {
     private struct Entry: Decodable {
         let key: VerificationKey?
 
-        init(from decoder: any Decoder) {
-            key = try? VerificationKey(from: decoder)
-        }
+        init(from decoder: any Decoder) { key = try? VerificationKey(from: decoder) }
     }
 
     /// Reads a set.

@@ -19,12 +19,9 @@ final class VerificationKeyCache: Sendable {
         state = Locked(State(rule: rule))
     }
 
-    /// Finds keys that fit a token.
+    /// Finds keys that fit a token, and returns what the token makes of them. Where they do not fit, newer ones may;
+    /// `nil` if the newest do not.
     ///
-    /// - Parameters:
-    ///   - clock: The clock of the keys' age.
-    ///   - fits: What the token makes of a set of keys; `nil`: they do not fit, and newer ones may.
-    /// - Returns: What the token makes of the keys; `nil` if the newest do not fit.
     /// - Throws: ``IDTokenError`` with code `keysUnavailable`; `CancellationError`.
     func first<Found>(on clock: any TimeSource, where fits: (VerificationKeySet) -> Found?) async throws -> Found? {
         var version: Int?

@@ -25,12 +25,8 @@ final class ChangeFeed: Sendable {
     /// Whether a connection listens for notifications now.
     var isListening: Bool { watching.isListening }
 
-    /// Reports that the session of an account may have changed.
-    ///
-    /// - Parameters:
-    ///   - account: The account.
-    ///   - version: The version of its row that the caller has read. `nil`: none. Another version is reported.
-    /// - Returns: A new stream.
+    /// Reports that the session of an account may have changed: first if the version of its row is another one than the
+    /// caller has read.
     func changes(of account: String, since version: Int64?) -> AsyncStream<Void> {
         start()
         let stream = watching.subscribers.changes(of: account, since: version)

@@ -48,9 +48,8 @@ final class ChangeWatch: Sendable {
         }
     }
 
-    /// Listens until the connection is lost, if it can be opened.
-    ///
-    /// - Returns: Whether another attempt may succeed: `false` behind a pooler.
+    /// Listens until the connection is lost, if it can be opened. Returns whether another attempt may succeed: `false`
+    /// behind a pooler.
     private func listen() async -> Bool {
         let channel = ChangeReport.channel(of: table)
         let notifications: NotificationConnection?
@@ -103,7 +102,7 @@ final class ChangeWatch: Sendable {
         }
     }
 
-    /// - Returns: Whether the rows could be read.
+    /// Returns whether the rows could be read.
     private func report(_ accounts: [String]) async -> Bool {
         guard let rows = try? await versions(of: accounts) else { return false }
         var versions: [Data: Int64] = [:]
@@ -133,7 +132,7 @@ struct UnreadAccounts {
     private var names: Set<Data> = []
     private var isBeingRead = false
 
-    /// - Returns: Whether reading is to begin.
+    /// Returns whether reading is to begin.
     mutating func add(_ account: String) -> Bool {
         names.insert(Data(account.utf8))
         defer { isBeingRead = true }

@@ -107,9 +107,8 @@ final class Claim: Sendable {
         }
     }
 
-    /// It need not be durable: no claim lapses soon after a start of the server.
-    ///
-    /// - Returns: An uptime before the renewal; `nil` when another process has taken the claim.
+    /// It need not be durable: no claim lapses soon after a start of the server. Returns an uptime before the renewal;
+    /// `nil` when another process has taken the claim.
     private func renew() async throws -> Duration? {
         let (renewal, clock) = (statements.renew(fence), database.clock)
         return try await database.write(isDurable: false) { open throws(PostgreSQLFailure) in

@@ -21,10 +21,8 @@ struct LeaseWait: Sendable {
     /// Is called with each holder that is found.
     let report: @Sendable (LeaseHolder) -> Void
 
-    /// Tries to take the claim until it is taken.
+    /// Tries to take the claim until it is taken. A deadline that has passed tries once.
     ///
-    /// - Parameter deadline: The end of the wait. One that has passed tries once.
-    /// - Returns: The claim.
     /// - Throws: ``TokenStoreError`` with code `busy` at the deadline, or as a statement; `CancellationError`.
     func claim(until deadline: Duration) async throws -> Claim {
         let clock = database.clock

@@ -60,7 +60,7 @@ final class NotificationConnection: @unchecked Sendable {  // a dispatch source 
             self.connection = connection
         }
 
-        /// - Returns: `nil` when the connection is lost.
+        /// Returns `nil` when the connection is lost.
         func receive() -> [String]? { connection?.receiveNotifications() }
 
         func close() { connection = nil }

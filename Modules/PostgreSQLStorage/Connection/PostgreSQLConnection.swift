@@ -151,9 +151,8 @@ final class PostgreSQLConnection {
         try exchange { send(statement) }
     }
 
-    /// Runs statements without values in one round trip.
+    /// Runs statements without values in one round trip. Returns the first rows of any of them. Every value is a text.
     ///
-    /// - Returns: The first rows of any of them. Every value is a text.
     /// - Throws: ``PostgreSQLFailure``, of the first that failed.
     @discardableResult
     func execute(script: String) throws(PostgreSQLFailure) -> PostgreSQLRows {

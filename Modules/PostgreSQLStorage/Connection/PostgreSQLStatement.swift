@@ -52,9 +52,7 @@ struct PostgreSQLRows: Sendable {
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// A value.
-    ///
-    /// - Returns: `nil` for a missing row or column, or null.
+    /// A value. Returns `nil` for a missing row or column, or null.
     func value(_ column: Int, row: Int = 0) -> Data? {
         guard rows.indices.contains(row), rows[row].indices.contains(column) else { return nil }
         return rows[row][column]

@@ -36,9 +36,8 @@ struct TransportSecurity: Sendable {
         return hasService ? .asGiven : .requireTLS
     }
 
-    /// Checks an open connection, before a token is sent over it.
-    ///
-    /// - Returns: Why it must not be used; `nil` when it may be.
+    /// Checks an open connection, before a token is sent over it. Returns why it must not be used; `nil` when it may
+    /// be.
     func checkOpen(isEncrypted: Bool, host: String, peer: Data) -> String? {
         isEncrypted || isNamed(host) || Self.isLocal(peer) ? nil : Self.advice
     }

@@ -80,7 +80,7 @@ struct AccountSession: Sendable {
         database.changes.reportOwnChange(of: statements.account, version: version)
     }
 
-    /// - Returns: Whether the row was changed.
+    /// Returns whether the row was changed.
     private func apply(
         _ change: StoreChange, _ decision: Locked<Decision?>, over connection: PooledConnection
     ) async throws -> Bool {

@@ -12,7 +12,7 @@ struct SessionRow: Sendable {
     /// The fence of the claim to the lease, and its owner; `nil` without one.
     let claim: (fence: Int64, owner: String)?
 
-    /// - Returns: `nil` when the account has no row.
+    /// Returns `nil` when the account has no row.
     init?(_ rows: PostgreSQLRows) {
         guard let version = rows.integer(0) else { return nil }
         self.version = version
@@ -23,11 +23,7 @@ struct SessionRow: Sendable {
         } else if let format, let ciphertext = rows.value(4) {
             content = SealedSession(
                 format: format,
-                content: .tokens(
-                    session: rows.text(2) ?? "",
-                    generation: rows.integer(3) ?? -1,
-                    ciphertext: ciphertext
-                )
+                content: .tokens(session: rows.text(2) ?? "", generation: rows.integer(3) ?? -1, ciphertext: ciphertext)
             )
         } else {
             content = nil

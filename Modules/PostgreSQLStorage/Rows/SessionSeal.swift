@@ -12,9 +12,8 @@ struct SessionSeal: Sendable {
     let limit: Duration
     let clock: any TimeSource
 
-    /// Encrypts a session.
+    /// Encrypts a session. Returns the content of the row; `nil` for an empty session.
     ///
-    /// - Returns: The content of the row; `nil` for an empty session.
     /// - Throws: ``TokenStoreError`` with code `unavailable`; what the cipher throws of that type.
     func seal(_ session: StoredSession) async throws -> SealedSession? {
         switch session {
@@ -63,7 +62,7 @@ struct SessionSeal: Sendable {
         )
     }
 
-    /// - Returns: `nil` when the bytes do not open with this key, or are not the tokens that the row names.
+    /// Returns `nil` when the bytes do not open with this key, or are not the tokens that the row names.
     private func open(_ ciphertext: Data, session: String, generation: Int64) async throws -> TokenBundle? {
         let label = SealedSession.associatedData(account: account, session: session, generation: generation)
         guard let plaintext = try await attempt({ try await cipher.open(ciphertext, authenticating: label) }) else {
@@ -91,9 +90,8 @@ struct SessionSeal: Sendable {
         }
     }
 
-    /// Runs the cipher for ``limit`` at most.
+    /// Runs the cipher for ``limit`` at most. Returns `nil` when it fails.
     ///
-    /// - Returns: `nil` when it fails.
     /// - Throws: ``TokenStoreError``, that of the cipher or `unavailable` after the limit; `CancellationError`.
     private func attempt(_ work: @escaping @Sendable () async throws -> Data) async throws -> Data? {
         do {

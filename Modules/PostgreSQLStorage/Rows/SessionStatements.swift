@@ -34,13 +34,9 @@ struct SessionStatements: Sendable {
         )
     }
 
-    /// Stores a session in the locked row, and notifies other processes. One row: the row's version.
-    ///
-    /// - Parameters:
-    ///   - sealed: The session.
-    ///   - keepsLapsed: Whether to keep the owners of lapsed claims, because a refresh is pending.
-    ///   - claimLife: How long a row that something else has written is not free for a claim.
-    /// - Returns: The statement.
+    /// Stores a session in the locked row, and notifies other processes. One row: the row's version. While a refresh is
+    /// pending, the owners of lapsed claims are kept; a row that something else has written is not free for a claim for
+    /// one claim's life.
     func write(_ sealed: SealedSession, keepsLapsed: Bool, claimLife: Duration) -> PostgreSQLStatement {
         let content: [PostgreSQLValue] =
             switch sealed.content {

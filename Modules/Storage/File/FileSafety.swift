@@ -60,10 +60,7 @@ struct FileSafety {
     /// of the folder's owner, which a system with the umask 002 gives to each user.
     ///
     /// - Throws: ``TokenStoreError`` with code `insecure`.
-    func checkParents(
-        of path: String,
-        isPrivateGroup: (stat) -> Bool = Self.isPrivateGroup
-    ) throws(TokenStoreError) {
+    func checkParents(of path: String, isPrivateGroup: (stat) -> Bool = Self.isPrivateGroup) throws(TokenStoreError) {
         let parents = Self.parents(of: path)
         let owner = access == .readableByGroup ? Self.owner(of: path) : nil
         for parent in parents { try checkParent(parent, owner, isPrivateGroup) }

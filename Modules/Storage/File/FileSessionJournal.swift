@@ -44,9 +44,7 @@ public struct FileSessionJournal: SessionJournal {
     ///   - tokens: The folder of the tokens, if they are in files. The journal is in the state, the
     ///     configuration or the data folder of the user, in one on another disk if there is one; and in
     ///     `TOKENS.journal` where none of them is on a disk. Where it is once, it stays.
-    public init(
-        application: String, account: String = "default", storeName: String, apartFrom tokens: URL? = nil
-    ) {
+    public init(application: String, account: String = "default", storeName: String, apartFrom tokens: URL? = nil) {
         self.init(storeName: storeName, account: account) {
             let standard = JournalLocation.standard(application)
             return tokens.map { JournalLocation.apart(from: $0, standard) } ?? [standard[0]]
@@ -63,18 +61,15 @@ public struct FileSessionJournal: SessionJournal {
             known: known ?? KnownFolders(stateFolder: TokenFolderLocation.state().folder.path), writeLimit: writeLimit)
     }
 
-    /// Reads what is written.
+    /// Reads what is written; an empty entry only when that is certain.
     ///
-    /// - Returns: What is written; an empty entry only when that is certain.
     /// - Throws: `TokenStoreError` with code `insecure`, `corrupt`, `unsupportedVersion` or `unavailable`.
     public func read() async throws -> SessionJournalEntry {
         try await queue.run { [file] () throws(TokenStoreError) in try file.read() }
     }
 
-    /// Reads, changes and writes, as one step that no other process can interrupt.
+    /// Reads, changes on a thread of the journal and writes, as one step that no other process can interrupt.
     ///
-    /// - Parameter change: Returns the new entry. It is called on a thread of the journal.
-    /// - Returns: The new entry.
     /// - Throws: `TokenStoreError` as ``read()``, and with code `busy` when another process has held the lock for
     ///   10 seconds. What is written is then unchanged.
     @discardableResult

@@ -28,9 +28,7 @@ enum FileSystemKind: Sendable {
         return UInt64(status.st_dev)
     }
 
-    /// Looks up a device.
-    ///
-    /// - Parameter device: The number that `stat` returns for a file on it.
+    /// Looks up the device that `stat` returns for a file on it.
     init(device: UInt64) {
         #if os(Linux)
         self.init(device: device, mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")

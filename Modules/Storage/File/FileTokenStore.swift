@@ -52,12 +52,8 @@ public struct FileTokenStore: SharedTokenStore {
         self.init(folder: folder, account: account, anchor: nil, access: access, clock: clock)
     }
 
-    /// Creates a store in the default folder of an application. The folder is not accessed before the first call.
-    ///
-    /// - Parameters:
-    ///   - application: The name of the application's folder, such as `articles` or `org.example.articles`.
-    ///   - account: The name of the account in this application: any text.
-    ///   - clock: The clock that limits the wait for a lease.
+    /// Creates a store of an account (any text) in the default folder of an application, such as `articles` or
+    /// `org.example.articles`. The folder is not accessed before the first call. The clock limits the wait for a lease.
     public init(application: String, account: String = "default", clock: any TimeSource = SystemTimeSource()) {
         let location = TokenFolderLocation.standard(application: application)
         self.init(folder: location.folder, account: account, anchor: location.anchor, clock: clock)
@@ -87,17 +83,16 @@ public struct FileTokenStore: SharedTokenStore {
         self.clock = clock
     }
 
-    /// Reads what is stored.
+    /// Reads what is stored; `.empty` only when that is certain.
     ///
-    /// - Returns: What is stored; `.empty` only when that is certain.
     /// - Throws: `TokenStoreError` with code `insecure`, `corrupt`, `unsupportedVersion` or `unavailable`.
     public func read() async throws -> StoredSession {
         try await reading.run { [tokens] () throws(TokenStoreError) in try tokens.read() }
     }
 
-    /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
+    /// Reads what is stored, decides on a thread of the store and writes, as one step that no other process can
+    /// interrupt.
     ///
-    /// - Parameter change: Decides what to store. It is called on a thread of the store.
     /// - Throws: `TokenStoreError`; the stored content is then unchanged: `insecure`; `unsupportedVersion`; `busy`
     ///   when another process has held the write lock for 10 seconds, for example because it is stopped; `unavailable`.
     ///   When only the last `fsync` of the folder fails, the new content is stored in spite of the error.

@@ -43,11 +43,8 @@ struct KnownFolders: Sendable {
 
     private var noteFolder: String { stateFolder + "/latchkey/known-folders" }
 
-    /// Checks that a folder is the one that was used before.
+    /// Checks that a folder is the one that was used before, by the identifier in it; `nil` without one.
     ///
-    /// - Parameters:
-    ///   - path: The path of the folder.
-    ///   - marker: The identifier in the folder that is there now; `nil` without one.
     /// - Throws: ``TokenStoreError`` with code `unavailable` when another folder is expected, or that is not known;
     ///   `unsupportedVersion`.
     func check(_ path: String, marker: String?) throws(TokenStoreError) {
@@ -65,9 +62,8 @@ struct KnownFolders: Sendable {
         return note.id == marker
     }
 
-    /// Writes a note about a folder that was checked, if it is on another device than the state folder.
-    ///
-    /// - Returns: `false` if the next save must try again.
+    /// Writes a note about a folder that was checked, if it is on another device than the state folder. Returns `false`
+    /// if the next save must try again.
     @discardableResult
     func record(_ folder: borrowing PrivateFolder) -> Bool {
         let device = folder.identity.device

@@ -66,7 +66,7 @@ struct PrivateFolder: ~Copyable {
         try folder.synchronize()
     }
 
-    /// - Returns: The number of the open folder; `nil` if it is certain that none exists.
+    /// Returns the number of the open folder; `nil` if it is certain that none exists.
     private static func open(existing path: String) throws(TokenStoreError) -> Int32? {
         var isRepeated = false
         while true {

@@ -59,7 +59,6 @@ public final class FollowedTokenStore: SharedTokenStore {
 
     /// Reads the owner's session.
     ///
-    /// - Returns: What is stored.
     /// - Throws: As the owner's store.
     public func read() async throws -> StoredSession {
         start()
@@ -68,7 +67,6 @@ public final class FollowedTokenStore: SharedTokenStore {
 
     /// Reads what is stored, decides and writes, in the owner's store. The publication follows.
     ///
-    /// - Parameter change: Decides what to store.
     /// - Throws: As the owner's store. A publication that fails throws nothing.
     public func update(_ change: @escaping StoreChange) async throws {
         start()
@@ -87,10 +85,6 @@ public final class FollowedTokenStore: SharedTokenStore {
 
     /// Takes the lease of the owner's store.
     ///
-    /// - Parameters:
-    ///   - limit: How long to wait at most.
-    ///   - report: Is called with each holder that is found.
-    /// - Returns: The lease.
     /// - Throws: As the owner's store.
     public func lease(
         waitingAtMost limit: Duration,

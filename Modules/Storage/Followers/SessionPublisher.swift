@@ -56,9 +56,7 @@ final class SessionPublisher: Sendable {
         timer?.cancel()
     }
 
-    /// Waits until no publication is under way.
-    ///
-    /// - Returns: Whether the last one has succeeded, within the limit.
+    /// Waits until no publication is under way. Returns whether the last one has succeeded, within the limit.
     func settle(within limit: Duration) async -> Bool {
         let race = Race<Bool>()
         let isRunning = state.withLock { state in
@@ -94,7 +92,7 @@ final class SessionPublisher: Sendable {
         }
     }
 
-    /// - Returns: Whether no other publication was asked for.
+    /// Returns whether no other publication was asked for.
     private func end(_ outcome: Result<Duration?, TokenStoreError>, wanted: Int) -> Bool {
         let (isDone, waiters, timer) = state.withLock { state -> (Bool, [Race<Bool>], Task<Void, Never>?) in
             let earlier = state.timer
@@ -129,9 +127,8 @@ final class SessionPublisher: Sendable {
         }
     }
 
-    /// Reads the store and writes the place, until the store holds what was written.
-    ///
-    /// - Returns: When the published token expires.
+    /// Reads the store and writes the place, until the store holds what was written. Returns when the published token
+    /// expires.
     private func publishNow() async throws -> Duration? {
         try checkItems()
         var publication = try await current()

@@ -33,10 +33,7 @@ public struct InstallMarker: Sendable {
     ///   - isSet: Whether the marker is set. It throws if that is not known, and must not return `false` before the
     ///     first unlock or in a process that was started before it.
     ///   - set: Sets the marker, so that it survives a power failure. The store then calls `isSet` again.
-    public init(
-        isSet: @escaping @Sendable () throws -> Bool,
-        set: @escaping @Sendable () throws -> Void
-    ) {
+    public init(isSet: @escaping @Sendable () throws -> Bool, set: @escaping @Sendable () throws -> Void) {
         self.isSet = isSet
         self.set = set
     }

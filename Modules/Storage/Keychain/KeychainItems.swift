@@ -5,9 +5,8 @@ protocol KeychainItems: Sendable {
     /// Whether there is also a file-based Keychain, as on a Mac.
     var hasFileBasedKeychain: Bool { get }
 
-    /// Finds items (`SecItemCopyMatching`).
+    /// Finds items (`SecItemCopyMatching`). Returns the items, at least one.
     ///
-    /// - Returns: The items, at least one.
     /// - Throws: The status, `itemNotFound` if there are none.
     func copyMatching(_ query: KeychainQuery) throws(KeychainStatus) -> [KeychainItem]
 

@@ -38,9 +38,9 @@ public struct KeychainTokenStore: TokenStore {
         self.isProtectedDataAvailable = isProtectedDataAvailable
     }
 
-    /// Reads the stored bundle. If it is at an earlier location, it is moved first.
+    /// Reads the stored bundle; `nil` if it is certain that none is stored. If it is at an earlier location, it is
+    /// moved first.
     ///
-    /// - Returns: The bundle, or `nil` if it is certain that none is stored.
     /// - Throws: `TokenStoreError` with code `corrupt`, `unsupportedVersion`, or `unavailable` with a
     ///   ``KeychainStatus`` as its cause: any except `errSecSuccess`, and `errSecItemNotFound` only while protected
     ///   data is not available; if it is shared, also `busy` and `insecure` for the lock file.
@@ -103,10 +103,7 @@ public struct KeychainTokenStore: TokenStore {
     ///     not be removed. Each account needs a separate file.
     ///   - clock: The clocks that limit the wait for a lease.
     /// - Returns: The same store, shared.
-    public func shared(
-        lockFile: URL,
-        clock: any TimeSource = SystemTimeSource()
-    ) -> SharedKeychainTokenStore {
+    public func shared(lockFile: URL, clock: any TimeSource = SystemTimeSource()) -> SharedKeychainTokenStore {
         shared(lockFile: lockFile, clock: clock, signal: Self.signal(for: location))
     }
 

@@ -29,9 +29,7 @@ public struct ProtectedDataProbe: Sendable {
         self.accessibility = accessibility
     }
 
-    /// Reads the file, or creates it.
-    ///
-    /// - Returns: Whether that was possible, and so whether protected data is available.
+    /// Whether protected data is available, because the file could be read or created.
     public func isProtectedDataAvailable() async -> Bool {
         await reading.run { isReadable() || (!exists() && make() && isReadable()) }
     }

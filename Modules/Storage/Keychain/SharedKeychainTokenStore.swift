@@ -36,16 +36,15 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
         self.signal = signal
     }
 
-    /// Reads the stored session, or the tombstone of an ended one. An item at an earlier location is moved first.
+    /// Reads the stored session, or the tombstone of an ended one; `.empty` if it is certain that nothing is stored. An
+    /// item at an earlier location is moved first.
     ///
-    /// - Returns: What is stored; `.empty` if it is certain that nothing is.
     /// - Throws: `TokenStoreError`, as ``KeychainTokenStore/load()``.
     public func read() async throws -> StoredSession { try await store.read() }
 
-    /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
+    /// Reads what is stored, decides and writes, as one step that no other process can interrupt. An item that the
+    /// Keychain cannot decrypt is passed as a failure with code `corrupt`.
     ///
-    /// - Parameter change: Decides what to store, from what is stored. An item that the Keychain cannot decrypt is also
-    ///   passed as a failure with code `corrupt`.
     /// - Throws: `TokenStoreError`; the stored content is then unchanged: `unsupportedVersion`; `unavailable` with
     ///   a ``KeychainStatus`` as its cause, `errSecItemNotFound` while protected data is not available included;
     ///   `busy` when another process has been writing for 10 seconds; `insecure` for the lock file.

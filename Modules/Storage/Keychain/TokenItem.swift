@@ -81,9 +81,8 @@ struct TokenItem: Sendable {
         return .session(session)
     }
 
-    /// Reads the item, or moves a predecessor to its location.
-    ///
-    /// - Returns: What is stored. `.empty` is certain if protected data was available *before* the call.
+    /// Reads the item, or moves a predecessor to its location. Returns what is stored. `.empty` is certain if protected
+    /// data was available *before* the call.
     func readOrMove() throws(TokenStoreError) -> StoredSession {
         let lock = try lockFile?.lockForWriting()
         defer { lock?.release() }

@@ -33,7 +33,6 @@ public struct StoredSigningKeys: SigningKeyStore {
 
     /// Makes a key and keeps it.
     ///
-    /// - Returns: The key.
     /// - Throws: `TokenStoreError` when it cannot be stored.
     public func makeKey() async throws -> any SigningKey {
         let key = ES256Key.make(inSecureEnclave: usesSecureEnclave)
@@ -44,10 +43,8 @@ public struct StoredSigningKeys: SigningKeyStore {
         return key
     }
 
-    /// Finds a key.
+    /// Finds a key; `nil` if it is certain that it does not exist.
     ///
-    /// - Parameter thumbprint: The thumbprint of its public half.
-    /// - Returns: The key, or `nil` if it is certain that it does not exist.
     /// - Throws: `TokenStoreError`: what the store throws; `corrupt` when what is stored is not this key; `unavailable`
     ///   when the Secure Enclave that made it cannot be used.
     public func key(withThumbprint thumbprint: String) async throws -> (any SigningKey)? {
@@ -61,7 +58,6 @@ public struct StoredSigningKeys: SigningKeyStore {
 
     /// Deletes a key.
     ///
-    /// - Parameter thumbprint: The thumbprint of its public half.
     /// - Throws: `TokenStoreError`; the key is then kept.
     public func deleteKey(withThumbprint thumbprint: String) async throws {
         try await store(thumbprint).delete()

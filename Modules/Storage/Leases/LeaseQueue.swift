@@ -36,12 +36,8 @@ package final class LeaseQueue: Sendable {
         LeaseHolder(process: .current, since: state.withLock { $0.heldSince })
     }
 
-    /// Waits for the lock.
+    /// Waits for the lock, and returns the ticket for ``release(_:)``. The holder is reported at the start of a wait.
     ///
-    /// - Parameters:
-    ///   - limit: How long to wait at most.
-    ///   - report: Is called with the holder at the start of a wait.
-    /// - Returns: The ticket for ``release(_:)``.
     /// - Throws: ``TokenStoreError`` with code `busy` after `limit`; `CancellationError` when the task is cancelled
     ///   while it waits.
     package func take(

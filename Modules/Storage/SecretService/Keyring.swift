@@ -22,9 +22,7 @@ struct Keyring: Sendable {
         try session(of: try withService(until: deadline, items))
     }
 
-    /// Reads, decides and writes. The caller holds the write lock.
-    ///
-    /// - Returns: Whether something was written.
+    /// Reads, decides and writes. The caller holds the write lock. Returns whether something was written.
     func update(until deadline: ContinuousClock.Instant, _ change: StoreChange) throws(TokenStoreError) -> Bool {
         let old = try withService(until: deadline, items)
         let found: Result<StoredSession, TokenStoreError>

@@ -100,11 +100,7 @@ final class KeyringCall {
     private func item(_ object: LibSecret.Object) -> Item {
         objects.append(object)
         let isLocked = library.isItemLocked(object) != 0
-        return Item(
-            secret: isLocked ? nil : secret(of: object),
-            modified: library.modified(object),
-            object: object
-        )
+        return Item(secret: isLocked ? nil : secret(of: object), modified: library.modified(object), object: object)
     }
 
     private func secret(of item: LibSecret.Object) -> Data? {
@@ -181,9 +177,7 @@ private final class KeyringCallLimit: @unchecked Sendable {  // GLib lets any th
     /// Makes a call.
     ///
     /// - Throws: ``KeyringError``, that of the call.
-    func check<Value>(
-        _ callee: String, _ call: (LibSecret.FailureSlot?) -> Value
-    ) throws(KeyringError) -> Value {
+    func check<Value>(_ callee: String, _ call: (LibSecret.FailureSlot?) -> Value) throws(KeyringError) -> Value {
         var failure: LibSecret.Object?
         let value = call(&failure)
         if let failure { throw error(of: failure, from: callee) }

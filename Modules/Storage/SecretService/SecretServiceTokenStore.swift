@@ -70,9 +70,9 @@ public struct SecretServiceTokenStore: SharedTokenStore {
         writing = TimedCallQueue(label: "token-keyring-writing", clock: clock)
     }
 
-    /// Reads the stored session, or the tombstone of an ended one.
+    /// Reads the stored session, or the tombstone of an ended one; `.empty` only if the default keyring is unlocked and
+    /// has no item.
     ///
-    /// - Returns: What is stored. `.empty` only if the default keyring is unlocked and has no item.
     /// - Throws: `TokenStoreError` with code `corrupt`, `unsupportedVersion` or `unavailable`.
     public func read() async throws -> StoredSession {
         let deadline = serviceDeadline
@@ -83,7 +83,6 @@ public struct SecretServiceTokenStore: SharedTokenStore {
 
     /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
     ///
-    /// - Parameter change: Decides what to store, from what is stored.
     /// - Throws: `TokenStoreError`: `unsupportedVersion`; `insecure` when the lock file is a link or belongs to
     ///   another user; `busy` when another process has been writing for 10 seconds; `unavailable`. The stored
     ///   content is then unchanged, unless the service has received the new content and then failed.

@@ -12,9 +12,8 @@ final class HandlerCall: Sendable {
         self.engine = ObjectIdentifier(engine)
     }
 
-    /// Calls a handler of an engine.
+    /// Calls a handler of an engine. Returns what the handler returns.
     ///
-    /// - Returns: What the handler returns.
     /// - Throws: What the handler throws.
     static func run<Value: Sendable>(
         of engine: TokenRefreshCoordinator,

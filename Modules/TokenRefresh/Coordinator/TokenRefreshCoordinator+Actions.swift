@@ -75,9 +75,8 @@ extension TokenRefreshCoordinator {
     }
 
     /// Keeps the engine while it has work under way, or a pause that the account's next engine would not know (G6).
-    /// Under the engine's lock, so that the last change counts.
-    ///
-    /// - Returns: The wait for an earlier end of the pause, which is to be cancelled once the lock is free.
+    /// Under the engine's lock, so that the last change counts. Returns the wait for an earlier end of the pause, which
+    /// is to be cancelled once the lock is free.
     private func keepWhileAtWork(_ core: inout CoordinatorCore, _ now: Instant) -> Task<Void, Never>? {
         let isAtWork = !core.machine.isIdle
         var pauseEnd = core.machine.pauseEnd(at: now.uptime)
@@ -99,7 +98,7 @@ extension TokenRefreshCoordinator {
         }
     }
 
-    /// - Returns: The task that is to be cancelled once the lock is free, if there is one.
+    /// Returns the task that is to be cancelled once the lock is free, if there is one.
     private func perform(_ action: RefreshAction, in core: inout CoordinatorCore) -> Task<Void, Never>? {
         switch action {
         case .read(let purpose): read(purpose, in: core)
@@ -140,7 +139,7 @@ extension TokenRefreshCoordinator {
     /// Tasks of the engine inherit nothing of the request that started them: neither its priority nor its task-locals.
     static var priority: TaskPriority { .medium }
 
-    /// - Returns: The timer that is replaced.
+    /// Returns the timer that is replaced.
     private func start(_ timer: RefreshTimer, at deadline: Duration, in core: inout CoordinatorCore) -> Task<
         Void, Never
     >? {

@@ -96,7 +96,6 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// See `TokenProvider.token()`.
     ///
-    /// - Returns: A token that is not known to be expired.
     /// - Throws: `AuthenticationError`, or `CancellationError`.
     /// - Complexity: With a valid token O(1): one lock, no suspension, no allocation.
     public func token() async throws -> SessionToken {
@@ -113,16 +112,12 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// See `TokenProvider.replacement(after:)`.
     ///
-    /// - Parameter refusal: The token that the request carried, and what is known of the refusal.
-    /// - Returns: A token of the same session: another one, unless the server has issued the refused one again.
     /// - Throws: `AuthenticationError`, or `CancellationError`.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
         try await response(to: .replacement(refusal)).token
     }
 
     /// See `TokenProvider.noteServerDate(_:)`.
-    ///
-    /// - Parameter date: The `Date` of a response, on the server's clock.
     public func noteServerDate(_ date: Date) {
         if core.withLock({ $0.isNew(date) }) { send(.serverDateNoted(date)) }
     }
@@ -139,7 +134,6 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// See `AuthSession.restore()`.
     ///
-    /// - Returns: The state once the store has been read.
     /// - Throws: `AuthenticationError` with code `storeUnavailable`, or `CancellationError`.
     @discardableResult
     public func restore() async throws -> SessionState {
@@ -149,7 +143,6 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled. A revocation under way
     /// that may end other sessions of the user is cancelled; so it is where another process has signed in.
     ///
-    /// - Parameter tokens: What the server issued.
     /// - Throws: `AuthenticationError` with code `invalidTokens`, or `CancellationError`.
     public func signIn(_ tokens: TokenRefreshResult) async throws {
         if tokens.accessToken.fitsHeaderField { cancelBroadRevocations() }
@@ -159,7 +152,6 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// See `AuthSession.stepUp(_:)`. The step-up is completed even if the task is cancelled. An engine that has not
     /// read its store restores the session first, which decides whether it goes on.
     ///
-    /// - Parameter tokens: What the server issued.
     /// - Throws: `AuthenticationError` with code `invalidTokens`, or with `storeUnavailable` while the store cannot be
     ///   read for the first time: pass the tokens again. `CancellationError`.
     public func stepUp(_ tokens: TokenRefreshResult) async throws {
@@ -232,9 +224,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         return status.isStored && !status.isRefreshing && !status.isSignOutPending
     }
 
-    /// Waits until no refresh and no write is under way, and then for more.
-    ///
-    /// - Returns: Whether all of that has ended within the limit.
+    /// Waits until no refresh and no write is under way, and then for more. Returns whether all of that has ended
+    /// within the limit.
     func isIdle(
         within limit: Duration,
         then more: @escaping @Sendable (TokenRefreshCoordinator) async -> Void = { _ in }

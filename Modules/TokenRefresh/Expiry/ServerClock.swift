@@ -20,11 +20,7 @@ struct ServerClock: Hashable, Sendable {
     /// reading, whatever kept it: the server, or a process that slept while it lay in the socket.
     private static let precision: Duration = .seconds(5)
 
-    /// - Parameters:
-    ///   - date: The date of a response.
-    ///   - sent: When its request was sent, where that is known.
-    ///   - now: Its receipt.
-    /// - Returns: The server's time when the request was sent, as far as it is known.
+    /// Notes the date of a response, and returns the server's time when its request was sent, as far as that is known.
     @discardableResult
     mutating func record(_ date: Date, sentAt sent: Instant? = nil, at now: Instant) -> Date {
         if isKnown, let sent, now.uptime - sent.uptime > Self.precision { return self.date(at: sent) }

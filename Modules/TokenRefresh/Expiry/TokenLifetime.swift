@@ -32,13 +32,7 @@ struct TokenLifetime {
 
 extension TokenBundle {
     /// The first bundle of a session.
-    init(
-        _ result: TokenRefreshResult,
-        session: SessionID,
-        lifetime: Duration?,
-        _ clock: ServerClock,
-        _ now: Instant
-    ) {
+    init(_ result: TokenRefreshResult, session: SessionID, lifetime: Duration?, _ clock: ServerClock, _ now: Instant) {
         self.init(
             result, session: session, generation: 0, signedInAt: now.date, lifetime: lifetime, clock, now)
     }

@@ -61,13 +61,7 @@ struct FollowedHistory: Sendable {
         if endings.count > Self.limit { endings.removeFirst() }
     }
 
-    /// Whether a bundle comes after what was seen.
-    ///
-    /// - Parameters:
-    ///   - bundle: The bundle.
-    ///   - current: The tokens in use. `nil`: no session is followed.
-    ///   - now: Now.
-    /// - Returns: Whether the follower uses it.
+    /// Whether the follower uses a bundle: it comes after what was seen, and after the tokens in use.
     func admits(_ bundle: TokenBundle, after current: FollowedTokens?, at now: Instant) -> Bool {
         guard !hasEnded(bundle.session) else { return false }
         guard let last else { return true }

@@ -85,8 +85,6 @@ public final class SessionFollower: TokenProvider {
     // MARK: What the owner sends
 
     /// Follows a bundle of the owner, if it comes after those that were seen. Its refresh token is dropped.
-    ///
-    /// - Parameter bundle: The bundle.
     public func follow(_ bundle: TokenBundle) { follow(.active(bundle)) }
 
     /// Follows what the owner has stored: the tokens of a session, or its end with the reason.
@@ -120,16 +118,12 @@ public final class SessionFollower: TokenProvider {
 
     /// A newer token of the owner, in place of one that the server has refused. A refusal ends no session.
     ///
-    /// - Parameter refusal: The token that the request carried.
-    /// - Returns: A token of the same session, other than the refused one.
     /// - Throws: As ``token()``; `sessionEnded` when the session of the refused token is not the owner's any more.
     public func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
         try await response(to: .replacement(refusal.token)).token
     }
 
     /// See `TokenProvider.noteServerDate(_:)`.
-    ///
-    /// - Parameter date: The `Date` of a response, on the server's clock.
     public func noteServerDate(_ date: Date) {
         if core.withLock({ $0.isNew(date) }) { send(.serverDateNoted(date)) }
     }
@@ -147,7 +141,6 @@ public final class SessionFollower: TokenProvider {
 
     /// Waits until the state is known: the source has been read, or the first bundle was handed in.
     ///
-    /// - Returns: The state.
     /// - Throws: `AuthenticationError` with code `storeUnavailable` when the source cannot be read now, or
     ///   `refreshUnavailable` when nothing came within ``FollowerPolicy/bundleWait``. `CancellationError`.
     @discardableResult

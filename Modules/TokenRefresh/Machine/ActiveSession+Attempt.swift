@@ -137,9 +137,7 @@ extension ActiveSession {
         return finishAttempt(isRenewed: bundle.accessToken != old.accessToken)
     }
 
-    /// Uses the bundle of another process.
-    ///
-    /// - Returns: The tokens before.
+    /// Uses the bundle of another process. Returns the tokens before.
     mutating func adoptTokens(_ found: TokenBundle) -> TokenBundle {
         context.storeMayHaveChanged = true
         let old = bundle

@@ -35,9 +35,8 @@ extension ActiveSession {
             + "continue it or end it"
     }
 
-    /// G8: the call has passed its second limit and is cancelled. It has `abandonAfter` to end.
-    ///
-    /// - Returns: Whether the call is the session's.
+    /// G8: the call has passed its second limit and is cancelled. It has `abandonAfter` to end. Returns whether the
+    /// call is the session's.
     mutating func callLimitPassed(_ id: AttemptID) -> Bool {
         guard call?.id == id else { return false }
         guard call?.progress == .underWay else { return true }

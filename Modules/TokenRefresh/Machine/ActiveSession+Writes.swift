@@ -157,7 +157,7 @@ extension ActiveSession {
         for waiter in context.room.take(.attempt) { endWait(of: waiter, error, retryAfter: pause) }
     }
 
-    /// - Returns: The pause after the failure.
+    /// Returns the pause after the failure.
     private mutating func recordFailure(_ error: TokenRefreshError, atLeast least: Duration) -> Duration {
         let inARow = (failure?.inARow ?? 0) + 1
         var asked = max(min(error.retryAfter ?? .zero, policy.maximumRetryAfter), least)

@@ -23,10 +23,8 @@ struct CallLimit: Hashable, Sendable {
     /// Whether the last slice ended so late that the process slept.
     private(set) var hasJustSlept = false
 
-    /// - Parameters:
-    ///   - end: When the limit passes in a process that does not sleep.
-    ///   - now: The uptime.
-    ///   - grace: How long a process that slept runs before the limit passes.
+    /// The limit passes at an uptime in a process that does not sleep; a process that slept runs for the grace period
+    /// first.
     init(at end: Duration, now: Duration, grace: Duration) {
         let counted = max(min(grace, (end - now) / 2), .zero)
         self.grace = grace
@@ -34,9 +32,7 @@ struct CallLimit: Hashable, Sendable {
         due = end - counted
     }
 
-    /// The slice has ended.
-    ///
-    /// - Returns: Whether the limit has passed. If not, the next slice ends at ``due``.
+    /// The slice has ended. Returns whether the limit has passed. If not, the next slice ends at ``due``.
     mutating func sliceEnded(at uptime: Duration) -> Bool {
         guard grace > .zero else { return true }
         hasJustSlept = uptime > due + max(slice, Self.tolerance)

@@ -159,7 +159,7 @@ struct JournalLog: Hashable, Sendable {
 
     // MARK: Reading
 
-    /// - Returns: Whether no other read is under way: one that hangs is not joined by more.
+    /// Returns whether no other read is under way: one that hangs is not joined by more.
     mutating func startReading() -> Bool {
         defer { isReading = true }
         return !isReading
@@ -207,9 +207,8 @@ struct JournalLog: Hashable, Sendable {
         return abs(now.timeIntervalSince(date)) >= Self.sightingAge
     }
 
-    /// Adds a note. What a later note makes superfluous goes.
-    ///
-    /// - Returns: Whether there is something to write: what is known to be so is not noted.
+    /// Adds a note. What a later note makes superfluous goes. Returns whether there is something to write: what is
+    /// known to be so is not noted.
     mutating func want(_ note: JournalEdit.Note) -> Bool {
         switch note {
         case .seen(let session, let date):
@@ -251,9 +250,7 @@ struct JournalLog: Hashable, Sendable {
         return underWay
     }
 
-    /// Notes how the write under way ended.
-    ///
-    /// - Returns: Whether to write again at once: something has been added meanwhile.
+    /// Notes how the write under way ended. Returns whether to write again at once: something has been added meanwhile.
     mutating func wrote(_ result: Result<SessionJournalEntry, TokenStoreError>) -> Bool {
         let written = underWay?.notes ?? []
         underWay = nil

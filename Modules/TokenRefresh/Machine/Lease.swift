@@ -40,9 +40,8 @@ struct Lease: Hashable, Sendable {
     /// Whether nothing is to be released.
     var isFree: Bool { !isHeld && lost.isEmpty }
 
-    /// An attempt needs the lease.
-    ///
-    /// - Returns: Whether it is to be requested. The request of an earlier attempt that has not ended serves this one.
+    /// An attempt needs the lease. Returns whether it is to be requested. The request of an earlier attempt that has
+    /// not ended serves this one.
     mutating func request() -> Bool {
         guard state == .none else { return false }
         state = .requested
@@ -53,14 +52,14 @@ struct Lease: Hashable, Sendable {
         if state == .requested { state = .none }
     }
 
-    /// - Returns: Whether this is the lease from now on. A second one is released at once.
+    /// Returns whether this is the lease from now on. A second one is released at once.
     mutating func take(_ id: AttemptID, _ identity: String?) -> Bool {
         guard !isHeld else { return false }
         state = .held(id, identity: identity)
         return true
     }
 
-    /// - Returns: Whether the lease was held.
+    /// Returns whether the lease was held.
     mutating func lose(_ id: AttemptID) -> Bool {
         guard id == held?.id else { return false }
         state = .none

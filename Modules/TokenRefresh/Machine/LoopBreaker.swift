@@ -28,15 +28,9 @@ struct LoopBreaker: Hashable, Sendable {
         coolDowns[endpoint ?? ""].flatMap { $0.until > uptime ? $0.until - uptime : nil }
     }
 
-    /// Handles the refusal of a token that is fresh.
-    ///
-    /// - Parameters:
-    ///   - endpoint: What refused it.
-    ///   - isReplacement: Whether the request got it in place of a refused token, which proves a loop.
-    ///   - isAdopted: Whether another process has made the refresh.
-    ///   - uptime: The time on the monotonic clock.
-    ///   - cooldown: The first cool-down of an endpoint; it doubles up to eight times this.
-    /// - Returns: Whether the token is refreshed, or the caller gets `unauthorized`.
+    /// Handles the refusal of a fresh token by an endpoint: the token is refreshed, or the caller gets `unauthorized`.
+    /// A replacement of a refused token proves a loop. The cool-down of an endpoint doubles up to eight times the first
+    /// one.
     mutating func refused(
         by endpoint: String?,
         isReplacement: Bool,

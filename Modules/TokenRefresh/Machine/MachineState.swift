@@ -128,9 +128,7 @@ struct MachineState: Hashable, Sendable {
         return status
     }
 
-    /// Takes an event.
-    ///
-    /// - Returns: What the shell must do, in this order.
+    /// Takes an event. Returns what the shell must do, in this order.
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         context.moment.advance(to: now)
         func waiter(_ id: WaiterID, _ request: CallerRequest) -> Waiter {

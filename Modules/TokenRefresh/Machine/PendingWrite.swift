@@ -83,9 +83,7 @@ struct PendingWrite: Hashable, Sendable {
         missed = max(missed, version)
     }
 
-    /// Notes how a write ended.
-    ///
-    /// - Returns: What was written; `nil` for a write that is not the one under way.
+    /// Notes how a write ended. Returns what was written; `nil` for a write that is not the one under way.
     mutating func finish(_ version: Int, _ outcome: WriteOutcome) -> StoreContent? {
         if timed == version { timed = nil }
         guard let write = underWay, write.version == version else { return nil }

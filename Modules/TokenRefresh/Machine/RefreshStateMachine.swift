@@ -22,9 +22,7 @@ struct RefreshStateMachine: Hashable, Sendable {
         state = MachineState(settings: settings, random: random)
     }
 
-    /// Takes an event.
-    ///
-    /// - Returns: What the shell must do, in this order.
+    /// Takes an event. Returns what the shell must do, in this order.
     mutating func handle(_ event: RefreshEvent, at now: Instant) -> [RefreshAction] {
         state.handle(event, at: now)
     }

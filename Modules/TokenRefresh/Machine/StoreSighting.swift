@@ -21,13 +21,8 @@ struct StoreSighting: Hashable, Sendable {
         changedAt = changedAt ?? uptime
     }
 
-    /// The time that tokens are still valid which were stored since.
-    ///
-    /// - Parameters:
-    ///   - bundle: The tokens.
-    ///   - shown: The time left by the clocks.
-    ///   - uptime: The uptime.
-    /// - Returns: `nil` where the clocks may be right: the tokens were received after the sighting.
+    /// The time that tokens are still valid which were stored since; `nil` where the clocks may be right: the tokens
+    /// were received after the sighting.
     func timeLeft(of bundle: TokenBundle, shown: Duration, at uptime: Duration) -> Duration? {
         guard let lifetime = bundle.lifetime, lifetime - shown > uptime - unchangedAt + Self.tolerance else {
             return nil

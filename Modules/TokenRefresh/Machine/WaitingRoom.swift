@@ -49,9 +49,7 @@ struct WaitingRoom: Hashable, Sendable {
         callers[queue, default: [:]][waiter.id] = waiter
     }
 
-    /// Takes out one caller, wherever it waits.
-    ///
-    /// - Returns: Whether it was here. One that was not has its response.
+    /// Takes out one caller, wherever it waits. Returns whether it was here. One that was not has its response.
     mutating func remove(_ id: WaiterID) -> Bool {
         guard let queue = callers.first(where: { $0.value[id] != nil })?.key else { return false }
         callers[queue]?[id] = nil
