@@ -64,20 +64,11 @@ import Testing
     #if canImport(CryptoKit) || Crypto
     @Test(arguments: Redirect.all)
     func `G15: the exchange of a code follows no redirect, and the sign-in fails`(_ redirect: Redirect) async throws {
-        struct UserAgent: OAuth2UserAgent {
-            func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
-                let uri = try #require(URL(string: "http://127.0.0.1:9/callback"))
-                let shown = URLComponents(
-                    url: try await page.url(redirectingTo: uri), resolvingAgainstBaseURL: false)
-                let state = try #require(shown?.queryItems?.first { $0.name == "state" }?.value)
-                return (try #require(URL(string: "\(uri)?code=fixture-code&state=\(state)")), uri)
-            }
-        }
         let server = try RedirectingServer(redirect, to: Self.tokens)
         let session = StubSession(.signedOut(.never))
         let signIn = OAuth2CodeSignIn(
             server: description(server), client: .public(id: "a"), network: network(server))
-        let error = await signInError { try await signIn.start(session, with: UserAgent()) }
+        let error = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
         #expect(error?.code.rawValue == "redirected")
         #expect(session.signIns.isEmpty)
         #expect(server.followers == 0 && server.calls.count == 1)
