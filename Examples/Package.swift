@@ -8,154 +8,97 @@ func latchkey(_ names: String...) -> [Target.Dependency] {
     names.map { .product(name: $0, package: "Latchkey") }
 }
 
-/// The tests of an example.
-func tests(of example: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: "\(example)Tests", dependencies: [.init(stringLiteral: example)] + dependencies)
+/// Products of a package.
+func products(of package: String, _ names: String...) -> [Target.Dependency] {
+    names.map { .product(name: $0, package: package) }
 }
 
-let asyncHTTPClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "async-http-client")
-let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
-let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
-let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
-let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
-let nioWebSocket: Target.Dependency = .product(name: "NIOWebSocket", package: "swift-nio")
-let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
-let serviceLifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
-let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
-let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
-let grpc: Target.Dependency = .product(name: "GRPCCore", package: "grpc-swift-2")
+let asyncHTTPClient = products(of: "async-http-client", "AsyncHTTPClient")
+let nio = products(of: "swift-nio", "NIOConcurrencyHelpers", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOWebSocket")
+let hummingbird = products(of: "hummingbird", "Hummingbird")
+let serviceLifecycle = products(of: "swift-service-lifecycle", "ServiceLifecycle")
+let logging = products(of: "swift-log", "Logging")
+let metrics = products(of: "swift-metrics", "CoreMetrics", "Metrics")
+let tracing = products(of: "swift-distributed-tracing", "Tracing")
+let grpc = products(of: "grpc-swift-2", "GRPCCore")
 
-var targets: [Target] = [
+/// An example with its tests, which get what most tests need beside their own dependencies and the example's.
+func example(_ name: String, _ dependencies: [Target.Dependency], tests: [Target.Dependency] = []) -> [Target] {
+    let common =
+        ["NotesServer"] + asyncHTTPClient + nio + hummingbird
+        + latchkey(
+            "AuthInterface", "AuthTesting", "DataAPI", "NetworkAsyncHTTPClient", "NetworkCore", "NetworkDoubles",
+            "NetworkTesting", "OAuth2Flows", "Storage", "TokenRefresh")
+    return [
+        name == "MinimalClient"
+            ? .executableTarget(name: name, dependencies: dependencies)
+            : .target(name: name, dependencies: dependencies),
+        .testTarget(name: "\(name)Tests", dependencies: [.init(stringLiteral: name)] + common + tests),
+    ]
+}
+
+var targets = [
     // The first client: sign-in and a list.
-    .executableTarget(
-        name: "MinimalClient",
-        dependencies: latchkey(
-            "AuthInterface", "DataAPI", "NetworkAsyncHTTPClient", "NetworkCore", "Storage", "TokenRefresh")),
-    tests(of: "MinimalClient", ["NotesServer"] + latchkey("NetworkAsyncHTTPClient", "NetworkCore", "Storage")),
+    example(
+        "MinimalClient",
+        latchkey("AuthInterface", "DataAPI", "NetworkAsyncHTTPClient", "NetworkCore", "Storage", "TokenRefresh")),
 
     // The engine alone, under the client that a team has.
-    .target(name: "PlainURLSession", dependencies: latchkey("AuthInterface")),
-    tests(of: "PlainURLSession", ["NotesServer"] + latchkey("AuthInterface", "Storage", "TokenRefresh")),
-    .target(
-        name: "PlainAsyncHTTPClient", dependencies: [asyncHTTPClient, nioCore, nioHTTP1] + latchkey("AuthInterface")),
-    tests(
-        of: "PlainAsyncHTTPClient",
-        ["NotesServer", asyncHTTPClient, nioHTTP1] + latchkey("AuthInterface", "Storage", "TokenRefresh")),
-    .target(name: "GRPCInterceptor", dependencies: [grpc] + latchkey("AuthInterface")),
-    tests(
-        of: "GRPCInterceptor",
-        [grpc, .product(name: "GRPCInProcessTransport", package: "grpc-swift-2")]
-            + latchkey("AuthInterface", "AuthTesting", "Storage", "TokenRefresh")),
-    .target(
-        name: "AuthenticatedWebSocket",
-        dependencies: [nioCore, nioPosix, nioHTTP1, nioWebSocket] + latchkey("AuthInterface")),
-    tests(
-        of: "AuthenticatedWebSocket",
-        [nioCore, nioPosix, nioHTTP1, nioWebSocket]
-            + latchkey("AuthInterface", "AuthTesting", "Storage", "TokenRefresh")),
+    example("PlainURLSession", latchkey("AuthInterface")),
+    example("PlainAsyncHTTPClient", asyncHTTPClient + nio + latchkey("AuthInterface")),
+    example(
+        "GRPCInterceptor", grpc + latchkey("AuthInterface"),
+        tests: grpc + products(of: "grpc-swift-2", "GRPCInProcessTransport")),
+    example("AuthenticatedWebSocket", nio + latchkey("AuthInterface")),
 
     // What stricter servers demand: another sign-in for a call, and tokens that are bound to a key.
-    .target(name: "StepUpSender", dependencies: latchkey("NetworkCore")),
-    tests(
-        of: "StepUpSender",
-        ["NotesServer", hummingbird, nioLocks]
-            + latchkey(
-                "AuthInterface", "AuthTesting", "NetworkAsyncHTTPClient", "NetworkCore", "Storage", "TokenRefresh")),
-    .target(
-        name: "KeyBoundClient", dependencies: latchkey("AuthInterface", "NetworkCore", "OAuth2Flows", "TokenRefresh")),
-    tests(
-        of: "KeyBoundClient",
-        ["NotesServer", hummingbird, nioLocks, nioCore, crypto, httpTypes]
-            + latchkey(
-                "AuthInterface", "NetworkAsyncHTTPClient", "NetworkCore", "OAuth2Flows", "Storage", "TokenRefresh")),
-    .target(name: "TokenExchange", dependencies: latchkey("NetworkCore")),
-    tests(
-        of: "TokenExchange",
-        ["NotesServer", hummingbird, nioCore] + latchkey("NetworkAsyncHTTPClient", "NetworkCore")),
+    example("StepUpSender", latchkey("NetworkCore")),
+    example(
+        "KeyBoundClient", latchkey("AuthInterface", "NetworkCore", "OAuth2Flows", "TokenRefresh"),
+        tests: products(of: "swift-crypto", "Crypto") + products(of: "swift-http-types", "HTTPTypes")),
+    example("TokenExchange", latchkey("NetworkCore")),
 
     // Parts of one's own, proved by the contracts.
-    .target(name: "CustomRefreshHandler", dependencies: latchkey("AuthInterface", "NetworkCore")),
-    tests(
-        of: "CustomRefreshHandler",
-        latchkey(
-            "AuthInterface", "AuthTesting", "NetworkAsyncHTTPClient", "NetworkCore", "NetworkDoubles",
-            "NetworkTesting")),
-    .target(name: "CustomTokenStore", dependencies: latchkey("AuthInterface", "Storage")),
-    tests(of: "CustomTokenStore", latchkey("AuthInterface", "AuthTesting", "Storage")),
-    .target(name: "Migration", dependencies: latchkey("AuthInterface", "Storage")),
-    tests(of: "Migration", latchkey("AuthInterface")),
+    example("CustomRefreshHandler", latchkey("AuthInterface", "NetworkCore")),
+    example("CustomTokenStore", latchkey("AuthInterface", "Storage")),
+    example("Migration", latchkey("AuthInterface", "Storage")),
 
     // On a server.
-    .target(
-        name: "HummingbirdService",
-        dependencies: [hummingbird] + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
-    tests(
-        of: "HummingbirdService",
-        ["NotesServer", hummingbird, asyncHTTPClient, nioCore, nioHTTP1]
-            + latchkey("AuthInterface", "DataAPI", "NetworkAsyncHTTPClient", "NetworkCore", "Storage", "TokenRefresh")),
-    .target(
-        name: "FollowerGateway",
-        dependencies: [hummingbird] + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
-    tests(
-        of: "FollowerGateway",
-        ["NotesServer", asyncHTTPClient, nioCore, nioHTTP1]
-            + latchkey("AuthInterface", "NetworkAsyncHTTPClient", "NetworkCore", "Storage", "TokenRefresh")),
-    .target(
-        name: "ObservabilityBridge",
-        dependencies: [
-            logging, metrics,
-            .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "Tracing", package: "swift-distributed-tracing"),
-        ] + latchkey("NetworkCore")),
-    tests(
-        of: "ObservabilityBridge",
-        [
-            logging,
-            .product(name: "InMemoryLogging", package: "swift-log"),
-            .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "MetricsTestKit", package: "swift-metrics"),
-            .product(name: "Tracing", package: "swift-distributed-tracing"),
-            .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
-        ] + latchkey("NetworkCore", "NetworkTesting")),
+    example("HummingbirdService", hummingbird + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
+    example("FollowerGateway", hummingbird + latchkey("AuthInterface", "NetworkCore", "TokenRefresh")),
+    example(
+        "ObservabilityBridge", logging + metrics + tracing + latchkey("NetworkCore"),
+        tests: logging + metrics + tracing + products(of: "swift-log", "InMemoryLogging")
+            + products(of: "swift-metrics", "MetricsTestKit")
+            + products(of: "swift-distributed-tracing", "InMemoryTracing")),
 
     // Doubles for every module, in tests only.
-    .testTarget(
-        name: "ModuleDoublesTests",
-        dependencies: latchkey(
-            "AuthInterface", "AuthTesting", "DataAPI", "NetworkCore", "NetworkDoubles", "NetworkTesting", "Storage",
-            "TokenRefresh")),
+    [
+        .testTarget(
+            name: "ModuleDoublesTests",
+            dependencies: latchkey(
+                "AuthInterface", "AuthTesting", "DataAPI", "NetworkCore", "NetworkDoubles", "NetworkTesting",
+                "Storage", "TokenRefresh")),
 
-    // The server of the tests: a login, a refresh that rotates, and notes.
-    .target(
-        name: "NotesServer",
-        dependencies: [hummingbird, logging, nioCore, nioLocks, serviceLifecycle]
-            + latchkey("AuthInterface", "AuthTesting"),
-        path: "Tests/Support/NotesServer"),
-]
+        // The server of the tests: a login, a refresh that rotates, and notes.
+        .target(
+            name: "NotesServer",
+            dependencies: hummingbird + logging + nio + serviceLifecycle + latchkey("AuthInterface", "AuthTesting"),
+            path: "Tests/Support/NotesServer"),
+    ],
+].flatMap(\.self)
 
 var traits: Set<Package.Dependency.Trait> = ["AsyncHTTPClient", "Crypto"]
 
 // PostgreSQLStorage needs libpq.
 #if os(Linux)
 traits.insert("PostgreSQL")
-targets += [
-    .target(
-        name: "ServerWorker",
-        dependencies: [logging, metrics, serviceLifecycle]
-            + latchkey("AuthInterface", "NetworkCore", "PostgreSQLStorage", "TokenRefresh")),
-    tests(
-        of: "ServerWorker",
-        [
-            "NotesServer", logging, serviceLifecycle,
-            .product(name: "InMemoryLogging", package: "swift-log"),
-            .product(name: "CoreMetrics", package: "swift-metrics"),
-            .product(name: "MetricsTestKit", package: "swift-metrics"),
-        ]
-            + latchkey(
-                "AuthInterface", "DataAPI", "NetworkAsyncHTTPClient", "NetworkCore", "PostgreSQLStorage", "Storage")),
-]
+targets += example(
+    "ServerWorker",
+    logging + metrics + serviceLifecycle
+        + latchkey("AuthInterface", "NetworkCore", "PostgreSQLStorage", "TokenRefresh"),
+    tests: logging + metrics + serviceLifecycle + latchkey("PostgreSQLStorage")
+        + products(of: "swift-log", "InMemoryLogging") + products(of: "swift-metrics", "MetricsTestKit"))
 #endif
 
 let package = Package(

@@ -19,30 +19,31 @@ struct PublisherTests {
     func outcome<Value: Sendable>(
         of publisher: AnyPublisher<Value, NetworkError>
     ) async -> (values: [Value], error: NetworkError?) {
-        let subscriber = Collector<Value>()
-        return await withCheckedContinuation { continuation in
-            subscriber.onCompletion { continuation.resume(returning: $0) }
-            publisher.subscribe(subscriber)
+        let values = Recorder<Value>()
+        var subscription: AnyCancellable?
+        let error = await withCheckedContinuation { continuation in
+            subscription = publisher.sink { completion in
+                if case .failure(let error) = completion {
+                    continuation.resume(returning: error as NetworkError?)
+                } else {
+                    continuation.resume(returning: nil)
+                }
+            } receiveValue: { value in
+                values.record(value)
+            }
         }
+        subscription?.cancel()
+        return (values.values, error)
     }
 
-    @Test func `a publisher delivers one value and finishes`() async {
-        network.on(call, return: 7)
-        let (values, error) = await outcome(of: network.publisher(for: call))
-        #expect(values == [7])
-        #expect(error == nil)
-    }
-
-    @Test func `a publisher fails with the error of the call`() async {
-        network.on(call, throw: NetworkError(.timedOut))
+    @Test(arguments: [
+        (NetworkError(.timedOut) as any Error, NetworkError.Code.timedOut), (CancellationError(), .cancelled),
+    ])
+    func `a publisher fails with the error of the call`(error: any Error, code: NetworkError.Code) async {
+        network.on(call, throw: error)
         let (values, error) = await outcome(of: network.publisher(for: call))
         #expect(values.isEmpty)
-        #expect(error?.code == .timedOut)
-    }
-
-    @Test func `a call that the service cancels fails the publisher`() async {
-        network.on(call, throw: CancellationError())
-        #expect(await outcome(of: network.publisher(for: call)).error?.code == .cancelled)
+        #expect(error?.code == code)
     }
 
     @Test func `each subscriber starts a call of its own with its first demand`() async {
@@ -50,9 +51,8 @@ struct PublisherTests {
         network.on(call, return: 2)
         let publisher = network.publisher(for: call)
         #expect(network.log.isEmpty)
-        let first = await outcome(of: publisher)
-        let second = await outcome(of: publisher)
-        #expect(first.values + second.values == [1, 2])
+        let (first, second) = (await outcome(of: publisher), await outcome(of: publisher))
+        #expect(first.values == [1] && second.values == [2] && first.error == nil)
         #expect(network.log.count == 2)
     }
 
@@ -259,37 +259,6 @@ private final class SteppingSubscriber<Input: Sendable, Failure: Error>: Subscri
 
     func receive(completion end: Subscribers.Completion<Failure>) {
         Task { await ended.pass() }
-    }
-}
-
-/// A subscriber with unlimited demand that reports its completion.
-private final class Collector<Value: Sendable>: Subscriber, @unchecked Sendable {  // one call at a time, by contract
-    typealias Input = Value
-    typealias Failure = NetworkError
-    typealias Outcome = (values: [Value], error: NetworkError?)
-
-    private var values: [Value] = []
-    private var completion: (Outcome) -> Void = { _ in }
-
-    func onCompletion(_ completion: @escaping (Outcome) -> Void) {
-        self.completion = completion
-    }
-
-    func receive(subscription: any Subscription) {
-        subscription.request(.unlimited)
-    }
-
-    func receive(_ input: Value) -> Subscribers.Demand {
-        values.append(input)
-        return .none
-    }
-
-    func receive(completion end: Subscribers.Completion<NetworkError>) {
-        if case .failure(let error) = end {
-            completion((values, error))
-        } else {
-            completion((values, nil))
-        }
     }
 }
 #endif

@@ -64,6 +64,16 @@ struct ExchangeTests {
         Task { [driver, lane] in try await exchange.response(from: driver, through: lane) }
     }
 
+    /// An exchange that has begun, and its response.
+    private func begun(unreadLimit: Int = 1_000) async throws -> (Exchange, HTTPTransportResponse) {
+        let exchange = try exchange(unreadLimit: unreadLimit)
+        let task = response(of: exchange)
+        await driver.started.pass()
+        exchange.receive(HTTPResponseHead(status: 200))
+        exchange.deliverHead()
+        return (exchange, try await task.value)
+    }
+
     @Test func `a response is delivered in order, and its metrics last`() async throws {
         let exchange = try exchange()
         let task = response(of: exchange)
@@ -147,12 +157,7 @@ struct ExchangeTests {
     }
 
     @Test func `the server waits at the limit, and goes on when the reader has read`() async throws {
-        let exchange = try exchange(unreadLimit: 2)
-        let task = response(of: exchange)
-        await driver.started.pass()
-        exchange.receive(HTTPResponseHead(status: 200))
-        exchange.deliverHead()
-        let response = try await task.value
+        let (exchange, response) = try await begun(unreadLimit: 2)
         #expect(exchange.receive(Data("ab".utf8)))
         var pieces = response.body.makeAsyncIterator()
         #expect(try await pieces.next() == Data("ab".utf8))
@@ -173,12 +178,7 @@ struct ExchangeTests {
     }
 
     @Test func `a reader that waits is resumed once for what arrives together, and before the end`() async throws {
-        let exchange = try exchange()
-        let task = response(of: exchange)
-        await driver.started.pass()
-        exchange.receive(HTTPResponseHead(status: 200))
-        exchange.deliverHead()
-        let response = try await task.value
+        let (exchange, response) = try await begun()
         let reading = Task {
             var pieces: [Data] = []
             for try await piece in response.body { pieces.append(piece) }
@@ -238,12 +238,7 @@ struct ExchangeTests {
     }
 
     @Test func `a caller that waits for the end can be cancelled, and others wait on`() async throws {
-        let exchange = try exchange()
-        let task = response(of: exchange)
-        await driver.started.pass()
-        exchange.receive(HTTPResponseHead(status: 200))
-        exchange.deliverHead()
-        let response = try await task.value
+        let (exchange, response) = try await begun()
         let (leaver, other) = (Task { try await response.completion() }, Task { try await response.completion() })
         await expectCancellation(of: leaver)
         exchange.end(.failure(HTTPTransportError(.connectionFailed, reason: "cut")))

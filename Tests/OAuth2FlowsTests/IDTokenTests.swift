@@ -15,16 +15,6 @@ import Testing
     private let clock = ManualTimeSource()
     private let key = ServerKey.es256("first")
 
-    private func validator(
-        _ server: SigningServer, maximumKeyAge: Duration = .seconds(3_600), _ network: NetworkClient? = nil
-    ) -> IDTokenValidator {
-        var validator = IDTokenValidator(
-            server: server.description, client: .public(id: SigningServer.clientID),
-            network: network ?? server.provider.network, maximumKeyAge: maximumKeyAge)
-        validator.clock = clock
-        return validator
-    }
-
     private func code(_ call: () async throws -> some Sendable) async -> String? {
         do {
             _ = try await call()
@@ -42,7 +32,7 @@ import Testing
         let claims = server.claims.merging([
             "auth_time": "1700000000", "acr": #""urn:mace:incommon:iap:silver""#, "amr": #"["pwd","otp"]"#,
         ]) { $1 }
-        let token = try await validator(server).validate(try key.sign(claims), nonce: "fixture-nonce")
+        let token = try await server.validator(by: clock).validate(try key.sign(claims), nonce: "fixture-nonce")
         #expect(token.issuer == server.provider.issuer && token.subject == "fixture-user")
         #expect(token.audiences == [SigningServer.clientID])
         #expect(token.issuedAt == clock.date && token.expiresAt == clock.date + 300)
@@ -81,7 +71,7 @@ import Testing
         }
         let text = try key.sign(claims)
         do {
-            _ = try await validator(server).validate(text, nonce: "fixture-nonce")
+            _ = try await server.validator(by: clock).validate(text, nonce: "fixture-nonce")
             #expect(rule == nil)
         } catch let error as IDTokenError {
             #expect(error.code.rawValue == rule, "\(changes)")
@@ -93,7 +83,7 @@ import Testing
 
     @Test func `without a nonce of the sign-in, one in the token is not compared`() async throws {
         let server = try SigningServer(clock.date, [key])
-        #expect(try await validator(server).validate(try key.sign(server.claims)).subject == "fixture-user")
+        #expect(try await server.validator(by: clock).validate(try key.sign(server.claims)).subject == "fixture-user")
     }
 
     @Test func `the token is checked by the server's clock where it is known`() async throws {
@@ -101,7 +91,7 @@ import Testing
         let text = try key.sign(server.claims)
         let date = clock.date
         clock.setDate(date + 86_400)
-        let validator = validator(server)
+        let validator = server.validator(by: clock)
         #expect(await code { try await validator.validate(text) } == "expired")
         #expect(try await validator.validate(text, at: date).subject == "fixture-user")
     }
@@ -121,7 +111,7 @@ import Testing
         let server = try SigningServer(clock.date, [key])
         let text = try key.sign(server.claims, header: head)
         do {
-            _ = try await validator(server).validate(text)
+            _ = try await server.validator(by: clock).validate(text)
             Issue.record("\(head) was accepted")
         } catch let error as IDTokenError {
             #expect(error.code.rawValue == rule && name.map(error.reason.contains) ?? true, "\(error)")
@@ -131,8 +121,8 @@ import Testing
     @Test(arguments: ["", "a", "a.b", "a.b.c", "..", "a.b.c.d", String(repeating: "a", count: 64 * 1_024 + 1)])
     func `what is no token is malformed, and fetches nothing`(_ text: String) async throws {
         let server = try SigningServer(clock.date, [key])
-        #expect(await code { try await validator(server).validate(text) } == "malformed")
-        #expect(await code { try await validator(server).validate("a.b.c.d.e") } == "unsupportedAlgorithm")
+        #expect(await code { try await server.validator(by: clock).validate(text) } == "malformed")
+        #expect(await code { try await server.validator(by: clock).validate("a.b.c.d.e") } == "unsupportedAlgorithm")
         #expect(server.fetches == 0)
     }
 
@@ -141,7 +131,7 @@ import Testing
         for (length, rule) in [(32 * 1_024, nil), (64 * 1_024, "malformed")] {
             let more = server.claims.merging(["more": #""\#(String(repeating: "a", count: length))""#]) { $1 }
             let text = try key.sign(more)
-            #expect(await code { try await validator(server).validate(text) } == rule)
+            #expect(await code { try await server.validator(by: clock).validate(text) } == rule)
         }
     }
 
@@ -157,7 +147,8 @@ import Testing
         let changed = [parts[0], other.split(separator: ".")[1], parts[2]].joined(separator: ".")
         let cut = right.dropLast(4)
         for text in [wrong, changed, String(cut), "\(parts[0]).\(parts[1])."] {
-            #expect(await code { try await validator(server).validate(text) } == "invalidSignature", "\(text)")
+            #expect(
+                await code { try await server.validator(by: clock).validate(text) } == "invalidSignature", "\(text)")
         }
     }
 
@@ -168,13 +159,13 @@ import Testing
         let secret = SymmetricKey(data: key.published.json)
         let code = HMAC<SHA256>.authenticationCode(for: Data(content.utf8), using: secret)
         let text = "\(content).\(Data(code).base64URL)"
-        #expect(await self.code { try await validator(server).validate(text) } == "unsupportedAlgorithm")
+        #expect(await self.code { try await server.validator(by: clock).validate(text) } == "unsupportedAlgorithm")
     }
 
     @Test func `a token and a key without an identifier fit each other`() async throws {
         let (named, unnamed) = (key, ServerKey.es256(nil))
         let server = try SigningServer(clock.date, [named, unnamed])
-        let validator = validator(server)
+        let validator = server.validator(by: clock)
         #expect(try await validator.validate(try unnamed.sign(server.claims)).subject == "fixture-user")
         #expect(try await validator.validate(try named.sign(server.claims)).subject == "fixture-user")
         let stranger = try ServerKey.es256(nil).sign(server.claims)

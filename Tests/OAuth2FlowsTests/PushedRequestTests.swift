@@ -49,13 +49,18 @@ import Testing
         try await signIn.start(session, with: userAgent)
     }
 
-    @Test(arguments: [(true, false), (false, true), (true, true)])
+    @Test(arguments: [(true, false), (false, true), (true, true), (false, false)])
     func `a request is pushed when the server requires it, and when it is asked for`(_ requires: Bool, _ asks: Bool)
         async throws
     {
         let provider = try provider()
         let userAgent = PromptUserAgent()
         try await signIn(at: provider, userAgent, requires: requires, asks: asks)
+        guard requires || asks else {
+            #expect(provider.calls(at: "/par").isEmpty)
+            #expect(userAgent.pages.first?.itemNames.contains("code_challenge") == true)
+            return
+        }
         let pushed = try #require(provider.calls.first)
         #expect(pushed.method == "POST" && pushed.path == "/par")
         #expect(
@@ -68,14 +73,6 @@ import Testing
         #expect(page.itemNames == ["client_id", "request_uri"], "the browser sees nothing of the request")
         #expect(page.values(of: "request_uri") == ["urn:example:1"])
         #expect(provider.calls(at: "/token").count == 1 && session.signIns.count == 1)
-    }
-
-    @Test func `a request is not pushed to a server that only can take it`() async throws {
-        let provider = try provider()
-        let userAgent = PromptUserAgent()
-        try await signIn(at: provider, userAgent, requires: false)
-        #expect(provider.calls(at: "/par").isEmpty)
-        #expect(userAgent.pages.first?.itemNames.contains("code_challenge") == true)
     }
 
     @Test func `the client authenticates as at the token endpoint, and is named once`() async throws {

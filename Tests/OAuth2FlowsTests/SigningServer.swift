@@ -148,6 +148,15 @@ final class SigningServer: Sendable {
         return server
     }
 
+    /// A validator of this server's tokens.
+    func validator(by clock: any TimeSource, maximumKeyAge: Duration = .seconds(3_600)) -> IDTokenValidator {
+        var validator = IDTokenValidator(
+            server: description, client: .public(id: Self.clientID), network: provider.network,
+            maximumKeyAge: maximumKeyAge, minimumPause: .seconds(60))
+        validator.clock = clock
+        return validator
+    }
+
     /// The claims of a token that is as it should be.
     var claims: Members {
         let now = Int(state.withLock { $0.date }.timeIntervalSince1970)

@@ -20,6 +20,11 @@ import Testing
         try LoopbackProvider { .json($0.path == "/device" ? Self.code : Self.tokens) }
     }
 
+    private func handler(_ provider: LoopbackProvider) -> OAuth2TokenRefreshHandler {
+        OAuth2TokenRefreshHandler(
+            tokenEndpoint: provider.description.tokenEndpoint, client: .public(id: "a"), network: provider.network)
+    }
+
     private func target() throws -> OAuth2Target {
         try OAuth2Target(resources: [.api, .tokenEndpoint], audiences: ["notes"])
     }
@@ -31,8 +36,7 @@ import Testing
 
     @Test func `a refresh names its target, and none without one`() async throws {
         let provider = try provider()
-        var handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: provider.description.tokenEndpoint, client: .public(id: "a"), network: provider.network)
+        var handler = handler(provider)
         _ = try await handler.refresh(.fixture)
         handler.target = try target()
         _ = try await handler.refresh(.fixture)
@@ -42,8 +46,7 @@ import Testing
 
     @Test func `a refused target does not end the session, and the error says what to check`() async throws {
         let provider = try LoopbackProvider { _ in .json(#"{"error":"invalid_target"}"#, status: 400) }
-        let handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: provider.description.tokenEndpoint, client: .public(id: "a"), network: provider.network)
+        let handler = handler(provider)
         let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(.fixture) }
         #expect(error?.code == .unavailable && error?.serverCode == "invalid_target")
         #expect(error?.reason?.contains("check the resources and audiences of the target") == true)

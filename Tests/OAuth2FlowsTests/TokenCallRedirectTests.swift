@@ -61,41 +61,41 @@ import Testing
         #expect(server.followers == 0 && server.calls.count == 1)
     }
 
-    #if canImport(CryptoKit) || Crypto
-    @Test(arguments: Redirect.all)
-    func `G15: the exchange of a code follows no redirect, and the sign-in fails`(_ redirect: Redirect) async throws {
-        struct UserAgent: OAuth2UserAgent {
-            func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
-                let uri = try #require(URL(string: "http://127.0.0.1:9/callback"))
-                let shown = URLComponents(
-                    url: try await page.url(redirectingTo: uri), resolvingAgainstBaseURL: false)
-                let state = try #require(shown?.queryItems?.first { $0.name == "state" }?.value)
-                return (try #require(URL(string: "\(uri)?code=fixture-code&state=\(state)")), uri)
-            }
-        }
+    /// Expects that a sign-in fails before it has followed a redirect.
+    private func expectRedirected(_ redirect: Redirect, _ start: (StubSession, RedirectingServer) async throws -> Void)
+        async throws
+    {
         let server = try RedirectingServer(redirect, to: Self.tokens)
         let session = StubSession(.signedOut(.never))
-        let signIn = OAuth2CodeSignIn(
-            server: description(server), client: .public(id: "a"), network: network(server))
-        let error = await signInError { try await signIn.start(session, with: UserAgent()) }
+        let error = await signInError { try await start(session, server) }
         #expect(error?.code.rawValue == "redirected")
         #expect(session.signIns.isEmpty)
         #expect(server.followers == 0 && server.calls.count == 1)
     }
+
+    #if canImport(CryptoKit) || Crypto
+    @Test(arguments: Redirect.all)
+    func `G15: the exchange of a code follows no redirect, and the sign-in fails`(_ redirect: Redirect) async throws {
+        try await expectRedirected(redirect) { session, server in
+            try await OAuth2CodeSignIn(
+                server: description(server), client: .public(id: "a"), network: network(server)
+            ).start(session, with: PromptUserAgent())
+        }
+    }
     #endif
+
+    private func deviceSignIn(at server: RedirectingServer) -> OAuth2DeviceSignIn {
+        OAuth2DeviceSignIn(
+            server: description(server), client: .public(id: "a"), network: network(server), clock: JumpingClock())
+    }
 
     @Test(arguments: Redirect.all)
     func `G15: the request of a device code follows no redirect, and the sign-in fails`(_ redirect: Redirect)
         async throws
     {
-        let server = try RedirectingServer(redirect, to: Self.tokens)
-        let session = StubSession(.signedOut(.never))
-        let signIn = OAuth2DeviceSignIn(
-            server: description(server), client: .public(id: "a"), network: network(server), clock: JumpingClock())
-        let error = await signInError { try await signIn.start(session) { _ in Issue.record("a code was shown") } }
-        #expect(error?.code.rawValue == "redirected")
-        #expect(session.signIns.isEmpty)
-        #expect(server.followers == 0 && server.calls.count == 1)
+        try await expectRedirected(redirect) { session, server in
+            try await deviceSignIn(at: server).start(session) { _ in Issue.record("a code was shown") }
+        }
     }
 
     /// A network's sign-in page redirects for a while; a user who has entered the code does not start again for it.
@@ -105,9 +105,9 @@ import Testing
     {
         let server = try RedirectingServer(redirect, to: Self.tokens) { $0.target == "/token" }
         let session = StubSession(.signedOut(.never))
-        let signIn = OAuth2DeviceSignIn(
-            server: description(server), client: .public(id: "a"), network: network(server), clock: JumpingClock())
-        let error = await #expect(throws: OAuth2SignInError.self) { try await signIn.start(session) { _ in } }
+        let error = await #expect(throws: OAuth2SignInError.self) {
+            try await deviceSignIn(at: server).start(session) { _ in }
+        }
         #expect(error?.code == .expired)
         #expect((error?.cause as? OAuth2SignInError)?.code.rawValue == "redirected")
         #expect(session.signIns.isEmpty)

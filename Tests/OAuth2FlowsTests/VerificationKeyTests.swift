@@ -113,16 +113,6 @@ import _CryptoExtras
 
     // When keys are fetched.
 
-    private func validator(
-        _ server: SigningServer, maximumKeyAge: Duration = .seconds(3_600)
-    ) -> IDTokenValidator {
-        var validator = IDTokenValidator(
-            server: server.description, client: .public(id: SigningServer.clientID),
-            network: server.provider.network, maximumKeyAge: maximumKeyAge, minimumPause: .seconds(60))
-        validator.clock = clock
-        return validator
-    }
-
     private func isValid(_ key: ServerKey, at server: SigningServer, by validator: IDTokenValidator) async throws
         -> Bool
     {
@@ -137,7 +127,7 @@ import _CryptoExtras
     @Test func `a new key of the server is fetched when a token has it, after a pause`() async throws {
         let (first, second) = (ServerKey.es256("first"), ServerKey.es256("second"))
         let server = try SigningServer(clock.date, [first])
-        let validator = validator(server)
+        let validator = server.validator(by: clock)
         #expect(try await isValid(first, at: server, by: validator))
         server.publish([second])
         clock.advance(by: .seconds(59))
@@ -153,7 +143,7 @@ import _CryptoExtras
     @Test func `tokens with any number of unknown keys cause one fetch a pause`() async throws {
         let key = ServerKey.es256("first")
         let server = try SigningServer(clock.date, [key])
-        let validator = validator(server)
+        let validator = server.validator(by: clock)
         for round in 1...3 {
             for number in 0..<10 {
                 #expect(try await isValid(.es256("unknown-\(number)"), at: server, by: validator) == false)
@@ -166,7 +156,7 @@ import _CryptoExtras
     @Test func `a key that the server withdraws is refused when the keys are too old`() async throws {
         let key = ServerKey.es256("first")
         let server = try SigningServer(clock.date, [key])
-        let validator = validator(server, maximumKeyAge: .seconds(200))
+        let validator = server.validator(by: clock, maximumKeyAge: .seconds(200))
         #expect(try await isValid(key, at: server, by: validator))
         server.publish([.es256("second")])
         clock.advance(by: .seconds(199))
@@ -179,7 +169,7 @@ import _CryptoExtras
     @Test func `an age of zero fetches the keys for each token, once`() async throws {
         let key = ServerKey.es256("first")
         let server = try SigningServer(clock.date, [key])
-        let validator = validator(server, maximumKeyAge: .zero)
+        let validator = server.validator(by: clock, maximumKeyAge: .zero)
         for count in 1...2 {
             #expect(try await isValid(key, at: server, by: validator))
             #expect(server.fetches == count)
@@ -193,7 +183,7 @@ import _CryptoExtras
             arrived.end(())
             leave.wait()
         }
-        let validator = validator(server)
+        let validator = server.validator(by: clock)
         let text = try key.sign(server.claims)
         let tasks = (0..<10).map { _ in Task { try await validator.validate(text).subject } }
         await arrived.value()
@@ -219,7 +209,7 @@ import _CryptoExtras
         let key = ServerKey.es256("first")
         let server = try SigningServer(clock.date, [])
         server.publish(Self.failures[index])
-        let validator = validator(server)
+        let validator = server.validator(by: clock)
         let text = try key.sign(server.claims)
         let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
         #expect(error?.code == .keysUnavailable)
@@ -233,7 +223,7 @@ import _CryptoExtras
         let location = try #require(other.description.jwksURI).absoluteString
         server.publish(.respond(302, headers: ["Location": location]))
         let text = try foreign.sign(server.claims)
-        let error = await #expect(throws: IDTokenError.self) { try await validator(server).validate(text) }
+        let error = await #expect(throws: IDTokenError.self) { try await server.validator(by: clock).validate(text) }
         #expect(error?.code == .keysUnavailable && other.fetches == 0)
     }
 

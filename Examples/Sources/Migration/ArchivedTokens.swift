@@ -1,14 +1,42 @@
 import AuthInterface
 import Foundation
 
-// Auth0.swift and AppAuth keep an archive of `NSKeyedArchiver`. The classes below stand in for theirs, so that neither
-// library is linked: they have the same keys, and decode nothing but the tokens.
+/// Auth0.swift and AppAuth keep an archive of `NSKeyedArchiver`. This class stands in for theirs, so that neither library
+/// is linked: it has the keys of `Credentials` (`A0Credentials` in Objective-C), of `OIDAuthState` and of its responses,
+/// and decodes nothing but the tokens.
+final class ArchivedTokens: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
 
-extension NSKeyedUnarchiver {
-    /// Reads the root object of an archive, with the classes that stand in for those of a name.
-    static func root<Root: NSObject & NSSecureCoding>(
-        _ root: Root.Type, of item: Data, _ classes: [String: AnyClass]
-    ) throws -> Root {
+    let tokens: FormerTokens
+
+    /// The access token of a state is that of the last token response; before there is one, that of the authorization
+    /// response. What the libraries call `expiresIn` is an instant.
+    init?(coder: NSCoder) {
+        func object<Object: NSObject & NSSecureCoding>(_ key: String) -> Object? {
+            coder.containsValue(forKey: key) ? coder.decodeObject(of: Object.self, forKey: key) : nil
+        }
+        func text(_ keys: String...) -> String? {
+            keys.lazy.compactMap { object($0) as NSString? }.first as String?
+        }
+        let response: ArchivedTokens? = object("lastTokenResponse") ?? object("lastAuthorizationResponse")
+        var tokens =
+            response?.tokens
+            ?? FormerTokens(
+                accessToken: text("accessToken", "access_token"),
+                expiresAt: (object("expiresIn") ?? object("expires_in") as NSDate?) as Date?,
+                type: text("tokenType", "token_type"))
+        tokens.refreshToken = text("refreshToken")
+        if coder.decodeBool(forKey: "needsTokenRefresh") || coder.containsValue(forKey: "authorizationError") {
+            tokens.expiresAt = .distantPast
+        }
+        self.tokens = tokens
+    }
+
+    /// Never called: it is only read.
+    func encode(with coder: NSCoder) {}
+
+    /// Reads an archive, whose objects have the classes of a library.
+    static func read(_ item: Data, _ classes: String...) throws -> FormerTokens {
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: item)
         defer { unarchiver.finishDecoding() }
         #if canImport(Darwin)
@@ -18,71 +46,10 @@ extension NSKeyedUnarchiver {
         unarchiver.requiresSecureCoding = false
         #endif
         unarchiver.decodingFailurePolicy = .setErrorAndReturn
-        for (name, standIn): (String, AnyClass) in classes { unarchiver.setClass(standIn, forClassName: name) }
-        let object = unarchiver.decodeObject(of: root, forKey: NSKeyedArchiveRootObjectKey)
+        for name in classes { unarchiver.setClass(ArchivedTokens.self, forClassName: name) }
+        let root = unarchiver.decodeObject(of: ArchivedTokens.self, forKey: NSKeyedArchiveRootObjectKey)
         if let error = unarchiver.error { throw error }
-        guard let object else { throw TokenStoreError(.corrupt, reason: "it is an archive of something else") }
-        return object
+        guard let root else { throw TokenStoreError(.corrupt, reason: "it is an archive of something else") }
+        return root.tokens
     }
-}
-
-/// `Credentials` of Auth0.swift, whose name for Objective-C is `A0Credentials`. Its `expiresIn` is an instant.
-final class ArchivedCredentials: NSObject, NSSecureCoding {
-    static var supportsSecureCoding: Bool { true }
-
-    let tokens: FormerTokens
-
-    init?(coder: NSCoder) {
-        tokens = FormerTokens(
-            accessToken: coder.text("accessToken"), refreshToken: coder.text("refreshToken"),
-            expiresAt: coder.date("expiresIn"), type: coder.text("tokenType"))
-    }
-
-    /// Never called: it is only read.
-    func encode(with coder: NSCoder) {}
-}
-
-/// `OIDAuthState` of AppAuth. The access token is that of the last token response; before there is one, that of the
-/// authorization response.
-final class ArchivedState: NSObject, NSSecureCoding {
-    static var supportsSecureCoding: Bool { true }
-
-    let tokens: FormerTokens
-
-    init?(coder: NSCoder) {
-        let response =
-            coder.decodeObject(of: ArchivedResponse.self, forKey: "lastTokenResponse")
-            ?? coder.decodeObject(of: ArchivedResponse.self, forKey: "lastAuthorizationResponse")
-        var tokens = response?.tokens ?? FormerTokens()
-        tokens.refreshToken = coder.text("refreshToken")
-        if coder.decodeBool(forKey: "needsTokenRefresh") || coder.containsValue(forKey: "authorizationError") {
-            tokens.expiresAt = .distantPast
-        }
-        self.tokens = tokens
-    }
-
-    /// Never called: it is only read.
-    func encode(with coder: NSCoder) {}
-}
-
-/// `OIDTokenResponse` and `OIDAuthorizationResponse` of AppAuth. Their `expires_in` is an instant.
-final class ArchivedResponse: NSObject, NSSecureCoding {
-    static var supportsSecureCoding: Bool { true }
-
-    let tokens: FormerTokens
-
-    init?(coder: NSCoder) {
-        tokens = FormerTokens(
-            accessToken: coder.text("access_token"), expiresAt: coder.date("expires_in"), type: coder.text("token_type")
-        )
-    }
-
-    /// Never called: it is only read.
-    func encode(with coder: NSCoder) {}
-}
-
-extension NSCoder {
-    fileprivate func text(_ key: String) -> String? { decodeObject(of: NSString.self, forKey: key) as String? }
-
-    fileprivate func date(_ key: String) -> Date? { decodeObject(of: NSDate.self, forKey: key) as Date? }
 }

@@ -43,19 +43,10 @@ public enum FormerLibrary: Sendable {
     public func tokens(in item: Data) throws -> TokenBundle {
         let tokens =
             switch self {
-            case .auth0:
-                try NSKeyedUnarchiver.root(
-                    ArchivedCredentials.self, of: item, ["A0Credentials": ArchivedCredentials.self]
-                ).tokens
+            case .auth0: try ArchivedTokens.read(item, "A0Credentials")
             case .supabase: try SupabaseSession.read(item)
             case .appAuth:
-                try NSKeyedUnarchiver.root(
-                    ArchivedState.self, of: item,
-                    [
-                        "OIDAuthState": ArchivedState.self, "OIDTokenResponse": ArchivedResponse.self,
-                        "OIDAuthorizationResponse": ArchivedResponse.self,
-                    ]
-                ).tokens
+                try ArchivedTokens.read(item, "OIDAuthState", "OIDTokenResponse", "OIDAuthorizationResponse")
             }
         return try tokens.bundle
     }

@@ -9,13 +9,9 @@ public import NetworkCore
 public struct LogBridge: NetworkObserver {
     private let logger: Logger
 
-    /// Creates an observer.
-    ///
-    /// - Parameter logger: Receives the lines. Its level decides which are written: `error` for a call that failed,
-    ///   `warning` for an attempt that is repeated, `info` for other ends, `debug` for steps.
-    public init(_ logger: Logger) {
-        self.logger = logger
-    }
+    /// The logger's level decides which lines are written: `error` for a call that failed, `warning` for an attempt that
+    /// is repeated, `info` for other ends, `debug` for steps.
+    public init(_ logger: Logger) { self.logger = logger }
 
     /// Receives one event.
     public func receive(_ event: NetworkEvent) {

@@ -17,12 +17,8 @@ public final class MetricsBridge: NetworkObserver {
     private let factory: any MetricsFactory
     private let started = Guarded<[UUID: Duration]>([:])
 
-    /// Creates an observer.
-    ///
-    /// - Parameter factory: Makes the metrics. The default is the one that the program has bootstrapped.
-    public init(factory: any MetricsFactory = MetricsSystem.factory) {
-        self.factory = factory
-    }
+    /// The default factory is the one that the program has bootstrapped.
+    public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
     /// Receives one event.
     public func receive(_ event: NetworkEvent) {
@@ -43,9 +39,10 @@ public final class MetricsBridge: NetworkObserver {
     }
 
     private func recordPhases(of event: NetworkEvent) {
+        guard let timings = event.timings else { return }
         let phases = [
-            ("token", event.timings?.token), ("connection", event.timings?.connection),
-            ("first_byte", event.timings?.firstByte), ("body", event.timings?.body),
+            ("token", timings.token), ("connection", timings.connection), ("first_byte", timings.firstByte),
+            ("body", timings.body),
         ]
         for case (let phase, let duration?) in phases {
             record("http_client_phase_duration", [("phase", phase)], duration)
@@ -68,11 +65,7 @@ final class Guarded<Value>: @unchecked Sendable {  // `value` is touched under `
     private let lock = NSLock()
     private var value: Value
 
-    init(_ value: Value) {
-        self.value = value
-    }
+    init(_ value: Value) { self.value = value }
 
-    func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-        lock.withLock { body(&value) }
-    }
+    func withLock<Result>(_ body: (inout Value) -> Result) -> Result { lock.withLock { body(&value) } }
 }

@@ -19,8 +19,7 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     fileprivate init(traceID: String, spanID: String = TraceContext.randomSpan()) {
-        self.traceID = traceID
-        self.spanID = spanID
+        (self.traceID, self.spanID) = (traceID, spanID)
     }
 
     private static func randomSpan() -> String { String(format: "%016llx", UInt64.random(in: 1...UInt64.max)) }

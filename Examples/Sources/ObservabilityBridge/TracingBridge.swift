@@ -14,26 +14,18 @@ public import Tracing
 /// ```
 ///
 /// As an interceptor it starts the span, a child of the task's `ServiceContext`, and has the tracer write its context
-/// into the request: `traceparent` and `tracestate` with a tracer of W3C Trace Context. As an observer it ends the span
-/// with the attempt. It replaces ``TraceInterceptor``, which sends a `traceparent` where there is no tracer. Attributes
-/// are named as in OpenTelemetry's conventions for HTTP clients.
+/// into the request. As an observer it ends the span with the attempt. Attributes are named as in OpenTelemetry's
+/// conventions for HTTP clients.
 public final class TracingBridge: RequestInterceptor, NetworkObserver {
     private let tracer: any Tracer
     private let spans = Guarded<[UUID: any Span]>([:])
 
-    /// Creates a bridge.
-    ///
-    /// - Parameter tracer: Makes the spans. The default is the one that the program has bootstrapped.
+    /// The default tracer is the one that the program has bootstrapped.
     public init(tracer: any Tracer = InstrumentationSystem.tracer) {
         self.tracer = tracer
     }
 
     /// Starts the span of an attempt, and adds its context to the request.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - context: The state of the call.
-    /// - Returns: The request with the fields of the trace.
     public func adapt(_ request: HTTPRequestHead, context: RequestContext) -> HTTPRequestHead {
         let span: any Span = tracer.startSpan(request.method.rawValue, ofKind: .client)
         span.attributes["http.request.method"] = request.method.rawValue
@@ -42,9 +34,9 @@ public final class TracingBridge: RequestInterceptor, NetworkObserver {
         if context.attempt > 1 { span.attributes["http.request.resend_count"] = context.attempt - 1 }
         let replaced = spans.withLock { $0.updateValue(span, forKey: context.id) }
         replaced?.end()
-        var carrier = FieldCarrier(head: request)
-        tracer.inject(span.context, into: &carrier, using: FieldInjector())
-        return carrier.head
+        var request = request
+        tracer.inject(span.context, into: &request, using: FieldInjector())
+        return request
     }
 
     /// Receives one event.
@@ -69,14 +61,9 @@ public final class TracingBridge: RequestInterceptor, NetworkObserver {
     }
 }
 
-/// The head of a request, into which a tracer writes fields.
-private struct FieldCarrier: Sendable {
-    var head: HTTPRequestHead
-}
-
 private struct FieldInjector: Injector {
-    func inject(_ value: String, forKey key: String, into carrier: inout FieldCarrier) {
+    func inject(_ value: String, forKey key: String, into request: inout HTTPRequestHead) {
         // A field that no request can carry is left out: a trace must not cost the call.
-        try? carrier.head.set(key, to: value)
+        try? request.set(key, to: value)
     }
 }

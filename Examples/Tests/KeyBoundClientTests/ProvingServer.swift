@@ -13,7 +13,6 @@ final class ProvingServer: Sendable {
         var thumbprints: Set<String> = []
         var identifiers: Set<String> = []
         var faults: [String] = []
-        var challenges = 0
         var refreshes = 0
         var nonce = 0
         var generation = 0
@@ -96,11 +95,7 @@ extension ProvingServer.Seen {
         if claims["htu"] as? String != url { faults.append("htu") }
         if Data(base64URL: claims["ath"] as? String) != digest { faults.append("ath") }
         if !identifiers.insert(claims["jti"] as? String ?? "").inserted { faults.append("a proof was used twice") }
-        guard claims["nonce"] as? String == "nonce-\(nonce)" else {
-            challenges += 1
-            return false
-        }
-        return true
+        return claims["nonce"] as? String == "nonce-\(nonce)"
     }
 
     private static func object(_ part: String) -> [String: Any]? {

@@ -40,9 +40,11 @@ import TokenRefresh
         return router
     }
 
-    /// Runs a session of ada, whose sign-in page issues an access token.
+    /// Runs a session of ada. Her sign-in page issues an access token, after what a test does before.
     private func running(
-        issuing access: String, _ test: (StepUpSender, TokenRefreshCoordinator, any NetworkService) async throws -> Void
+        issuing access: String = "access-recent", refresh: String? = "refresh-new", as user: TokenSubject? = nil,
+        page: @escaping @Sendable () async throws -> Void = {},
+        _ test: (StepUpSender, TokenRefreshCoordinator) async throws -> Void
     ) async throws {
         try await serving(router()) { url in
             // No refresh helps, so that a call of the handler fails the test.
@@ -55,17 +57,18 @@ import TokenRefresh
                 .authenticated(by: session)
             let sender = StepUpSender(network: network) { [seen, ada] challenge in
                 seen.withLockedValue { $0.pages.append(challenge) }
+                try await page()
                 try await session.stepUp(
-                    TokenRefreshResult(accessToken: access, refreshToken: "refresh-new", subject: ada))
+                    TokenRefreshResult(accessToken: access, refreshToken: refresh, subject: user ?? ada))
             }
-            try await test(sender, session, network)
+            try await test(sender, session)
         }
     }
 
     private func transfer(_ amount: Int) -> Endpoint<Receipt> { .post("transfers/\(amount)").format(.json) }
 
     @Test func `a call that needs a recent sign-in shows the page, and is sent once more`() async throws {
-        try await running(issuing: "access-recent") { sender, session, network in
+        try await running { sender, session in
             let before = session.state
             let receipt = try await sender.send(transfer(7))
             #expect(receipt.amount == 7)
@@ -79,7 +82,7 @@ import TokenRefresh
     }
 
     @Test func `a server that demands it again is an error, and no second page`() async throws {
-        try await running(issuing: "access-other") { sender, session, network in
+        try await running(issuing: "access-other") { sender, session in
             let before = session.state
             let error = await #expect(throws: NetworkError.self) { try await sender.send(transfer(7)) }
             #expect(error?.code == .stepUpRequired)
@@ -89,46 +92,16 @@ import TokenRefresh
     }
 
     @Test func `a call is not sent again as another user who signs in on the page`() async throws {
-        try await running(issuing: "access-recent") { _, session, network in
-            let sender = StepUpSender(network: network) { _ in
-                let bob = TokenSubject(issuer: "https://id.example.com", id: "bob")
-                try await session.stepUp(
-                    TokenRefreshResult(accessToken: "access-recent", refreshToken: "refresh-bob", subject: bob))
-            }
+        try await running(as: TokenSubject(issuer: "https://id.example.com", id: "bob")) { sender, _ in
             let error = await #expect(throws: NetworkError.self) { try await sender.send(transfer(7)) }
             #expect(error?.authentication?.code == .sessionEnded)
             #expect(seen.withLockedValue { $0.transfers } == ["Bearer access-old"])
         }
     }
 
-    @Test func `a caller that is cancelled does not wait for the page, which the others still wait for`() async throws {
-        try await running(issuing: "access-recent") { _, session, network in
-            let (shown, show) = AsyncStream.makeStream(of: Void.self)
-            let (closed, close) = AsyncStream.makeStream(of: Void.self)
-            let sender = StepUpSender(network: network) { [ada] _ in
-                show.yield()
-                for await _ in closed {}
-                try await session.stepUp(
-                    TokenRefreshResult(accessToken: "access-recent", refreshToken: "refresh-new", subject: ada))
-            }
-            let patient = Task { try await sender.send(transfer(7)).amount }
-            _ = await shown.first { _ in true }
-            let hasty = Task { try await sender.send(transfer(8)).amount }
-            while seen.withLockedValue({ $0.transfers.count }) < 2 { await Task.yield() }
-            hasty.cancel()
-            await #expect(throws: CancellationError.self) { try await hasty.value }
-            close.finish()
-            let amount = try await patient.value
-            #expect(amount == 7)
-        }
-    }
-
     @Test func `a sign-in without a refresh token fails the call, and the session goes on as it was`() async throws {
-        try await running(issuing: "access-recent") { _, session, network in
+        try await running(refresh: nil) { sender, session in
             let before = try await session.token()
-            let sender = StepUpSender(network: network) { [ada] _ in
-                try await session.stepUp(TokenRefreshResult(accessToken: "access-recent", subject: ada))
-            }
             let error = await #expect(throws: AuthenticationError.self) { try await sender.send(transfer(7)) }
             #expect(error?.code == .invalidTokens && error?.description.contains("offline_access") == true)
             let after = try await session.token()
@@ -137,33 +110,30 @@ import TokenRefresh
     }
 
     @Test func `a user who closes the page keeps the session, and the call fails`() async throws {
-        try await running(issuing: "access-recent") { _, session, network in
-            let sender = StepUpSender(network: network) { _ in throw CancellationError() }
+        try await running(page: { throw CancellationError() }) { sender, session in
             await #expect(throws: CancellationError.self) { try await sender.send(transfer(7)) }
             #expect(session.state != .signedOut(.byUser) && seen.withLockedValue { $0.transfers.count } == 1)
         }
     }
 
-    @Test func `calls that fail with the same demand share one page`() async throws {
-        try await running(issuing: "access-recent") { _, session, network in
-            let (waiting, started) = AsyncStream.makeStream(of: Void.self)
-            let (closed, close) = AsyncStream.makeStream(of: Void.self)
-            let sender = StepUpSender(network: network) { [seen, ada] challenge in
-                seen.withLockedValue { $0.pages.append(challenge) }
-                started.yield()
-                for await _ in closed {}
-                try await session.stepUp(
-                    TokenRefreshResult(accessToken: "access-recent", refreshToken: "refresh-new", subject: ada))
-            }
-            try await withThrowingTaskGroup(of: Int.self) { group in
-                for amount in 1...20 { group.addTask { try await sender.send(transfer(amount)).amount } }
-                _ = await waiting.first { _ in true }
-                while seen.withLockedValue({ $0.transfers.count }) < 20 { await Task.yield() }
-                close.finish()
-                let sum = try await group.reduce(0, +)
-                #expect(sum == 210)
-            }
-            #expect(seen.withLockedValue { $0.pages.count } == 1)
+    @Test func `calls with the same demand share one page, for which one that is cancelled does not wait`() async throws
+    {
+        let (shown, show) = AsyncStream.makeStream(of: Void.self)
+        let (closed, close) = AsyncStream.makeStream(of: Void.self)
+        let page: @Sendable () async throws -> Void = {
+            show.yield()
+            for await _ in closed {}
+        }
+        try await running(page: page) { sender, _ in
+            let calls = (1...20).map { amount in Task { try await sender.send(transfer(amount)).amount } }
+            _ = await shown.first { _ in true }
+            while seen.withLockedValue({ $0.transfers.count }) < 20 { await Task.yield() }
+            calls[0].cancel()
+            await #expect(throws: CancellationError.self) { try await calls[0].value }
+            close.finish()
+            var sum = 0
+            for call in calls.dropFirst() { sum += try await call.value }
+            #expect(sum == 209 && seen.withLockedValue { $0.pages.count } == 1)
         }
     }
 }

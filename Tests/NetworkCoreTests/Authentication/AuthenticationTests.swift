@@ -30,12 +30,6 @@ struct AuthenticationTests {
 
     let article = StubResponse.json(Article(id: 7, title: "x"))
 
-    @Test func `a bearer token is placed`() async throws {
-        transport.add(.any ~> article)
-        #expect(try await client().send(.article(7)) == Article(id: 7, title: "x"))
-        #expect(carried() == ["Bearer access-0"])
-    }
-
     @Test func `a token at hand is placed without waiting, and what replaces a refused one goes before it`()
         async throws
     {

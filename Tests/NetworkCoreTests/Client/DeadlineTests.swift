@@ -45,26 +45,19 @@ import Testing
         return (try #require(error), observer)
     }
 
-    @Test func `the wait for a token ends at the deadline`() async throws {
-        let (error, observer) = try await Self.failure(StubTransport(), provider: Guest(place: .token))
-        #expect(error.code == .timedOut && error.waitedFor == .token)
+    @Test(arguments: [Place.token, .replacement, .interceptor, .retry])
+    func `the wait for a token and for an interceptor ends at the deadline`(_ place: Place) async throws {
+        let status = [Place.replacement: 401, .retry: 503][place]
+        let transport = StubTransport(status.map { [.any ~> .status($0)] } ?? [])
+        let (error, observer) = try await Self.failure(
+            transport, interceptors: [Guest(place: place)], provider: Guest(place: place))
+        let isToken = [.token, .replacement].contains(place)
+        #expect(error.code == .timedOut && error.waitedFor == (isToken ? .token : .interceptor))
+        if place == .replacement { #expect(error.attempt == 1) }
+        guard place == .token else { return }
         #expect("\(error)".contains("waited for a token until the deadline of 1 min"))
         #expect(error.request?.url == "https://api.example.com/api/v1/articles/7")
         #expect(observer.values.map(\.kind.name) == [.started, .failed])
-    }
-
-    @Test func `the wait for another token ends at the deadline`() async throws {
-        let provider = Guest(place: .replacement)
-        let (error, _) = try await Self.failure(StubTransport(.any ~> .status(401)), provider: provider)
-        #expect(error.code == .timedOut && error.waitedFor == .token)
-        #expect(error.attempt == 1)
-    }
-
-    @Test(arguments: [Place.interceptor, .retry])
-    func `the wait for an interceptor ends at the deadline`(_ place: Place) async throws {
-        let transport = StubTransport(place == .retry ? [.any ~> .status(503)] : [])
-        let (error, _) = try await Self.failure(transport, interceptors: [Guest(place: place)])
-        #expect(error.code == .timedOut && error.waitedFor == .interceptor)
     }
 
     @Test func `a transport that does not look at its time limit is left a second after the deadline`() async throws {

@@ -93,17 +93,6 @@ struct DPoPRefreshTests {
         #expect(result.binding?.nonces.values.map(\.value) == ["nonce-1"])
     }
 
-    @Test func `a refresh names its target, and proves the key of the session`() async throws {
-        let session = try await BoundSession()
-        var handler = session.handler
-        handler.target = try OAuth2Target(audiences: ["files"])
-        let result = try await handler.refresh(session.request())
-        #expect(result.accessToken == "access-1" && result.binding?.thumbprint == session.thumbprint)
-        #expect(session.server.now.refreshes == ["fixture-key"] && session.server.now.faults == [])
-        let body = String(decoding: session.server.requests.last?.body ?? Data(), as: UTF8.self)
-        #expect(body.contains("audience=files"))
-    }
-
     @Test func `a nonce that was stored is used until it is too old`() async throws {
         for (age, probes) in [(0.0, 0), (230, 0), (250, 1), (-60, 1)] {
             let session = try await BoundSession()
