@@ -8,19 +8,6 @@ import Testing
 
 /// G26: handlers and stores that return invalid values: typed errors, no crash, no loop.
 @Suite(.timeLimit(.minutes(10))) struct BadInputTests {
-    @Test(arguments: ["", " ", "two words", "line\nbreak", "\u{0}", "caf\u{e9}", "\r\nX-Admin: yes"])
-    func `An access token that no header field can carry is a failed refresh`(value: String) async throws {
-        let (bench, token) = try await Bench.withToken()
-        let unusable = TokenRefreshResult(accessToken: value, refreshToken: "refresh-ada1-1")
-        let (gate, requests) = try await bench.startRefresh(of: token, requests: 100, response: .tokens(unusable))
-        gate.open()
-        #expect(Set(await requests.outcomes()) == ["refreshUnavailable"])
-        #expect(bench.handler.calls.count == 1)
-        #expect(bench.store.base.bundle?.refreshToken == "refresh-ada1-1", "the new refresh token is kept")
-        #expect(await code { try await bench.engine.signIn(.init(accessToken: value)) } == "invalidTokens")
-        #expect(bench.engine.state == .signedIn(token.session))
-    }
-
     @Test(arguments: [
         Duration.seconds(-5), .zero, .seconds(Int64.min), .seconds(Int64.max), .seconds(400 * 86_400),
         .nanoseconds(1), .milliseconds(1),
@@ -69,27 +56,6 @@ import Testing
             bench.clock.advance(by: .seconds(300))
             #expect(await bench.refuse(token).outcomes() == ["ada1 g1"])
         }
-    }
-
-    @Test func `A stored bundle without a usable token is corrupt, not an empty store, and is not deleted`()
-        async throws
-    {
-        let session = SessionID(rawValue: "ada1")
-        for refreshToken in [nil, ""] {
-            let corrupt = TokenBundle(accessToken: "", refreshToken: refreshToken, session: session)
-            let bench = Bench(holding: corrupt)
-            #expect(Set(await bench.ask(times: 10).outcomes()) == ["storeUnavailable"])
-            #expect(bench.engine.state == .unknown)
-            #expect(bench.store.base.bundle == corrupt)
-            #expect(try await bench.signIn("bob").name == "bob1 g0", "and a login goes on")
-        }
-    }
-
-    @Test func `A stored bundle with a refresh token is refreshed, whatever its access token is`() async throws {
-        let stored = TokenBundle(accessToken: "\n", refreshToken: "refresh-ada1-3", session: .init(rawValue: "ada1"))
-        let bench = Bench(holding: stored)
-        #expect(Set(await bench.ask(times: 100).outcomes()) == ["ada1 g4"])
-        #expect(bench.handler.calls.map(\.ordinal) == [3])
     }
 
     @Test(arguments: [Int.min, -1, Int.max - 1, Int.max], [0, .infinity, -.infinity, .nan, 1e300, -1e300])

@@ -11,26 +11,6 @@ import Testing
 
 /// G11, G14: stores that fail or hang.
 @Suite(.timeLimit(.minutes(10))) struct StoreFailureRaceTests {
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `G11: tokens that cannot be stored are used, reported and stored by a later retry`(kind: Bench.StoreKind)
-        async throws
-    {
-        let bench = try await Bench.signedIn(kind)
-        bench.store.fail(.save, times: 3)
-        let requests = bench.refuse(try await bench.engine.token(), times: 100)
-        #expect(try await requests.tokens().allSatisfy { $0.name == "ada1 g1" })
-        #expect(bench.events.count("storeFailed") == 1)
-        #expect(bench.store.base.bundle?.generation == 0)
-        for failures in 2...3 {
-            await bench.clock.advance(by: .seconds(60), whenAsleep: 1)
-            try await until { bench.events.count("storeFailed") == failures }
-        }
-        await bench.clock.advance(by: .seconds(60), whenAsleep: 1)
-        try await until { bench.store.base.bundle?.generation == 1 }
-        #expect(bench.handler.calls.count == 1)
-        #expect(bench.engine.state != .signedOut(.expired()))
-    }
-
     @Test func `G11: the next refresh starts from the tokens in memory, and what is stored is the newest`() async throws
     {
         let bench = try await Bench.signedIn(.shared)
@@ -45,21 +25,6 @@ import Testing
         try await bench.clock.advance(by: .seconds(1), until: { bench.store.base.bundle?.generation == 3 })
         #expect(bench.handler.calls.map(\.ordinal) == [0, 1, 2])
         #expect(bench.server.reuses == 0)
-    }
-
-    @Test func `G14: a store that cannot be read signs no user out, and is read again without a request`() async throws
-    {
-        let bench = Bench(holding: .fixture())
-        bench.store.fail(.load)
-        let states = bench.engine.states
-        #expect(Set(await bench.ask(times: 100).outcomes()) == ["storeUnavailable"])
-        #expect(bench.engine.state == .unknown)
-        bench.store.recover(.load)
-        let observed = Task { await states.prefix(2).reduce(into: []) { $0.append($1) } }
-        try await bench.clock.advance(by: .seconds(60), until: { bench.engine.state != .unknown })
-        #expect(await observed.value == [.unknown, .signedIn(TokenBundle.fixture().session)])
-        #expect(try await bench.engine.token().name == "ada1 g0")
-        #expect(bench.store.calls(.delete) == 0 && bench.store.calls(.save) == 0)
     }
 
     @Test func `G14: an error of any type, a corrupt file included, does not count as an empty store`() async throws {
