@@ -41,7 +41,6 @@ MINUTES ?= 10
 KILL_EVERY ?= 20
 SEED ?= 1
 STEPS ?= 50000000
-WALKS ?= 400
 
 .PHONY: help
 help: ## List the chores
@@ -140,8 +139,8 @@ SIMULATION := LATCHKEY_MODULE=TokenRefresh swift test -c release -Xswiftc -enabl
 	-Xswiftc -enforce-exclusivity=unchecked --scratch-path .build-release
 
 .PHONY: simulate
-simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000 WALKS=1000
-	SEED=$(SEED) STEPS=$(STEPS) WALKS=$(WALKS) WALK=$(WALK) SWIFT_DETERMINISTIC_HASHING=1 $(SIMULATION) \
+simulate: ## Simulate races for long: make simulate SEED=7 STEPS=50000000
+	SEED=$(SEED) STEPS=$(STEPS) SWIFT_DETERMINISTIC_HASHING=1 $(SIMULATION) \
 		--filter SimulationTests
 
 .PHONY: explore
