@@ -3,15 +3,10 @@ import Testing
 
 /// The ceilings of `Budget.txt`.
 @Suite struct BudgetTests {
-    private let folder = SourceFile.root.appendingPathComponent("Tests/RepositoryTests")
-
-    @Test func `no folder is over its ceiling`() throws {
-        let budget = try Budget(String(contentsOf: folder.appendingPathComponent("Budget.txt"), encoding: .utf8))
+    @Test func `no folder is over its ceiling, and every module has one`() throws {
+        let file = SourceFile.root.appendingPathComponent("Tests/RepositoryTests/Budget.txt")
+        let budget = try Budget(String(contentsOf: file, encoding: .utf8))
         for objection in try budget.objections() { Issue.record("\(objection)") }
-    }
-
-    @Test func `every module has a ceiling`() throws {
-        let budget = try Budget(String(contentsOf: folder.appendingPathComponent("Budget.txt"), encoding: .utf8))
         let listed = Set(budget.ceilings.map(\.folder))
         for module in try SourceFile.targets(in: "Modules") where !listed.contains("Modules/\(module)") {
             Issue.record("Budget.txt has no line for Modules/\(module).")

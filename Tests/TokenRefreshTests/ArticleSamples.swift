@@ -1,6 +1,5 @@
 import AuthInterface
 import AuthTesting
-import ContractTesting
 import Foundation
 import Storage
 import TestSupport
@@ -130,27 +129,6 @@ func remove(_ account: String, from sessions: SessionRegistry<String>) async thr
         var removals = 0
         try await carryOver(old, into: session(store)) { removals += 1 }
         #expect(await store.load() == nil && removals == 1)
-    }
-
-    @Test func `the ending of a session says what the server said`() async throws {
-        let rejection = TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant", requestID: "5f0c")
-        let session = TokenRefreshCoordinator(
-            store: MemoryTokenStore(), handler: ScriptedRefreshHandler(.failure(rejection)), clock: ManualTimeSource())
-        try await session.signIn(old)
-        #expect(ending(of: session) == nil)
-        try await session.refresh()
-        #expect(try #require(ending(of: session)).hasPrefix("HTTP 400, invalid_grant, request 5f0c, process "))
-    }
-
-    @Test func `an account that was removed is signed out, and another one stays`() async throws {
-        let stores = ["ada": MemoryTokenStore(), "grace": MemoryTokenStore()]
-        let sessions = SessionRegistry<String> { account in
-            TokenRefreshCoordinator(store: stores[account] ?? MemoryTokenStore(), handler: ScriptedRefreshHandler())
-        }
-        for account in stores.keys { try await sessions[account].signIn(old) }
-        try await remove("ada", from: sessions)
-        await #expect(throws: SignInNeeded.self) { _ = try await switchAccount(to: "ada", in: sessions) }
-        #expect(try await switchAccount(to: "grace", in: sessions).token().value == old.accessToken)
     }
 
     @Test func `while the store fails, the tokens of another place stay`() async throws {

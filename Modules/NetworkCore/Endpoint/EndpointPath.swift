@@ -56,9 +56,7 @@ public struct EndpointPath: Sendable, Hashable {
     /// An `https` or `http` URL in place of a path below the base URL: a token endpoint, or a link from a server.
     ///
     /// Tokens are sent only if its origin is allowed to receive them (G15).
-    public static func url(_ url: URL) -> EndpointPath {
-        EndpointPath(target: .absolute(url), problem: nil)
-    }
+    public static func url(_ url: URL) -> EndpointPath { EndpointPath(target: .absolute(url), problem: nil) }
 
     /// The same for a link that may quote the secrets of the path before it.
     package static func url(_ url: URL, hiding secrets: [String]) -> EndpointPath {

@@ -73,9 +73,7 @@ public struct HTTPRequestHead: Sendable, Hashable {
         if let name = fields.names.first(where: isFraming) { throw HTTPFieldError(.framing, field: name) }
     }
 
-    private static func isFraming(_ name: String) -> Bool {
-        framingFields.contains(name.lowercased())
-    }
+    private static func isFraming(_ name: String) -> Bool { framingFields.contains(name.lowercased()) }
 }
 
 extension HTTPRequestHead: RedactedDescription {

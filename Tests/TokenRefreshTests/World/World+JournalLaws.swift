@@ -82,7 +82,7 @@ extension World {
         guard plan.hasJournal, actions.contains(where: \.saysLost) else { return }
         for action in actions {
             switch action {
-            case .write, .revoke: fail(.lostHarmless, "p\(process + 1) \(action.traceText ?? "")")
+            case .write, .revoke: fail(.lostHarmless, "p\(process + 1) \(action)")
             default: break
             }
         }

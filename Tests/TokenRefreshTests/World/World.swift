@@ -197,7 +197,7 @@ struct World {
     }
 
     private mutating func handle(_ event: RefreshEvent, _ process: Int) {
-        if isTraced { note("p\(process + 1) <- \(event.traceText)") }
+        if isTraced { note("p\(process + 1) <- \(event)") }
         events += 1
         let before = MachineSnapshot(processes[process], event: event, at: instant)
         let actions = processes[process].handle(event, at: instant)
@@ -207,7 +207,7 @@ struct World {
     }
 
     private mutating func perform(_ action: RefreshAction, _ process: Int, _ before: MachineSnapshot) {
-        if isTraced, let traceText = action.traceText { note("p\(process + 1)    -> \(traceText)") }
+        if isTraced { note("p\(process + 1)    -> \(action)") }
         switch action {
         case .read(let purpose): add(.read(purpose), process)
         case .lease(let id): add(.lease(id), process)
