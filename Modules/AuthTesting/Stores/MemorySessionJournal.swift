@@ -2,7 +2,7 @@ public import AuthInterface
 import ConcurrencyPrimitives
 public import ContractTesting
 
-/// A journal in memory: each call waits and throws as scripted. Engines of one test that have it share it, as processes do.
+/// A journal in memory: each call waits and throws as scripted. Engines that have it share it, as processes do.
 ///
 /// ```swift
 /// let journal = MemorySessionJournal()
