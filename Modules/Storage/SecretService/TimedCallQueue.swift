@@ -19,7 +19,7 @@ final class TimedCallQueue: Sendable {
 
     /// Runs a call to its end, even when the task that waits for it is cancelled (G7).
     ///
-    /// - Throws: What `work` throws; ``TokenStoreError`` with code `unavailable` when the limit has passed. The work may
+    /// - Throws: What `work` throws; ``TokenStoreError`` with code `unavailable` when the limit has passed. It may
     ///   still run then.
     func run<Value: Sendable>(
         within limit: Duration,

@@ -119,7 +119,7 @@ extension ActiveSession {
         markStored(isCurrent: stored.hasSameTokens(as: bundle))
     }
 
-    /// Another process has refreshed: its tokens are used, and no call is made if the access token is new, and valid for
+    /// Another process has refreshed: its tokens are used, and no call is made if the access token is new and valid for
     /// long enough.
     mutating func adopt(_ found: TokenBundle, _ id: AttemptID, ownerMayCall: Bool) {
         let old = adoptTokens(found)

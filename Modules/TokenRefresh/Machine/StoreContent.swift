@@ -205,7 +205,7 @@ extension TokenBundle {
         return receivedAt - clockSkew
     }
 
-    /// The time since the access token was received, by the device's clock. `nil`: not known, or the clock was set back.
+    /// The time since the access token came, by the device's clock. `nil`: not known, or the clock was set back.
     func age(at date: Date) -> Duration? {
         guard let sentAt else { return nil }
         let seconds = date.timeIntervalSince(sentAt)

@@ -83,7 +83,7 @@ struct Examination {
         add(.ok, "store", "\(location) (\(facts))")
     }
 
-    /// Writes as much as a session has, and removes it: a full disk, and one that is mounted read-only, have folders with
+    /// Writes as much as a session has, and removes it: a full disk, and one mounted read-only, have folders with
     /// every right.
     private static func problem(writingIn folder: String) -> (message: String, advice: String)? {
         let file = URL(fileURLWithPath: "\(folder)/.doctor-\(UUID().uuidString)")
