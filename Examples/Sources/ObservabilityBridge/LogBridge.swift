@@ -9,8 +9,8 @@ public import NetworkCore
 public struct LogBridge: NetworkObserver {
     private let logger: Logger
 
-    /// The logger's level decides which lines are written: `error` for a call that failed, `warning` for an attempt that
-    /// is repeated, `info` for other ends, `debug` for steps.
+    /// The logger's level decides which lines are written: `error` for a call that failed, `warning` for one that is
+    /// repeated, `info` for other ends, `debug` for steps.
     public init(_ logger: Logger) { self.logger = logger }
 
     /// Receives one event.

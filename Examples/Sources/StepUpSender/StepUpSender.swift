@@ -14,8 +14,8 @@ public import NetworkCore
 /// let receipt = try await sender.send(.transfer(amount))
 /// ```
 public actor StepUpSender {
-    /// Signs the user in again, and passes the tokens to `AuthSession.stepUp(_:)`. Without a refresh token among them it
-    /// throws, as the sign-in has to ask for one (`offline_access`): the calls fail with that error, and nothing changes.
+    /// Signs the user in again, and passes the tokens to `AuthSession.stepUp(_:)`. Without a refresh token it throws, as
+    /// the sign-in has to ask for one (`offline_access`): the calls fail with that error, and nothing changes.
     public typealias StepUp = @Sendable (StepUpChallenge) async throws -> Void
 
     private let network: any NetworkService

@@ -60,7 +60,7 @@ extension KeychainStatus: CustomStringConvertible {
 
 extension TokenStoreError {
     /// The error for a status of the Keychain: every status is *unavailable* (G14). `errSecItemNotFound` and
-    /// `errSecDuplicateItem` are errors only where they are not expected: "could not ATTEMPT the Keychain item LOCATION".
+    /// `errSecDuplicateItem` are errors where they are not expected: "could not ATTEMPT the Keychain item LOCATION".
     static func keychain(_ status: KeychainStatus, _ attempt: String, _ location: KeychainLocation) -> TokenStoreError {
         TokenStoreError(
             .unavailable,
