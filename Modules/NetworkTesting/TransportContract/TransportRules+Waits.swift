@@ -48,7 +48,7 @@ extension TransportRules {
         rule("a server that keeps sending without a head is timedOut after the time to the head") { connection in
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\n")
-            while connection.send("X-Field: value\r\n"), !connection.isClosed(within: .milliseconds(20)) {}
+            while connection.send("X-Field: value\r\n"), !connection.isClosed(within: .milliseconds(100)) {}
         } check: { subject, peer in
             try await subject.expectError([.timedOut]) {
                 try await subject.send(.get, peer.url, timeToHead: TransportSubject.shortTimeout)
