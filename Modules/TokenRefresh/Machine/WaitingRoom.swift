@@ -33,7 +33,7 @@ struct WaitingRoom: Hashable, Sendable {
         case pause
     }
 
-    /// No queue is here in which nobody waits.
+    /// A queue is here while callers wait in it.
     private var callers: [Queue: [WaiterID: Waiter]] = [:]
 
     func isEmpty(_ queue: Queue) -> Bool { callers[queue] == nil }
