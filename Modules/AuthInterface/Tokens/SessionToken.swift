@@ -5,22 +5,39 @@
 /// the current session.
 public struct SessionToken: Sendable {
     /// The access token.
-    public let value: String
+    public var value: String { content.value }
 
     /// The refresh token, for servers that require both in header fields. `nil`: the session has none.
-    public let refreshToken: String?
+    public var refreshToken: String? { content.refreshToken }
 
     /// The login the token belongs to.
-    public let session: SessionID
+    public var session: SessionID { content.session }
 
     /// The generation of the bundle the token came from.
     public let generation: Int
 
     /// The key to which the token is bound. `nil`: none, any request may carry it. Equality ignores it.
-    public let binding: TokenBinding?
+    public var binding: TokenBinding? { content.binding }
 
     /// The access token and the refresh token, which a server may quote.
-    package var secrets: [String] { [value] + [refreshToken].compactMap(\.self) }
+    package var secrets: [String] { content.secrets }
+
+    /// What the copies of a token share. A call copies its token some ten times, and a crowd waits with one each: without
+    /// it a refresh takes eight times as long for each of 1,000 requests that wait for it.
+    private let content: Content
+
+    private final class Content: Sendable {
+        let value: String
+        let refreshToken: String?
+        let session: SessionID
+        let binding: TokenBinding?
+        let secrets: [String]
+
+        init(value: String, refreshToken: String?, session: SessionID, binding: TokenBinding?) {
+            (self.value, self.refreshToken, self.session, self.binding) = (value, refreshToken, session, binding)
+            secrets = [value] + [refreshToken].compactMap(\.self)
+        }
+    }
 
     /// When and how the engine issued the token to a request. Equality ignores it.
     package var issuance = Issuance()
@@ -51,8 +68,8 @@ public struct SessionToken: Sendable {
         generation: Int,
         binding: TokenBinding? = nil
     ) {
-        (self.value, self.refreshToken, self.session) = (value, refreshToken, session)
-        (self.generation, self.binding) = (generation, binding)
+        self.generation = generation
+        content = Content(value: value, refreshToken: refreshToken, session: session, binding: binding)
     }
 }
 

@@ -49,8 +49,11 @@ public struct HTTPRequestHead: Sendable, Hashable {
     ///
     /// - Throws: ``NetworkError`` with code `invalidRequest`; it names the field, never its value.
     func validate() throws -> Origin {
-        guard let origin = Origin(url) else { throw NetworkError(.invalidRequest, reason: Origin.problem) }
-        guard url.user == nil && url.password == nil else {
+        let plain = Origin(plain: url.absoluteString)
+        guard let origin = plain ?? Origin(url) else {
+            throw NetworkError(.invalidRequest, reason: Origin.problem)
+        }
+        guard plain != nil || (url.user == nil && url.password == nil) else {
             throw NetworkError(.invalidRequest, reason: "the URL holds user information")
         }
         guard method.rawValue.isFieldName else {

@@ -7,21 +7,28 @@ extension TokenRefreshCoordinator {
     /// Sends an event to the machine and waits for the response.
     ///
     /// A cancelled task gets its response at once (G7). The refresh that it started continues.
+    ///
+    /// What the waiting functions hold fits the first 1,000 bytes of a task: so they are inlined, and what needs room
+    /// before the wait is not.
+    @inline(__always)
     func response(to event: (WaiterID) -> RefreshEvent) async -> RefreshResponse {
         let id = WaiterID(number: core.withLock { $0.nextNumber() })
         let event = event(id)
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                run { core, now in
-                    watchStore(in: &core)
-                    core.waiters[id] = continuation
-                    let actions = core.machine.handle(event, at: now)
-                    // The cancellation handler of a task that was cancelled before this line has found no waiter.
-                    return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
-                }
-            }
+            await withCheckedContinuation { enter(id, with: event, $0) }
         } onCancel: {
             send(.waiterCancelled(id))
+        }
+    }
+
+    @inline(never)
+    private func enter(_ id: WaiterID, with event: RefreshEvent, _ continuation: CoordinatorCore.Waiter) {
+        run { core, now in
+            watchStore(in: &core)
+            core.waiters[id] = continuation
+            let actions = core.machine.handle(event, at: now)
+            // The cancellation handler of a task that was cancelled before this line has found no waiter.
+            return Task.isCancelled ? actions + core.machine.handle(.waiterCancelled(id), at: now) : actions
         }
     }
 
@@ -29,6 +36,7 @@ extension TokenRefreshCoordinator {
     ///
     /// - Throws: ``AuthenticationError`` with code `insideRefresh` in a call of the own handler, and in a task that it
     ///   started while the call is under way: it would wait for itself (G20).
+    @inline(__always)
     func response(to request: CallerRequest) async throws -> RefreshResponse {
         guard !HandlerCall.isRunning(in: self) else { throw AuthenticationError(.insideRefresh) }
         return await response { .requested(request, $0) }
@@ -44,6 +52,7 @@ extension TokenRefreshCoordinator {
     /// Actions that must keep their order run under the lock, and are short: publishing states, starting tasks.
     /// Cancelling tasks, resuming waiters and calling the observer run other code and follow after it: a handler that
     /// is notified of its cancellation may read the state.
+    @inline(never)
     func run(_ step: (inout CoordinatorCore, Instant) -> [RefreshAction]) {
         let now = Instant(uptime: clock.uptime, date: clock.date, asleep: clock.asleep)
         let after = core.withLock { core in

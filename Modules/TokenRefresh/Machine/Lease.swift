@@ -81,7 +81,7 @@ struct Lease: Hashable, Sendable {
     ///   - session: The session, if one is signed in.
     ///   - store: What is not stored yet.
     /// - Returns: The leases to release.
-    mutating func release(neededBy session: ActiveSession?, _ store: PendingWrite) -> [AttemptID] {
+    mutating func release(neededBy session: Placed<ActiveSession>?, _ store: PendingWrite) -> [AttemptID] {
         let isStored = !store.isBehind
         if session == nil, isStored { endedCalls = [:] }
         let isEndMissed = session == nil && store.hasMissed && endedCalls.isEmpty

@@ -167,7 +167,7 @@ extension MachineState {
 
     /// Uses the session that the store holds.
     mutating func use(stored bundle: TokenBundle, after sighting: StoreSighting? = nil) {
-        state = .signedIn(ActiveSession(stored: bundle, after: sighting, context.moment))
+        state = .signedIn(Placed(ActiveSession(stored: bundle, after: sighting, context.moment)))
         modifySession { session in
             session.recordSighting(bundle)
             if let intent = bundle.refreshIntent { session.observeFailure(of: intent) }

@@ -11,7 +11,7 @@ extension MachineState {
             return
         }
         let scope: EndScope
-        var old: ActiveSession?
+        var old: Placed<ActiveSession>?
         var begun = context.now.date
         switch state {
         case .unknown(let restoring):
@@ -35,7 +35,7 @@ extension MachineState {
         let validity = TokenValidity(received: bundle, lifetime, context.moment)
         let over = StoreContent.Predecessor.begunBefore(bundle.begunAt, replacing: scope.sessions)
         let version = context.write(.bundle(bundle, over: over))
-        state = .signedIn(ActiveSession(signedIn: bundle, validity, replacing: scope, version: version))
+        state = .signedIn(Placed(ActiveSession(signedIn: bundle, validity, replacing: scope, version: version)))
         context.letWait(waiter, isSignIn: true)
         // The sign-in replaces what an earlier sign-out was to end.
         context.letEarlySignOutsWait()
@@ -47,7 +47,7 @@ extension MachineState {
 
     /// G34: a key belongs to one session. It is released once the end is stored, or the store has failed, as its tokens
     /// are revoked: without its key, a process that starts meanwhile would find the session lost.
-    private mutating func releaseKeys(of ended: ActiveSession) {
+    private mutating func releaseKeys(of ended: Placed<ActiveSession>) {
         for binding in [ended.newestBundle.binding].compactMap(\.self) + ended.formerBindings {
             guard context.store.isBehind else {
                 releaseKey(binding)
@@ -73,7 +73,7 @@ extension MachineState {
             return context.emit(.respond(waiter.id, .failed(AuthenticationError(.invalidTokens))))
         }
         // No server has seen the tokens of a session that has not been published.
-        guard isPublished, case .signedIn(let session) = state, session.goesOn(with: tokens),
+        guard isPublished, case .signedIn(let session) = state, session.value.goesOn(with: tokens),
             !context.store.mayEnd(session.bundle.session)
         else {
             return signIn(tokens, id, waiter)
@@ -149,7 +149,7 @@ extension MachineState {
         context.storeMayHaveChanged = true
         context.forgetWrites()
         respondToStoreWaiters(nil)
-        var ended: ActiveSession?
+        var ended: Placed<ActiveSession>?
         if case .signedIn(let session) = state { ended = session }
         use(stored: found, after: ended?.sighting)
         if let ended {

@@ -7,7 +7,7 @@ struct MachineState: Hashable, Sendable {
     enum State: Hashable, Sendable {
         case unknown(Restoring)
         case signedOut(SignOutReason)
-        case signedIn(ActiveSession)
+        case signedIn(Placed<ActiveSession>)
         /// A rule of the session is at work and has it: no rule of the machine sees this.
         case modifying
     }
@@ -120,7 +120,7 @@ struct MachineState: Hashable, Sendable {
         if context.hasJournal { status.journalFailure = context.journal.failure }
         switch state {
         // What the journal still names are other sessions.
-        case .signedIn(let session): session.fill(&status)
+        case .signedIn(let session): session.value.fill(&status)
         case .unknown(let restoring) where restoring.earlySignOut != nil: status.isSignOutPending = true
         default:
             if context.hasJournal, context.journal.entry?.pending.isEmpty == false { status.isSignOutPending = true }
@@ -217,9 +217,9 @@ struct MachineState: Hashable, Sendable {
     mutating func modifySession(_ body: (inout ActiveSession) -> Void) {
         guard case .signedIn(var session) = state else { return }
         state = .modifying
-        swap(&session.context, &context)
-        body(&session)
-        swap(&session.context, &context)
+        swap(&session.value.context, &context)
+        body(&session.value)
+        swap(&session.value.context, &context)
         state = .signedIn(session)
         switch context.takeOutcome() {
         case .ends(let reason, let revoked, let inStore)?: end(reason, revoking: revoked, inStore: inStore)
@@ -235,7 +235,7 @@ struct MachineState: Hashable, Sendable {
     mutating func releaseLeases() {
         guard !context.lease.isFree else { return }
         if context.lease.isSuspending, !context.store.isBehind { modifySession { $0.suspensionNear() } }
-        var session: ActiveSession?
+        var session: Placed<ActiveSession>?
         if case .signedIn(let current) = state { session = current }
         for id in context.lease.release(neededBy: session, context.store) { context.emit(.release(id)) }
     }

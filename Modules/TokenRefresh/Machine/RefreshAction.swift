@@ -23,7 +23,7 @@ enum RefreshAction: Sendable {
     indirect case revoke(TokenBundle, besideAnother: Bool)
 
     /// The session has ended: the key to which its tokens were bound is deleted (G34).
-    case releaseKey(TokenBinding)
+    indirect case releaseKey(TokenBinding)
 
     // Clock.
     case startTimer(RefreshTimer, at: Duration)

@@ -39,8 +39,8 @@ enum RefreshEvent: Sendable {
 enum CallerRequest: Hashable, Sendable {
     /// A token for a request that starts.
     case token
-    /// A token in place of a refused one.
-    case replacement(TokenRefusal)
+    /// A token in place of a refused one. In a box: a crowd waits with one each.
+    indirect case replacement(TokenRefusal)
     /// A refresh, independent of the expiry.
     case refresh
     /// The state, once the store has been read.

@@ -2,7 +2,7 @@ import AuthInterface
 import Foundation
 
 /// The content for the store.
-enum StoreContent: Hashable, Sendable {
+indirect enum StoreContent: Hashable, Sendable {
     /// A bundle, and the stored content that it may replace.
     case bundle(TokenBundle, over: Predecessor)
 
