@@ -115,7 +115,7 @@ extension NetworkError {
     /// invalid, or lacks a nonce that the response names.
     fileprivate var codeOfRefusedProof: String? {
         guard isRefusalOfTheCall, let head = response, [400, 401].contains(head.status) else { return nil }
-        switch RefusedBody(self).error {
+        switch ErrorBody(of: self)?.text(at: "error") {
         case "use_dpop_nonce" where head.headers["DPoP-Nonce"] != nil: return "use_dpop_nonce"
         case "invalid_dpop_proof": return "invalid_dpop_proof"
         default: return nil

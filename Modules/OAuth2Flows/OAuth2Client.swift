@@ -18,6 +18,10 @@ public struct OAuth2Client: Sendable, Hashable {
     /// The client identifier (RFC 6749 §2.2). It is no secret.
     public let id: String
 
+    /// The types of access tokens that requests carry as bearer tokens, for a server with a name of its own for them,
+    /// such as eBay's `User Access Token`. Case is ignored.
+    public var bearerTokenTypes: Set<String> = ["bearer"]
+
     private let method: Method
 
     private init(id: String, method: Method) {

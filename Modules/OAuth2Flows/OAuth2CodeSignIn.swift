@@ -80,7 +80,7 @@ public struct OAuth2CodeSignIn: Sendable {
         let (response, redirectURI) = try await userAgent.response(to: page)
         let code = try page.code(in: response, redirectURI: redirectURI, of: server)
         let issued = try await self.tokens(for: code, redirectURI: redirectURI, pkce.verifier, key)
-        let tokens = try issued.tokensOfSignIn(boundBy: key)
+        let tokens = try issued.tokensOfSignIn(of: client, boundBy: key)
         let idToken = try await idTokens.idToken(of: issued, scope: scope, nonce: nonce)
         return (tokens.ofSignIn(asking: scope, idToken), idToken)
     }

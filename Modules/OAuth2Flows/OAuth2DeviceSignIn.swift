@@ -86,7 +86,7 @@ public struct OAuth2DeviceSignIn: Sendable {
         let (tokens, idToken) = try await DPoPTokenCall.withNewKey(of: prover) {
             key -> (TokenRefreshResult, IDToken?) in
             let issued = try await self.tokens(for: code, key, until: deadline)
-            let tokens = try issued.tokensOfSignIn(boundBy: key)
+            let tokens = try issued.tokensOfSignIn(of: client, boundBy: key)
             #if canImport(CryptoKit) || Crypto
             return (tokens, try await idTokens.idToken(of: issued, scope: scope, nonce: nil))
             #else
@@ -118,8 +118,7 @@ public struct OAuth2DeviceSignIn: Sendable {
                 // The client's key cannot be used now.
                 (failure, pause) = (error, min(pause * 2, Self.intervals.upperBound))
             } catch let error as NetworkError {
-                let body = RefusedBody(error)
-                let serverCode = body.isPage ? nil : body.error
+                let serverCode = error.isPage ? nil : ErrorBody(of: error)?.text(at: "error")
                 switch serverCode {
                 case "authorization_pending":
                     (pause, failure) = (interval, nil)

@@ -46,7 +46,8 @@ extension OAuth2TokenRefreshHandler {
             result.binding = call.binding
             return result
         } catch let error as NetworkError {
-            var verdict = Self.verdict(on: error.withoutQuoting(secrets(of: request)))
+            let secrets = secrets(of: request)
+            var verdict = verdict(on: error.withoutQuoting(secrets), withoutQuoting: secrets)
             verdict.challenge = challenge
             throw verdict
         }

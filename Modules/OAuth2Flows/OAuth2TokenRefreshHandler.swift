@@ -10,8 +10,11 @@ public import NetworkCore
 ///
 /// | response | verdict |
 /// |---|---|
-/// | `invalid_grant` in a JSON object, with 400, 401 or 403 | rejected |
-/// | everything else: another error of RFC 6749 §5.2, another status, a page, no response | unavailable |
+/// | `invalid_grant` in a JSON object or a form, with 400, 401 or 403 | rejected |
+/// | the same beside `claims`, or a `suberror` other than `bad_token` and `token_expired` (Microsoft), or beside the `error_subtype` `invalid_rapt` (Google) | user action required |
+/// | `interaction_required`, `login_required`, `consent_required`, `mfa_required` | user action required |
+/// | what a rule of ``refusals`` says | its verdict |
+/// | everything else: another error of RFC 6749 §5.2, `Retry-After`, another status, a page, no response | unavailable |
 ///
 /// Of the errors of RFC 6749 §5.2 only `invalid_grant` refuses the refresh token. The others, and a 401
 /// (`invalid_client`), refuse the client or the call: the configuration is wrong, and the session stays.
@@ -21,6 +24,9 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
 
     /// Whether the revocation endpoint ends the session of the revoked token alone (G9).
     public let affectsRevokedSessionOnly: Bool
+
+    /// What the words of a provider mean that does not keep to RFC 6749: `.gitHub`, or rules of your own.
+    public var refusals: [RefreshRefusalRule] = []
 
     /// Where the access token is to be used.
     public var target = OAuth2Target.unspecified
@@ -73,7 +79,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             guard let binding = request.binding else { return try await exchange(request).0 }
             return try await refresh(request, provingKeyOf: binding)
         } catch let error as NetworkError {
-            throw Self.verdict(on: error.withoutQuoting(secrets(of: request)))
+            let secrets = secrets(of: request)
+            throw verdict(on: error.withoutQuoting(secrets), withoutQuoting: secrets)
         }
     }
 
@@ -94,7 +101,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         if let proof { keyed = keyed.header("DPoP", proof) }
         do {
             let (response, head) = try await network.send(keyed.format(.json))
-            var tokens = try response.usable(after: request, status: head.status)
+            var tokens = try response.usable(after: request, of: client, status: head.status)
             tokens.subject = await subject(of: response)
             return (tokens, head)
         } catch let error as NetworkError {
@@ -135,27 +142,36 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         }
     }
 
-    /// The meaning of a failed token call, whose secrets were removed, for the session: *rejected* for `invalid_grant`;
-    /// otherwise *unavailable*, with the pause that the server requests.
-    static func verdict(on error: NetworkError) -> TokenRefreshError {
-        let body = RefusedBody(error)
-        guard error.isRefusalOfTheCall, let status = error.statusOfWholeResponse, [400, 401, 403].contains(status),
-            !body.isPage
-        else { return TokenRefreshError(.unavailable, error) }
-        switch body.error {
-        case "invalid_grant":
-            return TokenRefreshError(.rejected, error, serverCode: "invalid_grant")
-        case "invalid_client", "unauthorized_client":
-            return TokenRefreshError(.unavailable, error, hint: "check the client's identifier and secret or key")
-        case "invalid_target":
-            return TokenRefreshError(.unavailable, error, hint: "check the resources and audiences of the target")
-        case "use_dpop_nonce", "invalid_dpop_proof":
-            return TokenRefreshError(.unavailable, error, hint: "the server did not accept the proof of the key (DPoP)")
+    /// The meaning of a failed token call, whose secrets were removed, for the session.
+    func verdict(on error: NetworkError, withoutQuoting secrets: [String?]) -> TokenRefreshError {
+        guard let refusal = TokenCallRefusal(error) else { return TokenRefreshError(.unavailable, error) }
+        let found = refusal.verdict(by: refusals, withoutQuoting: secrets)
+        if let (verdict, code, stepUp) = found, verdict != .unavailable {
+            return TokenRefreshError(verdict, error, serverCode: code, stepUp: stepUp)
+        }
+        let code = refusal.body.text(at: "error")
+        if found == nil, code == "invalid_grant", RefreshRefusalRule.usualStatuses.contains(refusal.status) {
+            return TokenRefreshError(.rejected, error, serverCode: code)
+        }
+        return TokenRefreshError(
+            .unavailable, error, serverCode: found?.serverCode, hint: Self.hint(code, refusal, isKnown: found != nil))
+    }
+
+    private static func hint(_ code: String?, _ refusal: TokenCallRefusal, isKnown: Bool) -> String? {
+        switch code {
+        case "invalid_client", "unauthorized_client": "check the client's identifier and secret or key"
+        case "invalid_target": "check the resources and audiences of the target"
+        case "use_dpop_nonce", "invalid_dpop_proof": "the server did not accept the proof of the key (DPoP)"
         case "invalid_request", "unsupported_grant_type", "invalid_scope":
-            return TokenRefreshError(.unavailable, error, hint: "check the token endpoint and what it expects")
+            "check the token endpoint and what it expects"
         default:
-            let hint = "a 401 refuses the client (RFC 6749 §5.2); check its identifier and secret"
-            return TokenRefreshError(.unavailable, error, hint: status == 401 ? hint : nil)
+            if refusal.status == 401 {
+                "a 401 refuses the client (RFC 6749 §5.2); check its identifier and secret"
+            } else if isKnown {
+                nil
+            } else {
+                refusal.hintForUnlistedCode
+            }
         }
     }
 

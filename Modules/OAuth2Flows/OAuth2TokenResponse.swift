@@ -16,6 +16,7 @@ struct OAuth2TokenResponse: Decodable, Sendable {
         case tokenType = "token_type"
         case expiresIn = "expires_in"
         case expiresAt = "expires_at"
+        case expiresOn = "expires_on"
         case refreshToken = "refresh_token"
         case idToken = "id_token"
         case scope
@@ -30,9 +31,11 @@ struct OAuth2TokenResponse: Decodable, Sendable {
             accessToken: try object.decodeAccessToken(forKey: .accessToken, beside: refreshToken),
             refreshToken: refreshToken,
             expiresIn: object.decodeLifetimeIfPresent(forKey: .expiresIn),
-            expiresAt: object.decodeExpiryIfPresent(forKey: .expiresAt)?.date(.automatic),
+            expiresAt: (object.decodeExpiryIfPresent(forKey: .expiresAt)
+                ?? object.decodeExpiryIfPresent(forKey: .expiresOn))?.date(.automatic),
             scope: try? object.decodeIfPresent(String.self, forKey: .scope)
         )
+        if result.accessToken.isEmpty { result.accessTokenProblem = JSONValue.namesOfMembers(from: decoder) }
     }
 
     /// The instant of the response on the server's clock, where known.
@@ -46,8 +49,9 @@ struct OAuth2TokenResponse: Decodable, Sendable {
     }
 
     /// Whether the access token is of a type. A server may leave out which it is.
-    private func isToken(of expected: OAuth2TokenUse) -> Bool {
+    private func isToken(of expected: OAuth2TokenUse, _ client: OAuth2Client) -> Bool {
         type.isEmpty || type.equalsIgnoringASCIICase(expected.rawValue)
+            || (expected == .bearer && type.isOne(of: client.bearerTokenTypes))
     }
 
     /// The tokens. An access token of a type other than the expected one must not be used (RFC 6749 §7.1, RFC 9449
@@ -55,14 +59,21 @@ struct OAuth2TokenResponse: Decodable, Sendable {
     ///
     /// - Throws: `TokenRefreshError` with code `unavailable` when there is neither a usable access token nor a new
     ///   refresh token.
-    func usable(after request: TokenRefreshRequest, status: Int?) throws -> TokenRefreshResult {
+    func usable(
+        after request: TokenRefreshRequest, of client: OAuth2Client, status: Int?
+    ) throws -> TokenRefreshResult {
         let expected: OAuth2TokenUse = request.binding == nil ? .bearer : .dpop
-        guard !isToken(of: expected) else { return try result.usable(after: request, status: status) }
+        guard !isToken(of: expected, client) else { return try result.usable(after: request, status: status) }
+        let name = type.asIdentifier(withoutQuoting: [result.accessToken, result.refreshToken])
+        let reason =
+            "the access token is of type \(name), not \(expected.rawValue); if requests carry it as one, add "
+            + "the type to OAuth2Client.bearerTokenTypes"
+        var unusable = TokenRefreshResult(
+            accessToken: "", refreshToken: result.refreshToken, subject: result.subject)
+        unusable.accessTokenProblem = reason
         do {
-            return try TokenRefreshResult(accessToken: "", refreshToken: result.refreshToken, subject: result.subject)
-                .usable(after: request, status: status)
+            return try unusable.usable(after: request, status: status)
         } catch {
-            let reason = "the server issued an access token that is not of type \(expected.rawValue)"
             throw TokenRefreshError(.unavailable, reason: reason, status: status)
         }
     }
@@ -70,9 +81,11 @@ struct OAuth2TokenResponse: Decodable, Sendable {
     /// The tokens of a sign-in, bound to its key if it has one.
     ///
     /// - Throws: ``OAuth2SignInError`` with code `invalidResponse` without a token of the type.
-    func tokensOfSignIn(boundBy key: DPoPTokenCall? = nil) throws(OAuth2SignInError) -> TokenRefreshResult {
+    func tokensOfSignIn(
+        of client: OAuth2Client, boundBy key: DPoPTokenCall? = nil
+    ) throws(OAuth2SignInError) -> TokenRefreshResult {
         let expected: OAuth2TokenUse = key == nil ? .bearer : .dpop
-        guard isToken(of: expected), result.accessToken.fitsHeaderField else {
+        guard isToken(of: expected, client), result.accessToken.fitsHeaderField else {
             throw OAuth2SignInError(.invalidResponse, reason: "the server issued no \(expected.rawValue) token")
         }
         var tokens = result

@@ -96,6 +96,7 @@ struct StoredBundle: Codable {
         let statusMeansExpired: Bool?
         let firstDate: TimeInterval?
         let count: Int?
+        let stepUp: StepUpChallenge?
 
         init(_ failure: RefreshIntent.Failure) {
             date = failure.date.timeIntervalSinceReferenceDate
@@ -106,6 +107,7 @@ struct StoredBundle: Codable {
             statusMeansExpired = failure.statusMeansExpired
             firstDate = failure.firstDate?.timeIntervalSinceReferenceDate
             count = failure.count
+            stepUp = failure.stepUp
         }
 
         var failure: RefreshIntent.Failure {
@@ -119,6 +121,7 @@ struct StoredBundle: Codable {
             failure.firstDate = firstDate.map(Date.init(timeIntervalSinceReferenceDate:))
             failure.statusMeansExpired = statusMeansExpired
             failure.count = count ?? 1
+            failure.stepUp = stepUp
             return failure
         }
     }

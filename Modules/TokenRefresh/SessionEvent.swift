@@ -14,6 +14,10 @@ public enum SessionEvent: Sendable {
     /// A refresh failed. The session is kept. The next attempt is made after `retryAfter` at the earliest.
     case refreshFailed(session: SessionID, error: TokenRefreshError, retryAfter: Duration)
 
+    /// The server issues no tokens until the user has acted (G32). The session is kept, its token is used while it is
+    /// valid, and a step-up repairs it. Reported once for each challenge that differs from the one before.
+    case userActionRequired(session: SessionID, StepUpChallenge)
+
     /// A server refused a token that had just been refreshed; the endpoint causes no refresh within `retryAfter`.
     case refusedAfterRefresh(session: SessionID, generation: Int, retryAfter: Duration)
 

@@ -51,6 +51,13 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// counts as a rejection (G4). It must come three times.
     public var ambiguityPeriod: Duration = .seconds(600)
 
+    /// The pause after a response that demands an action of the user (G32). It doubles with each one in a row, up to
+    /// ``maximumUserActionPause``.
+    public var userActionCooldown: Duration = .seconds(30)
+
+    /// The longest pause after responses that demand an action of the user (G32).
+    public var maximumUserActionPause: Duration = .seconds(600)
+
     /// The pause after failed refreshes (G6).
     public var backoff = Backoff()
 

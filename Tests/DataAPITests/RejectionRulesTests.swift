@@ -57,6 +57,48 @@ import Testing
         }
     }
 
+    /// DI1, DI5.
+    static let bodiesThatEndNothing: [(String, TokenRefreshError.Code)] = [
+        (#"{"error":"invalid_grant","suberror":"basic_action","claims":"{}"}"#, .userActionRequired),
+        (#"{"success":false,"code":"MFA_REQUIRED"}"#, .userActionRequired),
+        (#"{"error":"interaction_required"}"#, .userActionRequired), (#"{"error":"invalid_client"}"#, .unavailable),
+        (#"{"statusCode":401,"error":"Unauthorized","message":"Client not found"}"#, .unavailable),
+        (#"{"success":false,"code":"UNKNOWN_CLIENT"}"#, .unavailable),
+        (#"{"message":"Invalid client."}"#, .unavailable),
+        (#"{"error":{"code":"unauthorized_client"}}"#, .unavailable),
+    ]
+
+    @Test(arguments: bodiesThatEndNothing.indices)
+    func `what the user has to do, and a wrong client, end no session`(_ index: Int) async throws {
+        let (body, verdict) = Self.bodiesThatEndNothing[index]
+        for status in [400, 401, 403] {
+            let error = await VerdictTests.error(after: .text(body, status: status))
+            #expect(error?.code == verdict, "\(status)")
+            #expect((error?.stepUp != nil) == (verdict == .userActionRequired))
+        }
+    }
+
+    @Test func `a rule counts beside the sets, in a success too, and what never ends wins`() async throws {
+        var rules = RESTRejection()
+        rules.rules = .gitHub
+        let dead = StubResponse.text(#"{"error":"bad_refresh_token"}"#)
+        #expect(await VerdictTests.error(after: dead, rejection: rules)?.code == .rejected)
+        #expect(await VerdictTests.error(after: dead)?.code == .unavailable)
+        rules.rules.append(try .neverEnds("SESSION_EXPIRED", "bad_refresh_token"))
+        #expect(await VerdictTests.error(after: dead, rejection: rules)?.code == .unavailable)
+        let expired = StubResponse.error(401, code: "SESSION_EXPIRED")
+        #expect(await VerdictTests.error(after: expired, rejection: rules)?.code == .unavailable)
+        var cognito = RESTRejection()
+        cognito.refreshTokenCodes.insert("NotAuthorizedException")
+        let body = #"{"__type":"NotAuthorizedException","message":"x"}"#
+        #expect(await VerdictTests.error(after: .text(body, status: 400), rejection: cognito)?.code == .rejected)
+    }
+
+    @Test func `DI12: a plain refusal says which rule would end the session`() async throws {
+        let error = await VerdictTests.error(after: .text(#"{"message":"Refresh failed"}"#, status: 400))
+        #expect(error?.code == .unavailable && error?.reason?.contains(".statuses([400])") == true)
+    }
+
     @Test func `a status that is configured as expired is ambiguous, and says so`() async throws {
         var rules = RESTRejection()
         rules.expiredStatuses = [401, 498]

@@ -201,6 +201,9 @@ public struct SessionReport: Sendable, Hashable {
     /// The failure of the last refresh. `nil`: it succeeded, or there was no refresh.
     public let refreshFailure: TokenRefreshError?
 
+    /// What the server demands of the user before it renews the session (G32). `nil`: nothing.
+    public let userAction: StepUpChallenge?
+
     /// The last failure of the store. `nil`: the store works.
     public let storeFailure: TokenStoreError?
 
@@ -219,6 +222,7 @@ public struct SessionReport: Sendable, Hashable {
         isRefreshable = status.isRefreshable
         lastEnding = status.lastEnding == .never ? nil : status.lastEnding
         refreshFailure = status.lastFailure
+        userAction = status.userAction
         storeFailure = status.storeFailure
         isSignOutPending = status.isSignOutPending
         journalFailure = status.journalFailure

@@ -22,6 +22,9 @@ public struct AuthenticationError: Error, Sendable {
         self.retryAfter = retryAfter
         self.cause = cause
     }
+
+    /// What the server demands of the user before it issues tokens again (G32). `nil`: nothing.
+    public var stepUp: StepUpChallenge? { (cause as? TokenRefreshError)?.stepUp }
 }
 
 extension ErrorCode<AuthenticationError> {
@@ -36,6 +39,10 @@ extension ErrorCode<AuthenticationError> {
 
     /// The access token is no longer valid, and the session has no refresh token.
     public static var noRefreshToken: Self { Self(rawValue: "noRefreshToken") }
+
+    /// A refresh was needed, and the server issues no tokens until the user has acted (G32). The session is kept, and a
+    /// step-up repairs it: ``AuthenticationError/stepUp`` says what the server demands.
+    public static var stepUpRequired: Self { Self(rawValue: "stepUpRequired") }
 
     /// A refresh was needed and is not possible now. The session is kept.
     public static var refreshUnavailable: Self { Self(rawValue: "refreshUnavailable") }
@@ -87,6 +94,8 @@ extension AuthenticationError: RedactedDescription {
         case .unauthorized:
             "the server refuses a token that it has just issued; check its clock and the token's permissions"
         case .noRefreshToken: "the access token is no longer valid, and the session has no refresh token; sign in again"
+        case .stepUpRequired:
+            "the server renews the session only after the user has acted; sign in again by a step-up, and it goes on"
         case .refreshUnavailable: "the token could not be refreshed, and the session is kept; try again later"
         case .storeUnavailable:
             "the token store is unavailable and unchanged (after a sign-out, the tokens are still in it); try again later"
@@ -113,6 +122,7 @@ extension AuthenticationError: LocalizedError {
         case .notSignedIn: "You are not signed in."
         case .sessionEnded: "The session has ended."
         case .unauthorized, .noRefreshToken: "The server does not accept the sign-in any more."
+        case .stepUpRequired: "The server asks for another sign-in."
         case .refreshUnavailable: "The sign-in could not be renewed."
         case .storeUnavailable: "The stored sign-in cannot be read."
         case .signOutNotStored: "You may be signed in again when the app starts again."
@@ -122,6 +132,7 @@ extension AuthenticationError: LocalizedError {
 
     /// What the user can do.
     public var recoverySuggestion: String? {
+        if code == .stepUpRequired { return "Sign in again." }
         if let retryAfter, retryAfter > .zero { return "Try again in \(retryAfter.inWords)." }
         let isTemporary = [.refreshUnavailable, .storeUnavailable, .signOutNotStored].contains(code)
         return isTemporary ? "Try again later." : "Sign in again."

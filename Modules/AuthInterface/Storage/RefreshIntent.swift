@@ -59,8 +59,11 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         /// When the first of several equal ambiguous refusals came. `nil`: with this one.
         public var firstDate: Date?
 
-        /// How many equal ambiguous refusals there have been.
+        /// How many equal ambiguous refusals, or demands that the user acts, there have been.
         public var count = 1
+
+        /// What the server demands of the user (G32): a process that finds it shows it without a call. `nil`: nothing.
+        public var stepUp: StepUpChallenge?
 
         /// Creates a failure.
         public init(

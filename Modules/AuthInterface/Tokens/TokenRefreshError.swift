@@ -35,6 +35,9 @@ public struct TokenRefreshError: Error, Sendable {
     /// The challenge of the server after which the call was made once more, such as `use_dpop_nonce` (RFC 9449 §8).
     public var challenge: String?
 
+    /// What the server demands of the user before it issues tokens again (G32). `nil`: nothing.
+    public let stepUp: StepUpChallenge?
+
     /// The error that caused this one.
     public let cause: (any Error)?
 
@@ -47,6 +50,7 @@ public struct TokenRefreshError: Error, Sendable {
         statusMeansExpired: Bool? = nil,
         serverCode: String? = nil,
         requestID: String? = nil,
+        stepUp: StepUpChallenge? = nil,
         cause: (any Error)? = nil
     ) {
         self.code = code
@@ -56,6 +60,7 @@ public struct TokenRefreshError: Error, Sendable {
         self.statusMeansExpired = statusMeansExpired ?? (status == nil || status == 401)
         self.serverCode = serverCode
         self.requestID = requestID
+        self.stepUp = stepUp
         self.cause = cause
     }
 
@@ -85,6 +90,10 @@ extension ErrorCode<TokenRefreshError> {
     /// as *unavailable* the first time; the policy of the engine says what a repeated one counts as.
     public static var ambiguous: Self { Self(rawValue: "ambiguous") }
 
+    /// The user has to act before the server issues tokens again: sign in by a stronger method, consent, set a new
+    /// password (G32). It ends nothing: ``TokenRefreshError/stepUp`` says what is demanded, and a step-up repairs it.
+    public static var userActionRequired: Self { Self(rawValue: "userActionRequired") }
+
     /// No refusal: no connection, a timeout, a server error, or a response that could not be read.
     public static var unavailable: Self { Self(rawValue: "unavailable") }
 }
@@ -95,7 +104,7 @@ extension TokenRefreshError: Hashable {
         first.code == second.code && first.reason == second.reason && first.retryAfter == second.retryAfter
             && first.status == second.status && first.statusMeansExpired == second.statusMeansExpired
             && first.serverCode == second.serverCode && first.requestID == second.requestID
-            && first.challenge == second.challenge
+            && first.challenge == second.challenge && first.stepUp == second.stepUp
     }
 
     /// Hashes the code, the status and the server's code.
@@ -114,6 +123,7 @@ extension TokenRefreshError: RedactedDescription {
         if let status { text += ", HTTP \(status)" }
         if let serverCode { text += " \(serverCode)" }
         if let challenge { text += " after \(challenge)" }
+        if let stepUp { text += ", demanded: \(stepUp)" }
         if let requestID { text += ", request \(requestID)" }
         if let retryAfter { text += ", retry after \(retryAfter.inWords)" }
         if let cause { text += " (\(type(of: cause)))" }
@@ -124,12 +134,16 @@ extension TokenRefreshError: RedactedDescription {
 extension TokenRefreshError: LocalizedError {
     /// A sentence for the user of an application.
     public var errorDescription: String? {
-        code == .rejected ? "The server does not accept the sign-in any more." : "The sign-in could not be renewed."
+        switch code {
+        case .rejected: "The server does not accept the sign-in any more."
+        case .userActionRequired: "The server asks for another sign-in."
+        default: "The sign-in could not be renewed."
+        }
     }
 
     /// What the user can do.
     public var recoverySuggestion: String? {
-        if code == .rejected { return "Sign in again." }
+        if [.rejected, .userActionRequired].contains(code) { return "Sign in again." }
         guard let retryAfter, retryAfter > .zero else { return "Try again later." }
         return "Try again in \(retryAfter.inWords)."
     }

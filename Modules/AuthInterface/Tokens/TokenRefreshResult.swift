@@ -42,6 +42,10 @@ public struct TokenRefreshResult: Sendable, Hashable {
     /// It must not contain a secret.
     public var unreadExpiry: String?
 
+    /// Why the response has no usable access token, where it has a refresh token alone: the type of the token that came,
+    /// or the names of the members. The engine reports it. It must not contain a secret.
+    public var accessTokenProblem: String?
+
     /// Creates a result.
     public init(
         accessToken: String,

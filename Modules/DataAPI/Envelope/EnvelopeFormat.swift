@@ -52,10 +52,8 @@ public struct EnvelopeFormat: ResponseFormat {
         } catch is DecodingError {}
     }
 
-    /// Reads the envelope of an error; `nil` if the body is no envelope.
-    public func failure(from response: HTTPResponse) -> ServerError? {
-        try? coding.makeDecoder().decode(ServerError.self, from: response.body)
-    }
+    /// Reads the envelope of an error, or one of another common form; `nil` if the body has none.
+    public func failure(from response: HTTPResponse) -> ServerError? { ServerError(in: response) }
 
     /// Decodes the body.
     ///
@@ -81,6 +79,9 @@ private struct SuccessfulEnvelope<Value: Decodable>: Decodable {
     init(from decoder: any Decoder) throws {
         if let flag = try? SuccessFlag(from: decoder) { try flag.check() }
         let object = try decoder.container(keyedBy: Key.self)
+        // GraphQL: the errors stand in place of the value.
+        let isAbsent = try !object.contains(.data) || object.decodeNil(forKey: .data)
+        if isAbsent, let error = try? ServerError(from: decoder), !error.errors.isEmpty { throw error }
         if !object.contains(.data), let absent = (Value.self as? any ExpressibleByNilLiteral.Type)?.absent as? Value {
             data = absent
         } else {

@@ -9,7 +9,9 @@ import NetworkCore
 /// |---|---|
 /// | none, or a part of one: no connection, timeout, cut off | unavailable |
 /// | a page: HTML in the body, or an HTML media type without a JSON object | unavailable |
-/// | a code of ``unrelatedCodes`` | unavailable |
+/// | what a rule of ``rules`` says, as `RefreshRefusalRule` orders them | its verdict |
+/// | a demand that the user acts: `invalid_grant` with `claims` or a `suberror`, `interaction_required`, … | user action required |
+/// | a code of ``unrelatedCodes``, or of a wrong client (`invalid_client`) | unavailable |
 /// | a code of ``refreshTokenCodes``, with one of ``statuses`` | rejected |
 /// | `Retry-After` | unavailable |
 /// | one of ``rejectedStatuses``, whatever the body | rejected |
@@ -21,7 +23,8 @@ import NetworkCore
 ///
 /// In all sets, 200 stands for an envelope with `"success": false` and a successful status. Another response is an
 /// envelope if it has the ``envelopeMembers``. Codes are compared without regard to case. They are read from the
-/// members `error_code`, `errorCode`, `code`, `error` and `error.code`.
+/// members `error_code`, `errorCode`, `code`, `error`, `error.code`, `__type`, `errcode`, those of `errors`, and the field
+/// `x-amzn-ErrorType`.
 ///
 /// *Ambiguous* is unavailable the first time. The engine counts it as rejected when it is repeated: after one pause
 /// with one of ``expiredStatuses``, after a longer time with another status. So a server with codes of its own ends its
@@ -47,7 +50,8 @@ public struct RESTRejection: Sendable, Hashable {
     public var statuses: Set<Int> = [200, 400, 401, 403, 409, 410, 419, 422]
 
     /// The codes with which the server refuses something other than the refresh token, such as an API key, the version
-    /// of the app or the moment. A code that is in ``refreshTokenCodes`` too refuses the refresh token.
+    /// of the app or the moment. A code that is in ``refreshTokenCodes`` too refuses the refresh token: what ends nothing
+    /// whatever the sets say is a rule `.neverEnds`.
     public var unrelatedCodes: Set<String> = [
         "API_KEY_INVALID", "API_KEY_MISSING", "API_KEY_EXPIRED", "INVALID_API_KEY", "CLIENT_INVALID", "INVALID_CLIENT",
         "UNAUTHORIZED_CLIENT", "SIGNATURE_INVALID", "INVALID_SIGNATURE",
@@ -84,51 +88,71 @@ public struct RESTRejection: Sendable, Hashable {
     /// Creates the documented rules. Add the codes of your server.
     public init() {}
 
+    /// Rules for a server with words of its own, beside the sets above, such as those of a provider (`.cognito`).
+    public var rules: [RefreshRefusalRule] = []
+
     /// Decides what a failed refresh call means for the session. The server's code may quote the secrets of the call.
     func verdict(on error: NetworkError, withoutQuoting secrets: [String?]) -> TokenRefreshError {
-        let body = RefusedBody(error)
-        guard let status = error.statusOfWholeResponse, error.isRefusalOfTheCall, !body.isPage else {
+        guard let status = error.statusOfWholeResponse, !error.isPage else {
             return TokenRefreshError(.unavailable, error)
         }
+        let answer = TokenCallRefusal(error)
+        let body = answer?.body
         let isUnsuccessful = error.code == .unsuccessful
         let refusal = Refusal(
             status: isUnsuccessful ? 200 : status,
-            codes: body.codes.isEmpty ? [error.serverError?.code].compactMap(\.self) : body.codes,
-            isEnvelope: isUnsuccessful || body.isEnvelope(with: envelopeMembers),
+            codes: body?.codes ?? [],
+            isEnvelope: isUnsuccessful || body?.isEnvelope(with: envelopeMembers) == true,
             asksToWait: error.retryAfter != nil || error.response?.headers["Retry-After"] != nil
         )
-        let (code, serverCode) = decision(on: refusal)
+        // A success without an envelope refuses only by a rule.
+        let isRefusal = error.isRefusalOfTheCall
+        let known = answer?.verdict(
+            by: isRefusal ? allRules : rules, neverEnding: unrelated, withoutQuoting: secrets)
+        let unlisted = isRefusal ? unlistedVerdict(on: refusal) : .unavailable
+        let (code, serverCode, stepUp) = known ?? (unlisted, nil, nil)
         return TokenRefreshError(
             code,
             error,
             statusMeansExpired: expiredStatuses.contains(status),
             serverCode: serverCode ?? refusal.codes.first?.asIdentifier(withoutQuoting: secrets),
+            stepUp: stepUp,
             hint: hint(code, refusal)
         )
     }
 
-    /// The rules for a response of the server or of a gateway. Returns the verdict, and the code that decided.
-    private func decision(on refusal: Refusal) -> (TokenRefreshError.Code, String?) {
-        let refusing = refusal.codes.first { $0.isOne(of: refreshTokenCodes) }
-        let unrelated = refusal.codes.first { $0.isOne(of: unrelatedCodes) && !$0.isOne(of: refreshTokenCodes) }
-        if let unrelated { return (.unavailable, unrelated) }
+    /// The rules, and the listed codes as one.
+    private var allRules: [RefreshRefusalRule] {
+        rules + [RefreshRefusalRule(refreshTokenCodes, at: RefreshRefusalRule.everyPlace, statuses)]
+    }
+
+    private var unrelated: Set<String> {
+        unrelatedCodes.union(TokenCallRefusal.clientCodes).filter { !$0.isOne(of: refreshTokenCodes) }
+    }
+
+    /// The verdict on a response whose code is not listed.
+    private func unlistedVerdict(on refusal: Refusal) -> TokenRefreshError.Code {
         let status = refusal.status
-        if let refusing, statuses.contains(status) { return (.rejected, refusing) }
-        if refusal.asksToWait { return (.unavailable, nil) }
-        if rejectedStatuses.contains(status) { return (.rejected, nil) }
+        if refusal.asksToWait { return .unavailable }
+        if rejectedStatuses.contains(status) { return .rejected }
         if refusal.isEnvelope {
-            if rejectedEnvelopeStatuses.contains(status) { return (.rejected, nil) }
-            if ambiguousEnvelopeStatuses.contains(status) { return (.ambiguous, nil) }
+            if rejectedEnvelopeStatuses.contains(status) { return .rejected }
+            if ambiguousEnvelopeStatuses.contains(status) { return .ambiguous }
         }
-        return (expiredStatuses.contains(status) ? .ambiguous : .unavailable, nil)
+        return expiredStatuses.contains(status) ? .ambiguous : .unavailable
     }
 
     private func hint(_ code: TokenRefreshError.Code, _ refusal: Refusal) -> String? {
         switch code {
-        case .ambiguous where refusal.isEnvelope: "no listed code, so the session ends only if this is repeated"
+        case .ambiguous where refusal.isEnvelope:
+            "no listed code, so the session ends only if this is repeated; add the code to refreshTokenCodes or "
+                + "unrelatedCodes"
         case .ambiguous: "it may come from a gateway"
         case .unavailable where refusal.status == 403 || !refusal.codes.isEmpty:
-            "no code refuses the refresh token, so the session stays"
+            "no code refuses the refresh token, so the session stays; add it to refreshTokenCodes if it does"
+        case .unavailable where [400, 422].contains(refusal.status):
+            "no code, so the session stays; if this is how the server refuses a dead refresh token, use "
+                + "RESTRejection.statuses([\(refusal.status)])"
         default: nil
         }
     }
@@ -179,11 +203,5 @@ extension RESTRejection {
         rules.rejectedEnvelopeStatuses = []
         rules.ambiguousEnvelopeStatuses.insert(401)
         return rules
-    }
-}
-
-extension String {
-    fileprivate func isOne(of codes: Set<String>) -> Bool {
-        codes.contains { $0.equalsIgnoringASCIICase(self) }
     }
 }

@@ -31,3 +31,11 @@ public struct AuthenticationPolicy: Sendable {
         self.placement = placement
     }
 }
+
+extension AuthenticationPolicy {
+    /// Whether a failure refuses the access token that its request carried.
+    func refuses(_ failure: NetworkError) -> Bool {
+        guard let status = failure.status else { return false }
+        return expiredStatuses.contains(status) ? refusals.matches(failure) : refusals.matchesUnsuccessful(failure)
+    }
+}

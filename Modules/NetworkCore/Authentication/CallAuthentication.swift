@@ -11,11 +11,17 @@ struct CallAuthentication: Sendable {
     /// `unauthorized` when the server refuses a new token for any other reason (G10).
     static let replacementLimit = 2
 
-    /// What all calls of a client share.
-    struct Rules: Sendable {
+    /// What all calls of a client share. A call is copied at several steps, and this is one reference.
+    final class Rules: Sendable {
         let provider: any TokenProvider
         let policy: AuthenticationPolicy
         let origins: OriginPolicy
+
+        init(provider: any TokenProvider, policy: AuthenticationPolicy, origins: OriginPolicy) {
+            self.provider = provider
+            self.policy = policy
+            self.origins = origins
+        }
     }
 
     private let rules: Rules
@@ -121,7 +127,8 @@ struct CallAuthentication: Sendable {
         session = token.session
         try policy.placement.place(token, in: &head)
         carried = token
-        secrets += token.secrets.filter { !secrets.contains($0) }
+        // Most calls carry one token, and share its array.
+        secrets = secrets.isEmpty ? token.secrets : secrets + token.secrets.filter { !secrets.contains($0) }
     }
 
     /// Asks for another token, if the failure refuses the one the attempt carried.
@@ -141,9 +148,7 @@ struct CallAuthentication: Sendable {
         {
             throw demand
         }
-        guard let status = failure.status, policy.expiredStatuses.contains(status), let refused = carried,
-            policy.refusals.matches(failure)
-        else { return .doNotRetry }
+        guard let refused = carried, policy.refuses(failure) else { return .doNotRetry }
         guard replacements < Self.replacementLimit else {
             let error = AuthenticationError(.unauthorized)
             throw NetworkError(error, response: failure.response, serverError: failure.serverError)
@@ -187,7 +192,7 @@ extension TokenRefusal {
         let secrets: [String?] = token.secrets
         let code = failure.serverError?.code
         let codes = policy.invalidTokenCodes.union(policy.refusals.invalidTokenCodes)
-        let isListed = code.map { code in codes.contains { $0.equalsIgnoringASCIICase(code) } }
+        let isListed = failure.serverError?.hasCode(of: codes)
         self.init(
             of: token,
             endpoint: failure.request.flatMap { $0.endpoint?.withoutQuoting(secrets) },

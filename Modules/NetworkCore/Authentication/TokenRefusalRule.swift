@@ -23,21 +23,18 @@ public struct TokenRefusalRule: Sendable {
     /// As ``anyCode``, without responses whose error has one of these codes, such as `WRONG_PASSWORD`. Case is ignored.
     public static func exceptCodes(_ codes: Set<String>) -> TokenRefusalRule {
         TokenRefusalRule { head, error in
-            guard let code = error?.code, codes.contains(where: { $0.equalsIgnoringASCIICase(code) }) else {
-                return anyCode.isRefusal(head, error)
-            }
-            return false
+            error?.hasCode(of: codes) == true ? false : anyCode.isRefusal(head, error)
         }
     }
 
     /// Only responses whose error has one of these codes, or with a `Bearer` challenge whose error is `invalid_token`
     /// (RFC 6750 §3.1).
     ///
-    /// The codes count as ``AuthenticationPolicy/invalidTokenCodes`` too. Case is ignored.
+    /// The codes count as ``AuthenticationPolicy/invalidTokenCodes`` too, and in a response with a successful status that
+    /// says that the call failed. Case is ignored.
     public static func codes(_ codes: Set<String> = AuthenticationPolicy.defaultInvalidTokenCodes) -> TokenRefusalRule {
         TokenRefusalRule(invalidTokenCodes: codes) { head, error in
-            let isListed = error?.code.map { code in codes.contains { $0.equalsIgnoringASCIICase(code) } }
-            return isListed == true || head.saysBearerTokenIsInvalid
+            error?.hasCode(of: codes) == true || head.saysBearerTokenIsInvalid
         }
     }
 
@@ -49,6 +46,11 @@ public struct TokenRefusalRule: Sendable {
         _ isRefusal: @escaping @Sendable (HTTPResponseHead, ServerError?) -> Bool
     ) -> TokenRefusalRule {
         TokenRefusalRule(isRefusal)
+    }
+
+    /// Whether a response with a successful status refuses the token: one of the listed codes says so.
+    func matchesUnsuccessful(_ failure: NetworkError) -> Bool {
+        failure.code == .unsuccessful && failure.serverError?.hasCode(of: invalidTokenCodes) == true
     }
 
     func matches(_ failure: NetworkError) -> Bool {

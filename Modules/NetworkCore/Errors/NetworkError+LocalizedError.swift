@@ -2,11 +2,13 @@ import ConcurrencyPrimitives
 public import Foundation
 
 extension NetworkError: LocalizedError {
-    /// A sentence for the user of an application, without a code or a secret: the server's own message where it is
-    /// meant for users, or else what the status or the code means.
+    /// A sentence for the user of an application, without a code or a secret: what the code means; where the server has
+    /// refused the call, its own message if it is meant for users, or what the status means.
     public var errorDescription: String? {
-        if code == .stepUpRequired { return Self.sentence(for: code) }
-        return messageForUsers ?? (status.flatMap(Self.sentence(forStatus:)) ?? Self.sentence(for: code))
+        if let sentence = Self.sentence(for: code) { return sentence }
+        let isRefusal = code == .unacceptableStatus || code == .unsuccessful
+        return messageForUsers ?? status.flatMap(Self.sentence(forStatus:))
+            ?? (isRefusal ? "The server did not accept the request." : "The request could not be sent.")
     }
 
     /// What the user can do; `nil` where that is not known.
@@ -61,7 +63,8 @@ extension NetworkError: LocalizedError {
         }
     }
 
-    private static func sentence(for code: Code) -> String {
+    /// `nil`: the code says less than the response.
+    private static func sentence(for code: Code) -> String? {
         switch code {
         case .connectionFailed: "The server could not be reached."
         case .timedOut: "The server did not respond in time."
@@ -74,12 +77,12 @@ extension NetworkError: LocalizedError {
         case .stepUpRequired: "The server asks for another sign-in before it does this."
         case .refreshUnavailable: "The sign-in could not be renewed."
         case .storeUnavailable: "The stored sign-in cannot be read."
+        case .proofRequired, .followerHasNoRefreshToken: "The request could not be sent."
         case .encodingFailed, .bodyNotReplayable: "The content could not be sent."
         case .decodingFailed, .invalidResponse, .responseTooLarge, .readTooSlowly:
             "The response of the server could not be read."
-        case .unsuccessful, .unacceptableStatus: "The server did not accept the request."
         case .redirectRefused, .tooManyRedirects, .cleartextRefused: "The server's address is not safe to use."
-        default: "The request could not be sent."
+        default: nil
         }
     }
 }

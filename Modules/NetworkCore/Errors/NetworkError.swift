@@ -129,7 +129,8 @@ extension NetworkError {
             response: response,
             serverError: serverError,
             retryAfter: error.retryAfter,
-            cause: error
+            cause: error,
+            stepUp: error.stepUp
         )
     }
 
@@ -223,7 +224,7 @@ extension ServerError {
             text.map { redaction.responseText($0, limit: String.maximumTextLength) }
         }
         func code(_ code: String?) -> String? { code.map(redaction.code) }
-        return ServerError(
+        var shown = ServerError(
             code: code(self.code),
             message: text(message),
             errors: errors.prefix(maximumDetails).map { detail in
@@ -231,6 +232,8 @@ extension ServerError {
                     field: code(detail.field), code: code(detail.code), message: text(detail.message))
             },
             requestId: requestId.map(redaction.identifier))
+        shown.otherCodes = otherCodes.prefix(maximumDetails).map(redaction.code)
+        return shown
     }
 }
 

@@ -190,6 +190,9 @@ extension String {
         return String(self[start.startIndex..<end])
     }
 
+    /// Whether the text is one of some, but for the case of ASCII letters.
+    package func isOne(of texts: some Sequence<String>) -> Bool { texts.contains { $0.equalsIgnoringASCIICase(self) } }
+
     /// Whether two texts are equal but for the case of ASCII letters, as names in HTTP are.
     package func equalsIgnoringASCIICase(_ other: String) -> Bool {
         utf8.elementsEqual(other.utf8) { $0 == $1 || $0.asciiLowercased == $1.asciiLowercased }

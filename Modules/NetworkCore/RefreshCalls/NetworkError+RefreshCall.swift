@@ -27,12 +27,14 @@ extension TokenRefreshError {
     ///   - statusMeansExpired: Whether the server refuses what has expired with this status. `nil` stands for 401, and
     ///     for no status.
     ///   - serverCode: The server's error code; `nil` takes the one in the response's error object.
+    ///   - stepUp: What the server demands of the user (G32).
     ///   - hint: What the developer can do about the failure.
     public init(
         _ code: Code,
         _ error: NetworkError,
         statusMeansExpired: Bool? = nil,
         serverCode: String? = nil,
+        stepUp: StepUpChallenge? = nil,
         hint: String? = nil
     ) {
         self.init(
@@ -43,6 +45,7 @@ extension TokenRefreshError {
             statusMeansExpired: statusMeansExpired,
             serverCode: (serverCode ?? error.serverError?.code)?.asIdentifier(withoutQuoting: []),
             requestID: error.requestID?.asIdentifier(withoutQuoting: []),
+            stepUp: stepUp,
             cause: error
         )
     }

@@ -56,8 +56,18 @@ public struct PlainJSONFormat: ResponseFormat {
     }
 
     /// Decodes the body.
+    ///
+    /// - Throws: `DecodingError`; ``ServerError`` for a body that is not of the expected form and has a member `error` or
+    ///   `errors`, as some servers send one with status 200.
     public func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
-        try coding.makeDecoder().decode(type, from: response.body)
+        do {
+            return try coding.makeDecoder().decode(type, from: response.body)
+        } catch let failure as DecodingError {
+            guard ErrorBody(response.body)?.saysFailure == true, let error = ServerError(in: response) else {
+                throw failure
+            }
+            throw error
+        }
     }
 
     /// Accepts every body.
@@ -68,11 +78,8 @@ public struct PlainJSONFormat: ResponseFormat {
         try coding.makeDecoder().decode(type, from: response.body)
     }
 
-    /// Reads an error in a common form: `code` and `message`, OAuth 2 (RFC 6749 §5.2), problem details (RFC 9457).
-    /// `nil`: the body has none of these forms.
-    public func failure(from response: HTTPResponse) -> ServerError? {
-        try? coding.makeDecoder().decode(ServerError.self, from: response.body)
-    }
+    /// Reads an error in a common form, as ``ServerError`` lists them. `nil`: the body has none of these forms.
+    public func failure(from response: HTTPResponse) -> ServerError? { ServerError(in: response) }
 }
 
 extension ResponseFormat where Self == PlainJSONFormat {

@@ -1,8 +1,8 @@
 /// A server's description of an error.
 ///
-/// Decoding is lenient, because errors come from proxies, gateways and older servers too: a code may be a number, and
-/// where there is no `code` or `message`, `error` and `error_description` of OAuth 2 (RFC 6749 §5.2) and the members of
-/// problem details (RFC 9457) are used.
+/// Decoding is lenient, because errors come from proxies, gateways and older servers too: a code may be a number, and it
+/// may be inside a member `error` or in a list of errors. It reads the errors of OAuth 2 (RFC 6749 §5.2), problem details
+/// (RFC 9457), JSON:API, GraphQL, and those of common frameworks and clouds.
 public struct ServerError: Error, Sendable, Hashable {
     /// The code of the error: `NOT_FOUND`, `invalid_grant`.
     public var code: String?
@@ -16,6 +16,9 @@ public struct ServerError: Error, Sendable, Hashable {
     /// The server's identifier of the request.
     public var requestId: String?
 
+    /// The codes in the body beside ``code``.
+    var otherCodes: [String] = []
+
     /// Creates an error.
     public init(code: String? = nil, message: String? = nil, errors: [ErrorDetail] = [], requestId: String? = nil) {
         self.code = code
@@ -26,50 +29,33 @@ public struct ServerError: Error, Sendable, Hashable {
 }
 
 extension ServerError: Decodable {
-    private enum Key: String, CodingKey {
-        case code, message, errors, requestId, meta, error, detail, title
-        case errorDescription = "error_description"
-    }
-
-    /// Decodes the description of an error.
+    /// Decodes the description of an error, in any of the forms that servers commonly use: see the article on errors.
     ///
     /// - Throws: `DecodingError` when there is no object, or none of the known members.
     public init(from decoder: any Decoder) throws {
-        let object = try decoder.container(keyedBy: Key.self)
-        func text(_ keys: Key...) -> String? {
-            keys.lazy.compactMap { try? object.decode(LenientText.self, forKey: $0).text }.first
+        guard let error = ServerError(ErrorBody(try JSONValue(from: decoder))) else {
+            let context = DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "not an error object")
+            throw DecodingError.dataCorrupted(context)
         }
-        let details = (try? object.decode([LenientDetail].self, forKey: .errors))?.map(\.detail) ?? []
-        let meta = try? object.nestedContainer(keyedBy: Key.self, forKey: .meta)
-        self.init(
-            code: text(.code, .error),
-            message: text(.message, .errorDescription, .detail, .title),
-            errors: details,
-            requestId: (try? meta?.decode(String.self, forKey: .requestId)) ?? text(.requestId)
-        )
-        guard code != nil || message != nil || !errors.isEmpty else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "not an error object")
-            )
-        }
+        self = error
     }
 
-    private struct LenientText: Decodable {
-        let text: String
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            text = try (try? value.decode(Int.self)).map(String.init) ?? value.decode(String.self)
-        }
+    /// Reads the error of a response, in any common form. `nil`: it says nothing of one.
+    package init?(in response: HTTPResponse) {
+        guard let body = ErrorBody(response.body, response.head.headers) else { return nil }
+        self.init(body)
     }
 
-    private struct LenientDetail: Decodable {
-        let detail: ErrorDetail
+    private init?(_ body: ErrorBody) {
+        let codes = body.codes
+        self.init(code: codes.first, message: body.message, errors: body.details, requestId: body.requestID)
+        otherCodes = Array(codes.dropFirst())
+        guard code != nil || message != nil || !errors.isEmpty else { return nil }
+    }
 
-        init(from decoder: any Decoder) throws {
-            let text = try? decoder.singleValueContainer().decode(String.self)
-            detail = try text.map { ErrorDetail(message: $0) } ?? ErrorDetail(from: decoder)
-        }
+    /// Whether one of the codes in the body is one of these. Case is ignored.
+    func hasCode(of codes: Set<String>) -> Bool {
+        ([code].compactMap(\.self) + otherCodes).contains { $0.isOne(of: codes) }
     }
 }
 

@@ -17,10 +17,14 @@ struct TokenLifetime {
     /// Whether the device's wall clock has no part in it.
     let isCertain: Bool
 
+    /// The expiry as the server writes it, where it cannot be placed in time and nothing else says it.
+    let unreadExpiry: String?
+
     /// `isServerTime`: whether the date of sending is one of the server's clock.
     init(of result: TokenRefreshResult, sentAt date: Date, isServerTime: Bool, limit: Duration) {
         let isSaid = result.expiresIn != nil || result.expiresAt != nil
         let claims = isSaid ? nil : JSONWebTokenClaims(result.accessToken)
+        unreadExpiry = result.unreadExpiry ?? claims?.unreadExpiry
         let issued = result.serverDate ?? claims?.issuedAt ?? date
         let end = (result.expiresAt ?? claims?.expiresAt).flatMap { $0.isPlausible ? $0 : nil }
         let claimed = end.map { Duration.seconds($0.timeIntervalSince(issued)) }
@@ -93,24 +97,52 @@ struct JSONWebTokenClaims {
 
     let expiresAt: Date?
     let issuedAt: Date?
+    /// The expiry as the token writes it, where it cannot be placed in time.
+    let unreadExpiry: String?
 
     init?(_ token: String) {
         guard token.utf8.count <= Self.maximumLength else { return nil }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Data(base64URL: parts[1]) else { return nil }
         guard let claims = try? JSONDecoder().decode(Payload.self, from: payload) else { return nil }
-        expiresAt = claims.exp.flatMap(Self.date)
-        issuedAt = claims.iat.flatMap(Self.date)
+        expiresAt = claims.exp?.date
+        issuedAt = claims.iat?.date
+        unreadExpiry = claims.exp.flatMap { $0.date == nil ? $0.shown : nil }
     }
 
+    /// Each claim is read alone: one that cannot be read costs nothing but itself.
     private struct Payload: Decodable {
-        let exp: Double?
-        let iat: Double?
+        private enum Key: String, CodingKey { case exp, iat }
+
+        let exp: NumericDate?
+        let iat: NumericDate?
+
+        init(from decoder: any Decoder) throws {
+            let object = try decoder.container(keyedBy: Key.self)
+            exp = try? object.decodeIfPresent(NumericDate.self, forKey: .exp)
+            iat = try? object.decodeIfPresent(NumericDate.self, forKey: .iat)
+        }
     }
 
-    /// NumericDate (RFC 7519 §2): seconds since 1970, fractions allowed. Years after 9999 are no dates.
-    private static func date(_ seconds: Double) -> Date? {
-        (0...253_402_300_799).contains(seconds) ? Date(timeIntervalSince1970: seconds) : nil
+    /// Seconds since 1970, fractions allowed (RFC 7519 §2), or what some servers write in their place: a text of them,
+    /// or milliseconds, which are no date before the year 5138 as seconds.
+    private struct NumericDate: Decodable {
+        let date: Date?
+        /// A few characters of the number, for a log.
+        let shown: String
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            let text = try? value.decode(String.self)
+            let number = try text.map { Double($0) } ?? value.decode(Double.self)
+            shown = String((text ?? "\(number ?? 0)").filter { "0123456789.+-eE".contains($0) }.prefix(40))
+            switch number {
+            case let seconds? where (0..<1e11).contains(seconds): date = Date(timeIntervalSince1970: seconds)
+            case let milliseconds? where (1e11..<1e14).contains(milliseconds):
+                date = Date(timeIntervalSince1970: milliseconds / 1_000)
+            default: date = nil
+            }
+        }
     }
 }
 

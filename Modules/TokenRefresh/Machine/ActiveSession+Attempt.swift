@@ -153,7 +153,7 @@ extension ActiveSession {
         recordSighting(found)
         persistence = .current
         key = CallKey(of: found.refreshIntent, moment)
-        refusals = nil
+        (refusals, userAction) = (nil, nil)
         return old
     }
 

@@ -59,7 +59,7 @@ extension ActiveSession {
         // G4. Only a rejection ends a session.
         guard isRejection(error) else {
             failAttempt(error)
-            if let call, error.status != nil { markFailure(of: call, error) }
+            if let call, error.isOfWholeResponse { markFailure(of: call, error) }
             return
         }
         // Without the lease, another process may have spent the refresh token, and not stored its tokens yet (rule 4).
@@ -160,8 +160,9 @@ extension ActiveSession {
         let validity = TokenValidity(
             measured: Expiry(received: new, lifetime: lifetime.duration, at: sent.uptime, policy: policy),
             refreshedAt: sent.uptime, isCertain: lifetime.isCertain)
+        let renewal = Renewal(bundle: new, validity: validity, problem: tokens.accessTokenProblem)
         let version = context.write(.bundle(new, over: predecessor(nil)))
-        phase = .refreshing(attempt, .storing(Renewal(bundle: new, validity: validity), version: version))
+        phase = .refreshing(attempt, .storing(renewal, version: version))
         // The write replaces that of a mark, if one waits.
         if call?.progress == .abandoned { abandonCall() }
     }
@@ -169,7 +170,7 @@ extension ActiveSession {
 
 extension TokenRefreshError {
     /// Whether a response that comes after its deadline says something of the session, or of the server.
-    fileprivate var countsLate: Bool { code == .rejected || code == .keyLost || (code != .ambiguous && status != nil) }
+    fileprivate var countsLate: Bool { code != .ambiguous && isOfWholeResponse }
 }
 
 /// The status of the response to a call.

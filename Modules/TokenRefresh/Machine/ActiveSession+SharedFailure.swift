@@ -17,6 +17,7 @@ extension ActiveSession {
             serverCode: error.serverCode
         )
         if error.code == .ambiguous { refusals?.fill(&shared, at: now) }
+        userAction?.fill(&shared)
         var intent = call.intent
         intent.failure = shared
         // The failure of a replay says nothing of the call before it, whose response was lost.
@@ -36,14 +37,17 @@ extension ActiveSession {
         guard seenFailure != shared else { return }
         seenFailure = shared
         let passed = moment.timePassed(since: shared.date) ?? .zero
-        let left = min(max(shared.pause, .zero), policy.maximumRetryAfter) - passed
+        let longest = shared.stepUp == nil ? .zero : policy.maximumUserActionPause
+        let left = min(max(shared.pause, .zero), max(policy.maximumRetryAfter, longest)) - passed
         refusals = AmbiguousRefusals(shared, moment)
+        if let action = UserAction(shared) { demand(action) }
         guard left > .zero, left > pauseLeft ?? .zero else { return }
         let error = TokenRefreshError(
-            shared.isAmbiguous ? .ambiguous : .unavailable,
+            shared.isAmbiguous ? .ambiguous : shared.stepUp == nil ? .unavailable : .userActionRequired,
             reason: "the last refresh, by another process or an earlier run, has failed",
             status: shared.status,
-            serverCode: shared.serverCode
+            serverCode: shared.serverCode,
+            stepUp: shared.stepUp
         )
         note(Failure(error: error, at: uptime, until: uptime + left, inARow: failure?.inARow ?? 1))
     }

@@ -62,7 +62,8 @@ extension ActiveSession {
 
     /// What is known of the tokens before says nothing of the new ones. A pause that the server has asked for stays.
     private mutating func forgetPast(_ validity: TokenValidity) {
-        (refusals, leaseHolder, sighting) = (nil, nil, nil)
+        (refusals, userAction, leaseHolder, sighting) = (nil, nil, nil, nil)
+        if failure?.error.code == .userActionRequired { failure = nil }
         self.validity = validity
         loops = LoopBreaker()
     }

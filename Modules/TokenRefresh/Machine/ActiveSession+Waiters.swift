@@ -20,6 +20,7 @@ extension ActiveSession {
     }
 
     mutating func fail(_ waiter: Waiter, _ error: TokenRefreshError, retryAfter: Duration) {
+        let error = userAction?.error(after: error) ?? error
         emit(.respond(waiter.id, .failed(.unavailable(error, retryAfter: retryAfter))))
     }
 
@@ -117,8 +118,9 @@ extension AuthenticationError {
     static func unavailable(_ error: TokenRefreshError, retryAfter: Duration) -> AuthenticationError {
         // A store that is busy with the refresh of another process has not failed.
         let isStore = (error.cause as? TokenStoreError).map { $0.code != .busy } ?? false
+        let refused: Code = error.code == .userActionRequired ? .stepUpRequired : .refreshUnavailable
         return AuthenticationError(
-            isStore ? .storeUnavailable : .refreshUnavailable,
+            isStore ? .storeUnavailable : refused,
             retryAfter: retryAfter,
             cause: isStore ? error.cause : error
         )

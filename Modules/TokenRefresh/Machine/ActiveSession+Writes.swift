@@ -8,6 +8,8 @@ extension ActiveSession {
     struct Renewal: Hashable, Sendable {
         let bundle: TokenBundle
         let validity: TokenValidity
+        /// Why the access token cannot be used, as the handler says.
+        var problem: String?
     }
 
     mutating func wrote(_ version: Int, _ content: StoreContent?, _ outcome: WriteOutcome) {
@@ -101,14 +103,20 @@ extension ActiveSession {
 
     /// The new tokens are in use from here on.
     mutating func commit(_ new: Renewal, isStored: Bool) {
+        let isFirstUnusable = bundle.accessToken.fitsHeaderField
         if isStored { persistence = .current } else if self.isStored { persistence = .older }
         bundle = new.bundle
         validity = new.validity
         sighting = nil
         if isStored { recordSighting(bundle) }
         lastRefresh = now.date
-        refusals = nil
+        (refusals, userAction) = (nil, nil)
         emit(.report(.refreshed(session: bundle.session, generation: bundle.generation)))
+        guard bundle.accessToken.fitsHeaderField else {
+            // Each refresh spends a refresh token. A second one in a row shows that the next will bring no token either.
+            let pause = isFirstUnusable ? .zero : max(policy.ambiguityCooldown, AmbiguousRefusals.shortestCooldown)
+            return failUnusable(new.problem, atLeast: pause)
+        }
         return finishAttempt(isRenewed: true)
     }
 
@@ -138,9 +146,10 @@ extension ActiveSession {
         return serveQueue()
     }
 
-    private mutating func failUnusable() {
+    private mutating func failUnusable(_ problem: String? = nil, atLeast pause: Duration = .zero) {
         let waiters = bundle.accessToken.fitsHeaderField ? context.room.take(.attempt) : []
-        failAttempt(TokenRefreshError(.unavailable, reason: "the new access token cannot be used"))
+        let reason = ["the new access token cannot be used", problem].compactMap(\.self).joined(separator: ": ")
+        failAttempt(TokenRefreshError(.unavailable, reason: reason), atLeast: pause)
         for waiter in waiters { waitForRefresh(waiter) }
     }
 
@@ -164,8 +173,13 @@ extension ActiveSession {
         if error.code == .ambiguous {
             asked = max(asked, policy.ambiguityCooldown, AmbiguousRefusals.shortestCooldown)
             refusals = AmbiguousRefusals(error, after: refusals, at: uptime)
-        } else if error.status != nil || refusals?.outlivesLostResponses == false {
+        } else if error.isOfWholeResponse || refusals?.outlivesLostResponses == false {
             refusals = nil
+        }
+        if error.code == .userActionRequired {
+            let action = UserAction(error, after: userAction)
+            demand(action)
+            asked = max(asked, action.pause(policy))
         }
         let backoff =
             error.cause is TokenStoreError
@@ -174,6 +188,14 @@ extension ActiveSession {
         let pause = max(backoff, asked, pauseLeft ?? .zero)
         note(Failure(error: error, at: uptime, until: uptime + pause, inARow: inARow))
         return pause
+    }
+
+    /// G32. Session and tokens stay.
+    mutating func demand(_ action: UserAction) {
+        if userAction?.challenge != action.challenge {
+            emit(.report(.userActionRequired(session: bundle.session, action.challenge)))
+        }
+        userAction = action
     }
 
     mutating func note(_ failure: Failure) {

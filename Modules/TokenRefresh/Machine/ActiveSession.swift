@@ -32,7 +32,7 @@ struct ActiveSession: Hashable, Sendable {
         case refreshing(AttemptID, Stage)
     }
 
-    enum Stage: Hashable, Sendable {
+    indirect enum Stage: Hashable, Sendable {
         /// Another process may hold the lease.
         case leasing
         /// Another process may have refreshed already. `isStale`: the read may not show a write that has ended since.
@@ -75,7 +75,9 @@ struct ActiveSession: Hashable, Sendable {
     }
 
     /// The tokens in use. An intent is in the store only.
-    var bundle: TokenBundle
+    var bundle: TokenBundle { didSet { baseToken = bundle.token } }
+    /// The access token, which all requests share.
+    private var baseToken: SessionToken
     /// How long the access token is valid.
     var validity: TokenValidity
     /// The endpoints that have refused it although it was fresh (G10).
@@ -93,6 +95,8 @@ struct ActiveSession: Hashable, Sendable {
     var failures = 0
     /// The ambiguous refusals in a row.
     var refusals: AmbiguousRefusals?
+    /// What the server demands of the user before it issues tokens again.
+    var userAction: UserAction?
     /// The newest failure that another process, or an earlier run of this one, has stored with the intent (rule 7).
     var seenFailure: RefreshIntent.Failure?
     var lastRefresh: Date?
@@ -115,6 +119,7 @@ struct ActiveSession: Hashable, Sendable {
     /// A session that was signed in here. `scope`: whose tokens it replaces in the store. `version`: that of its write.
     init(signedIn bundle: TokenBundle, _ validity: TokenValidity, replacing scope: EndScope, version: Int) {
         self.bundle = bundle
+        baseToken = bundle.token
         self.validity = validity
         persistence = .nothing(replacing: scope, isUncertain: false)
         begunAt = bundle.begunAt
@@ -124,6 +129,7 @@ struct ActiveSession: Hashable, Sendable {
     /// A session that the store holds. `earlier`: when it held the tokens before these.
     init(stored bundle: TokenBundle, after earlier: StoreSighting?, _ moment: Moment) {
         self.bundle = bundle.with(refreshIntent: nil)
+        baseToken = bundle.token
         validity = TokenValidity(stored: bundle, after: earlier, moment)
         persistence = .current
         phase = .resting
@@ -199,7 +205,7 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The access token, for a request.
     func token(replacedAt uptime: Duration? = nil) -> SessionToken {
-        var token = bundle.token
+        var token = baseToken
         token.issuance = .init(failures: failures, replacedAt: uptime)
         return token
     }
@@ -218,6 +224,7 @@ struct ActiveSession: Hashable, Sendable {
         status.lastRefresh = lastRefresh
         status.lastFailure = failure?.error
         status.leaseHolder = leaseHolder
+        status.userAction = userAction?.challenge
     }
 
     /// The first read shows what an earlier sign-in replaces in the store: not a sign-in that was asked for later.

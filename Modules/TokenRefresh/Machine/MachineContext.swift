@@ -182,12 +182,13 @@ struct MachineContext: Sendable {
     /// the response is recorded first. That of a late response includes the delay, which must not count twice.
     mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> TokenLifetime
     {
-        if let expiry = tokens.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
         var tokens = tokens
         tokens.serverDate = tokens.serverDate.map { moment.serverClock.record($0, sentAt: sent, at: now) }
-        return TokenLifetime(
+        let lifetime = TokenLifetime(
             of: tokens, sentAt: moment.serverClock.date(at: sent), isServerTime: moment.serverClock.isKnown,
             limit: policy.maximumLifetime)
+        if let expiry = lifetime.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
+        return lifetime
     }
 }
 

@@ -1,5 +1,6 @@
 import AuthInterface
 import NetworkCore
+import NetworkTestSupport
 import NetworkTesting
 import TestSupport
 import Testing
@@ -80,6 +81,23 @@ struct TokenRefusalTests {
             ($0.expiredStatuses, $0.refusals) = ([401, 419], .codes(["AUTH_001"]))
         }
         #expect(try await refusal(.error(status, code: "auth_001"), policy: policy).saysTokenIsInvalid)
+    }
+
+    @Test(arguments: [
+        #"{"error":{"code":498,"message":"Invalid token.","details":[]}}"#,
+        #"{"errors":[{"message":"x","extensions":{"code":"498"}}],"data":null}"#,
+    ])
+    func `LE6: an error inside a success refuses the token where its code is listed, and fails the call`(
+        body: String
+    ) async throws {
+        let policy = AuthenticationPolicy.with { $0.refusals = .codes(["498"]) }
+        let transport = StubTransport(
+            .any ~> .text(body), .any ~> .json(Article(id: 7, title: "x")), .any ~> .text(body))
+        let client = NetworkClient(baseURL: baseURL, transport: transport)
+        #expect(try await client.authenticated(by: provider, policy: policy).send(.article(7)).id == 7)
+        #expect(provider.refusals.first?.saysTokenIsInvalid == true)
+        let failure = await #expect(throws: NetworkError.self) { try await client.send(.article(7)) }
+        #expect(failure?.code == .unsuccessful && failure?.serverError?.code == "498")
     }
 
     @Test func `a token that the server quotes in its code does not reach the engine`() async throws {

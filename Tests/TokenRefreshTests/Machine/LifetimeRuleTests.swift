@@ -43,6 +43,17 @@ import Testing
         #expect(lifetime(TokenRefreshResult(accessToken: claims)) == .seconds(1_900))
     }
 
+    @Test func `DI6: each claim is read alone, as text and in milliseconds too, and what cannot be is named`() {
+        let texts = token(#"{"iat":1799999000,"exp":"1800000900"}"#)
+        #expect(lifetime(TokenRefreshResult(accessToken: texts)) == .seconds(1_900))
+        let milliseconds = token(#"{"iat":1799999000000,"exp":1800000900500}"#)
+        #expect(lifetime(TokenRefreshResult(accessToken: milliseconds)) == .seconds(1_900.5))
+        let half = JSONWebTokenClaims(token(#"{"iat":{"a":1},"exp":1800000900}"#))
+        #expect(half?.issuedAt == nil && half?.expiresAt != nil && half?.unreadExpiry == nil)
+        let unread = JSONWebTokenClaims(token(#"{"iat":1799999000,"exp":"soon 7"}"#))
+        #expect(unread?.issuedAt != nil && unread?.expiresAt == nil && unread?.unreadExpiry == "7")
+    }
+
     @Test func `A lifetime comes before an absolute expiry`() {
         let both = TokenRefreshResult(accessToken: "access", expiresIn: .seconds(30), expiresAt: date + 100)
         #expect(lifetime(both) == .seconds(30))

@@ -76,6 +76,9 @@ struct Failure: Error {
             let reason = (error.cause as? TokenStoreError)?.reason ?? error.description
             self.init(reason, .store)
         case .signOutNotStored: self.init(error.description, .store)
+        case .stepUpRequired:
+            let demand = error.stepUp.map { " (\($0))" } ?? ""
+            self.init("the server asks for another sign-in before it renews the session\(demand); \(signIn)", .refused)
         case .refreshUnavailable:
             self.init(error.description, .tryLater)
             guard let cause = error.cause as? TokenRefreshError else { return }

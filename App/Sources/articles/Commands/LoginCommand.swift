@@ -60,7 +60,8 @@ extension LoginCommand.Flow {
     /// - Throws: What the login throws; ``Failure`` when the tokens were not stored.
     func perform(_ login: () async throws -> User) async throws {
         let earlier = await earlierSession()
-        if let earlier { try permitReplacement(of: earlier) }
+        // A session that the server does not renew before the user has signed in again is repaired by this.
+        if let earlier, graph.report.userAction == nil { try permitReplacement(of: earlier) }
         let user = try await login()
         graph.deleteStoredResponses()
         guard try await graph.store.load() != nil else {

@@ -53,7 +53,7 @@ extension StatusCommand {
 struct StatusObject: Encodable, PrintedObject {
     static let fields = [
         "baseURL", "store", "state", "user", "problem", "expiresAt", "lastEnding", "refreshFailure", "storeFailure",
-        "storeIsWatched", "leaseHolder", "signOutIsPending", "journalFailure",
+        "userAction", "storeIsWatched", "leaseHolder", "signOutIsPending", "journalFailure",
     ]
 
     /// How the last session ended (G24).
@@ -99,6 +99,8 @@ struct StatusObject: Encodable, PrintedObject {
     private(set) var lastEnding: Ending?
     private(set) var refreshFailure: RefreshFailure?
     private(set) var storeFailure: StoreFailure?
+    /// What the server demands of the user before it renews the session.
+    private(set) var userAction: String?
     /// Whether the store reports the changes of other processes at once. `nil`: no other process has it.
     var storeIsWatched: Bool?
     private(set) var leaseHolder: Holder?
@@ -146,6 +148,7 @@ struct StatusObject: Encodable, PrintedObject {
         expiresAt = report.expiresAt
         lastEnding = report.lastEnding.flatMap { Ending($0) }
         refreshFailure = report.refreshFailure.map(RefreshFailure.init)
+        userAction = report.userAction.map { "\($0)" }
         storeFailure = report.storeFailure.map { StoreFailure(code: $0.code.rawValue, reason: $0.reason) }
         signOutIsPending = report.isSignOutPending ? true : nil
         journalFailure = report.journalFailure.map { StoreFailure(code: $0.code.rawValue, reason: $0.reason) }
@@ -160,6 +163,7 @@ struct StatusObject: Encodable, PrintedObject {
         if let expiresAt { rows.append(["token", "valid until \(expiresAt.formatted(.iso8601))"]) }
         if let lastEnding { rows.append(["ended", lastEnding.text]) }
         if let refreshFailure { rows.append(["refresh", refreshFailure.text]) }
+        if let userAction { rows.append(["action", "sign in again with 'articles login': \(userAction)"]) }
         if let storeFailure { rows.append(["problem", storeFailure.reason]) }
         if signOutIsPending == true { rows.append(["sign-out", "not stored yet: the next start completes it"]) }
         if let journalFailure { rows.append(["journal", journalFailure.reason]) }

@@ -36,6 +36,7 @@ struct TestApp: Sendable {
         var policy = TokenRefreshPolicy.patient
         var clock: any TimeSource = SystemTimeSource()
         var handler = Handler.rest
+        var refusals: [RefreshRefusalRule] = []
         /// The replay tolerance that the handler declares. Only with `.sameKey` does the call have a key, because the
         /// server accepts a key in any case.
         var replay = ReplayTolerance.none
@@ -233,7 +234,7 @@ extension TestApp.Setup {
         case .oauth2:
             let server = backend.serverDescription
             let client = backend.configuration.oauth2Client
-            return OAuth2TokenRefreshHandler(
+            var oauth2 = OAuth2TokenRefreshHandler(
                 tokenEndpoint: server.tokenEndpoint,
                 revocationEndpoint: server.revocationEndpoint,
                 client: .basic(id: client.id, secret: client.secret ?? ""),
@@ -242,6 +243,8 @@ extension TestApp.Setup {
                 idempotencyKeyField: field,
                 revocationAffectsSessionOnly: true
             )
+            oauth2.refusals = refusals
+            return oauth2
         }
     }
 }

@@ -1,0 +1,42 @@
+import AuthInterface
+
+extension StepUpChallenge {
+    /// Reads a challenge of a resource. `nil`: it demands nothing.
+    init?(_ challenge: AuthenticationChallenge, withoutQuoting secrets: [String]) {
+        // DPoP has a scheme of its own (RFC 9449 §7.1).
+        guard ["bearer", "dpop"].contains(challenge.scheme), let error = challenge.parameters["error"]?.lowercased()
+        else { return nil }
+        func text(_ name: String) -> String? { challenge.parameters[name]?.unlessQuoting(secrets) }
+        self.init(
+            Demand(rawValue: error),
+            acrValues: text("acr_values")?.split(separator: " ").map(String.init) ?? [],
+            maxAge: text("max_age").flatMap(UInt32.init).map { .seconds(Int64($0)) },
+            scope: text("scope"),
+            claims: text("claims"))
+        guard [.userAuthentication, .scope].contains(demand) || (demand == .claims && claims != nil) else { return nil }
+    }
+}
+
+extension String {
+    /// The text, unless one of the secrets is in it.
+    func unlessQuoting(_ secrets: [String]) -> String? {
+        secrets.contains { !$0.isEmpty && contains($0) } ? nil : self
+    }
+}
+
+extension NetworkError {
+    /// The statuses with which a challenge may come: 401 (RFC 9470 §3) and 403 (RFC 6750 §3.1).
+    private static let stepUpStatuses: Set = [401, 403]
+
+    /// The error of a call that demands a step-up. `nil`: it does not, or its token is invalid as well.
+    func demandingStepUp(orOneOf statuses: Set<Int>, withoutQuoting secrets: [String]) -> NetworkError? {
+        guard let response, statuses.union(Self.stepUpStatuses).contains(response.status),
+            let field = response.headers["WWW-Authenticate"], !response.saysBearerTokenIsInvalid
+        else { return nil }
+        let challenges = AuthenticationChallenge.challenges(in: field)
+        guard let stepUp = challenges.lazy.compactMap({ StepUpChallenge($0, withoutQuoting: secrets) }).first else {
+            return nil
+        }
+        return demanding(stepUp)
+    }
+}

@@ -1,0 +1,440 @@
+import AuthInterface
+import Foundation
+import HandlerTesting
+import NetworkCore
+import NetworkTesting
+import OAuth2Flows
+import Testing
+
+/// DI1, DI2: what the words of providers mean, beside what must never end a session.
+@Suite struct ProviderRefusalTests {
+    /// The rules for a provider, the refusals of a dead refresh token, and what must not be taken for one. Each line is a
+    /// response: the status, fields as `@Name=value`, and the body.
+    struct Provider: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let rules: [RefreshRefusalRule]
+        let dead: String
+        let living: String
+        /// Refusals that end the session when they are repeated.
+        var dying = ""
+
+        init(_ name: String, _ rules: [RefreshRefusalRule], dead: String, living: String, dying: String = "") {
+            (testDescription, self.rules) = (name, rules)
+            (self.dead, self.living, self.dying) = (dead, living, dying)
+        }
+    }
+
+    static func answers(_ lines: String) -> [StubResponse] {
+        lines.split(separator: "\n").map { line in
+            var words = line.split(separator: " ", omittingEmptySubsequences: false)
+            let status = Int(words.removeFirst()) ?? 0
+            var headers: HTTPHeaders = ["Content-Type": "application/json"]
+            while let field = words.first, field.hasPrefix("@"), let sign = field.firstIndex(of: "=") {
+                try? headers.set(String(field[..<sign].dropFirst()), to: String(field[sign...].dropFirst()))
+                words.removeFirst()
+            }
+            return .status(status, headers: headers, body: Data(words.joined(separator: " ").utf8))
+        }
+    }
+
+    static func answer(_ status: Int, _ body: String) -> StubResponse { answers("\(status) \(body)")[0] }
+
+    static let providers: [Provider] = [
+        Provider(
+            "GitHub", .gitHub,
+            dead: #"""
+                200 {"error":"bad_refresh_token","error_description":"incorrect or expired"}
+                400 {"error":"bad_refresh_token"}
+                200 @Content-Type=application/x-www-form-urlencoded error=bad_refresh_token&error_description=x
+                """#,
+            living: #"""
+                200 {"error":"incorrect_client_credentials"}
+                200 {"error":"unsupported_grant_type"}
+                404 {"error":"Not Found"}
+                200 {"error":"bad_refresh_token","access_token":"a"}
+                """#),
+        Provider(
+            "Firebase", .firebase,
+            dead: #"""
+                400 {"error":{"code":400,"message":"TOKEN_EXPIRED","status":"INVALID_ARGUMENT"}}
+                400 {"error":{"code":400,"message":"INVALID_REFRESH_TOKEN"}}
+                400 {"error":{"code":400,"message":"USER_DISABLED"}}
+                400 {"error":{"code":400,"message":"USER_NOT_FOUND : x"}}
+                """#,
+            living: #"""
+                400 {"error":{"code":400,"message":"PROJECT_NUMBER_MISMATCH","status":"INVALID_ARGUMENT"}}
+                400 {"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}
+                403 {"error":{"code":403,"status":"PERMISSION_DENIED"}}
+                429 {"error":{"code":429,"message":"TOKEN_EXPIRED"}}
+                """#),
+        Provider(
+            "Strava", .strava,
+            dead: #"400 {"errors":[{"resource":"RefreshToken","field":"refresh_token","code":"invalid"}]}"#,
+            living: #"""
+                400 {"errors":[{"resource":"Application","field":"client_id","code":"invalid"}]}
+                429 {"errors":[{"resource":"RefreshToken","field":"rate limit","code":"invalid"}]}
+                400 {"errors":[{"resource":"RefreshToken","code":"missing"},{"resource":"X","code":"invalid"}]}
+                """#),
+        Provider(
+            "Fitbit", .fitbit, dead: #"400 {"errors":[{"errorType":"invalid_grant","message":"x"}],"success":false}"#,
+            living: #"""
+                401 {"errors":[{"errorType":"invalid_client"}],"success":false}
+                400 {"errors":[{"errorType":"invalid_request"}],"success":false}
+                """#),
+        Provider(
+            "Slack", .slack, dead: #"200 {"ok":false,"error":"invalid_refresh_token"}"#,
+            living: #"""
+                200 {"ok":false,"error":"bad_client_secret"}
+                200 {"ok":false,"error":"internal_error"}
+                200 {"ok":false,"error":"ratelimited"}
+                200 {"ok":true,"error":null}
+                """#),
+        Provider(
+            "Zoho", .zoho, dead: #"200 {"error":"invalid_code"}"#,
+            living: #"""
+                400 {"error":"Access Denied","error_description":"too many requests continuously"}
+                200 {"error":"invalid_client"}
+                """#),
+        Provider(
+            "Cognito", .cognito,
+            dead: #"""
+                400 {"__type":"NotAuthorizedException","message":"Refresh Token has been revoked"}
+                400 @x-amzn-ErrorType=NotAuthorizedException: {"message":"Refresh Token has expired"}
+                400 {"__type":"com.amazonaws.x#RefreshTokenReuseException","message":"x"}
+                """#,
+            living: #"""
+                400 {"__type":"NotAuthorizedException","message":"SecretHash does not match"}
+                400 {"__type":"TooManyRequestsException","message":"Refresh Token: slow down"}
+                """#),
+        Provider(
+            "Atlassian", .atlassian,
+            dead: #"""
+                403 {"error":"unauthorized_client","error_description":"refresh_token is invalid"}
+                403 {"error":"invalid_grant","error_description":"Unknown or invalid refresh token."}
+                """#,
+            living: #"""
+                401 {"error":"access_denied","error_description":"Unauthorized"}
+                403 {"error":"unauthorized_client","error_description":"x"}
+                """#),
+        Provider(
+            "HubSpot", .hubSpot,
+            dead: #"""
+                400 {"status":"BAD_REFRESH_TOKEN","message":"missing or unknown refresh token"}
+                400 {"error":"invalid_request","status":"BAD_REFRESH_TOKEN","message":"refresh token is invalid"}
+                """#,
+            living: #"""
+                400 {"status":"BAD_CLIENT_ID","message":"x","error":"invalid_client"}
+                400 {"status":"error","message":"Any of the listed credentials are missing"}
+                """#),
+        Provider(
+            "Twitch", .twitch, dead: #"400 {"status":400,"message":"Invalid refresh token"}"#,
+            living: #"""
+                400 {"status":400,"message":"missing refresh token"}
+                400 {"status":400,"message":"invalid client"}
+                403 {"status":403,"message":"invalid client secret"}
+                """#),
+        Provider(
+            "X", .x,
+            dead: #"400 {"error":"invalid_request","error_description":"Value passed for the token was invalid."}"#,
+            living: #"""
+                401 {"error":"unauthorized_client","error_description":"Missing valid authorization header"}
+                400 {"error":"invalid_request","error_description":"Missing required parameter [client_id]."}
+                400 {"error":"invalid_request","error_description":"Value passed for the authorization code was invalid."}
+                """#),
+        Provider(
+            "Zoom", .zoom,
+            dead: #"""
+                400 {"reason":"Invalid Token!","error":"invalid_grant"}
+                401 {"reason":"Invalid Token!","error":"invalid_request"}
+                """#,
+            living: #"""
+                400 {"reason":"Invalid client_id or client_secret","error":"invalid_client"}
+                400 {"reason":"Bad Request","error":"invalid_request"}
+                """#),
+        Provider(
+            "Reddit", .reddit, dead: "",
+            living: #"""
+                401 {"message":"Unauthorized","error":401}
+                429 {"message":"Too Many Requests","error":429}
+                """#,
+            dying: #"400 {"message":"Bad Request","error":400}"#),
+        Provider(
+            "Yahoo", .yahoo,
+            dead: #"""
+                400 {"error":"INVALID_REFRESH_TOKEN"}
+                401 {"error":"TOKEN_EXPIRED"}
+                """#,
+            living: #"""
+                401 {"error":"INVALID_CLIENT_SECRET"}
+                400 {"error":"PARAMETER_ABSENT"}
+                """#),
+        Provider(
+            "Supabase", .supabase,
+            dead: #"""
+                400 {"code":400,"error_code":"refresh_token_not_found","msg":"x"}
+                400 {"code":"refresh_token_already_used","message":"x"}
+                400 {"error":"invalid_grant","error_description":"Invalid Refresh Token"}
+                """#,
+            living: #"""
+                409 {"code":409,"error_code":"conflict","msg":"Too many concurrent token refresh requests"}
+                429 {"code":429,"error_code":"over_request_rate_limit"}
+                401 {"message":"Invalid API key"}
+                """#),
+        Provider(
+            "Feishu", .feishu,
+            dead: #"""
+                200 {"code":20026,"msg":"x"}
+                400 {"code":20037,"error":"x"}
+                """#,
+            living: #"""
+                400 {"code":20002,"msg":"x"}
+                200 {"code":0,"msg":"success"}
+                400 {"code":99991400}
+                """#),
+        Provider(
+            "WeChat", .weChat,
+            dead: #"""
+                200 {"errcode":40030,"errmsg":"x"}
+                200 {"errcode":42002,"errmsg":"x"}
+                """#,
+            living: #"""
+                200 {"errcode":40013,"errmsg":"x"}
+                200 {"errcode":-1,"errmsg":"x"}
+                200 {"errcode":0}
+                """#),
+        Provider(
+            "LinkedIn", .linkedIn,
+            dead: #"""
+                400 {"error":"invalid_request","error_description":"The refresh token is invalid, expired or revoked."}
+                """#,
+            living: #"""
+                400 {"error":"invalid_request","error_description":"\"refresh_token\" is missing"}
+                401 {"error":"invalid_client"}
+                """#),
+        Provider(
+            "Shopify", .shopify,
+            dead: #"401 {"error":"invalid_request","error_description":"This requires an active refresh_token"}"#,
+            living: #"""
+                401 {"error":"invalid_request","error_description":"x"}
+                401 {}
+                """#),
+        Provider(
+            "Naver", .naver, dead: "",
+            living: #"200 {"error":"invalid_request","error_description":"wrong client id / client secret pair"}"#,
+            dying: #"200 {"error":"invalid_request","error_description":"invalid refresh_token"}"#),
+        Provider(
+            "TikTok", .tikTok, dead: #"200 {"error":"invalid_grant","log_id":"1"}"#,
+            living: #"""
+                200 {"error":"server_error"}
+                200 {"error":"invalid_client"}
+                """#),
+        Provider(
+            "Salesforce", .salesforce,
+            dead: #"400 {"error":"invalid_grant","error_description":"expired access/refresh token"}"#,
+            living: #"""
+                400 {"error":"invalid_grant","error_description":"token request is already being processed"}
+                503 {"error":"invalid_grant"}
+                400 {"error":"inactive_org"}
+                """#),
+        Provider(
+            "Keycloak", .keycloak, dead: #"400 {"error":"invalid_grant","error_description":"Session not active"}"#,
+            living: #"""
+                400 {"error":"invalid_grant","error_description":"Invalid refresh token. Unmatching clients"}
+                """#),
+        Provider(
+            "Microsoft, Google, Kakao and others by RFC 6749", [],
+            dead: #"""
+                400 {"error":"invalid_grant","error_codes":[700082],"suberror":"bad_token"}
+                400 {"error":"invalid_grant","suberror":"token_expired"}
+                400 {"error":"invalid_grant","suberror":"","claims":null,"error_subtype":""}
+                400 {"error":"invalid_grant","error_description":"Token has been expired or revoked."}
+                400 {"error":"invalid_grant","error_code":"KOE322"}
+                403 {"error":"invalid_grant","error_description":"Unknown or invalid refresh token."}
+                400 @Content-Type=application/x-www-form-urlencoded error=invalid_grant
+                400 @Content-Type=text/plain;charset=utf-8 {"error":"invalid_grant"}
+                """#,
+            living: #"""
+                400 {"error":"invalid_grant","error_codes":[50196],"error_description":"AADSTS50196: loop"}
+                400 {"error":"invalid_grant","error_description":"AADSTS50196: a client request loop"}
+                429 {"error":"invalid_grant"}
+                400 @Retry-After=9 {"error":"invalid_grant"}
+                400 {"error":["invalid_grant"]}
+                200 {"error":"invalid_grant"}
+                400 {"error":null,"errcode":0,"code":"","message":"invalid_grant"}
+                """#),
+    ]
+
+    /// What every provider, or a gateway before it, may respond.
+    static let everywhere = #"""
+        503 {"error":"temporarily_unavailable"}
+        400 {"error":"invalid_client"}
+        401 {"error":"invalid_client"}
+        400 <html>bad_refresh_token</html>
+        429 {}
+        400 {}
+        """#
+
+    static func error(after response: StubResponse, _ rules: [RefreshRefusalRule]) async -> TokenRefreshError? {
+        var handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: .tokenEndpoint, client: .public(id: "fixture-client"),
+            network: NetworkClient(StubTransport(.post("oauth2/token") ~> response)))
+        handler.refusals = rules
+        return await #expect(throws: TokenRefreshError.self) { try await handler.refresh(.fixture) }
+    }
+
+    /// What a response means; an answer with a token is no failure.
+    static func verdict(on response: StubResponse, _ rules: [RefreshRefusalRule]) async -> TokenRefreshError.Code? {
+        var handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: .tokenEndpoint, client: .public(id: "fixture-client"),
+            network: NetworkClient(StubTransport(.post("oauth2/token") ~> response)))
+        handler.refusals = rules
+        do {
+            _ = try await handler.refresh(.fixture)
+            return nil
+        } catch { return (error as? TokenRefreshError)?.code }
+    }
+
+    @Test(arguments: providers)
+    func `a dead refresh token ends the session, and nothing else does`(_ provider: Provider) async {
+        for (index, response) in Self.answers(provider.dead).enumerated() {
+            #expect(await Self.verdict(on: response, provider.rules) == .rejected, "dead \(index)")
+        }
+        for (index, response) in Self.answers(provider.dying).enumerated() {
+            #expect(await Self.verdict(on: response, provider.rules) == .ambiguous, "dying \(index)")
+        }
+        for (index, response) in Self.answers(provider.living + "\n" + Self.everywhere).enumerated() {
+            let verdict = await Self.verdict(on: response, provider.rules)
+            #expect(verdict == .unavailable || verdict == nil, "living \(index)")
+        }
+    }
+
+    @Test(arguments: providers.filter { !$0.rules.isEmpty })
+    func `a preset holds where it was chosen only`(_ provider: Provider) async {
+        for line in (provider.dead + "\n" + provider.dying).split(separator: "\n") where !line.contains("invalid_grant")
+        {
+            #expect(await Self.verdict(on: Self.answers(String(line))[0], []) == .unavailable, "\(line)")
+        }
+    }
+
+    // MARK: What asks the user
+
+    static let demands: [(String, StepUpChallenge)] = [
+        (
+            #"{"error":"invalid_grant","suberror":"basic_action","claims":"{\"access_token\":{}}"}"#,
+            StepUpChallenge(.interaction, claims: #"{"access_token":{}}"#, suberror: "basic_action")
+        ),
+        (#"{"error":"invalid_grant","claims":{"a":1}}"#, StepUpChallenge(.interaction, claims: #"{"a":1}"#)),
+        (
+            #"{"error":"invalid_grant","suberror":"consent_required"}"#,
+            StepUpChallenge(.interaction, suberror: "consent_required")
+        ),
+        (
+            #"{"error":"invalid_grant","error_subtype":"invalid_rapt"}"#,
+            StepUpChallenge(.interaction, suberror: "invalid_rapt")
+        ),
+        (#"{"error":"interaction_required"}"#, StepUpChallenge(.interaction)),
+        (
+            #"{"error":"login_required","scope":"a b"}"#,
+            StepUpChallenge(.init(rawValue: "login_required"), scope: "a b")
+        ),
+        (#"{"error":"mfa_required"}"#, StepUpChallenge(.init(rawValue: "mfa_required"))),
+        (#"{"error":"consent_required"}"#, StepUpChallenge(.init(rawValue: "consent_required"))),
+    ]
+
+    @Test(arguments: demands.indices)
+    func `G32: a demand of the user ends nothing, and carries what is wanted`(_ index: Int) async {
+        let (body, challenge) = Self.demands[index]
+        for status in [400, 401, 403] {
+            let error = await Self.error(after: Self.answer(status, body), [])
+            #expect(error?.code == .userActionRequired && error?.stepUp == challenge && error?.status == status)
+        }
+    }
+
+    @Test func `Supabase: a session that waits for a second factor asks for it`() async {
+        let body = #"{"code":"session_expired","message":"Low AAL: User Needs MFA Verification"}"#
+        #expect(await Self.error(after: Self.answer(400, body), .supabase)?.code == .userActionRequired)
+    }
+
+    @Test func `G17: a challenge quotes no secret of the call, and none that is too long`() async {
+        let long = String(repeating: "x", count: StepUpChallenge.maximumLength + 1)
+        let secrets = #""suberror":"for fixture-refresh","claims":"fixture-refresh""#
+        let body = #"{"error":"invalid_grant",\#(secrets),"scope":"\#(long)"}"#
+        let error = await Self.error(after: Self.answer(400, body), [])
+        #expect(error?.code == .userActionRequired && error?.stepUp?.claims == nil && error?.stepUp?.scope == nil)
+        #expect(error.map { "\($0) \(String(reflecting: $0.stepUp))".contains("fixture-refresh") } == false)
+    }
+
+    // MARK: Rules of the application
+
+    @Test func `what never ends wins over every rule`() async throws {
+        let never = try RefreshRefusalRule.neverEnds("bad_refresh_token", "invalid_grant")
+        let dead = Self.answer(400, #"{"error":"bad_refresh_token"}"#)
+        #expect(await Self.verdict(on: dead, .gitHub + [never]) == .unavailable)
+        #expect(await Self.verdict(on: Self.answer(400, #"{"error":"invalid_grant"}"#), [never]) == .unavailable)
+        let own = try RefreshRefusalRule(codes: ["invalid_client"], at: ["error"])
+        #expect(await Self.verdict(on: Self.answer(400, #"{"error":"invalid_client"}"#), [own]) == .unavailable)
+        let precise = try RefreshRefusalRule(codes: ["invalid_client"], at: ["error"], containing: "token is gone")
+        let body = #"{"error":"invalid_client","error_description":"The token is gone."}"#
+        #expect(await Self.verdict(on: Self.answer(400, body), [precise]) == .rejected)
+    }
+
+    @Test func `a code without a rule is named, with the rule to add`() async {
+        let reason = await Self.error(after: Self.answer(400, #"{"error":"token_gone"}"#), [])?.reason
+        #expect(reason?.contains("token_gone") == true && reason?.contains("RefreshRefusalRule") == true)
+    }
+
+    @Test func `a rule that cannot hold is refused when it is made`() {
+        func refused(_ make: () throws -> RefreshRefusalRule) -> Bool {
+            do { _ = try make() } catch { return error is InvalidRefusalRule && !"\(error)".isEmpty }
+            return false
+        }
+        let codes: Set = ["X"]
+        #expect(refused { try RefreshRefusalRule(codes: []) })
+        #expect(refused { try RefreshRefusalRule(codes: ["X", ""]) })
+        #expect(refused { try RefreshRefusalRule.neverEnds() })
+        #expect(refused { try RefreshRefusalRule.neverEnds("") })
+        for place in ["", "a..b", "a[0]", "errors[].", "header:", "header:a b", "/error", "*"] {
+            #expect(refused { try RefreshRefusalRule(codes: codes, at: [place]) }, "\(place)")
+        }
+        #expect(refused { try RefreshRefusalRule(codes: codes, at: []) })
+        for status in [201, 302, 408, 425, 429, 500, 503] {
+            #expect(refused { try RefreshRefusalRule(codes: codes, statuses: [400, status]) }, "\(status)")
+        }
+        #expect(refused { try RefreshRefusalRule(codes: codes, statuses: []) })
+        #expect(refused { try RefreshRefusalRule(codes: codes, containing: "") })
+        #expect(refused { try RefreshRefusalRule(codes: codes, resource: "") })
+        #expect(refused { try RefreshRefusalRule(.keyLost, codes: codes) })
+        #expect(!refused { try RefreshRefusalRule(codes: codes, at: ["[].code", "a.b[].c", "header:X-Code"]) })
+    }
+
+    // MARK: Tokens that no request can carry
+
+    static let ebay = #"{"access_token":"a1","token_type":"User Access Token","expires_in":7200,"refresh_token":"r1"}"#
+
+    @Test func `DI3: a token of another type is usable where the client says so, and else named`() async throws {
+        func handler(_ client: OAuth2Client) -> OAuth2TokenRefreshHandler {
+            OAuth2TokenRefreshHandler(
+                tokenEndpoint: .tokenEndpoint, client: client,
+                network: NetworkClient(StubTransport(.post("oauth2/token") ~> .text(Self.ebay))))
+        }
+        let unusable = try await handler(.public(id: "c")).refresh(.fixture)
+        #expect(unusable.accessToken.isEmpty && unusable.refreshToken == "r1")
+        #expect(unusable.accessTokenProblem?.contains("bearerTokenTypes") == true)
+        var client = OAuth2Client.public(id: "c")
+        client.bearerTokenTypes.insert("user access token")
+        #expect(try await handler(client).refresh(.fixture).accessToken == "a1")
+    }
+
+    @Test func `DI3, DI6: other members are named, and expires_on is read`() async throws {
+        func refresh(_ body: String) async throws -> TokenRefreshResult {
+            try await OAuth2TokenRefreshHandler(
+                tokenEndpoint: .tokenEndpoint, client: .public(id: "c"),
+                network: NetworkClient(StubTransport(.post("oauth2/token") ~> .text(body)))
+            ).refresh(.fixture)
+        }
+        let other = try await refresh(#"{"token":"a1","refresh_token":"r1"}"#)
+        #expect(other.accessTokenProblem?.contains("refresh_token, token") == true)
+        let azure = try await refresh(#"{"access_token":"a1","token_type":"Bearer","expires_on":"1785400000"}"#)
+        #expect(azure.expiresAt?.timeIntervalSince1970 == 1_785_400_000)
+    }
+}
