@@ -52,7 +52,7 @@ var targets = [
     example("AuthenticatedWebSocket", nio + latchkey("AuthInterface")),
 
     // What stricter servers demand: another sign-in for a call, and tokens that are bound to a key.
-    example("StepUpSender", latchkey("NetworkCore")),
+    example("StepUpSender", latchkey("AuthInterface", "NetworkCore")),
     example(
         "KeyBoundClient", latchkey("AuthInterface", "NetworkCore", "OAuth2Flows", "TokenRefresh"),
         tests: products(of: "swift-crypto", "Crypto") + products(of: "swift-http-types", "HTTPTypes")),

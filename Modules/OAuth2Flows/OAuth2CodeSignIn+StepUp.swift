@@ -1,7 +1,7 @@
 #if canImport(CryptoKit) || Crypto
 public import AuthInterface
 import Foundation
-public import NetworkCore
+import NetworkCore
 
 /// The sign-in that a server demands of a user who is signed in (RFC 9470, G32).
 extension OAuth2CodeSignIn {

@@ -144,7 +144,10 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
 
     /// The meaning of a failed token call, whose secrets were removed, for the session.
     func verdict(on error: NetworkError, withoutQuoting secrets: [String?]) -> TokenRefreshError {
-        guard let refusal = TokenCallRefusal(error) else { return TokenRefreshError(.unavailable, error) }
+        guard let refusal = TokenCallRefusal(error) else {
+            let isBare = error.isRefusalOfTheCall && error.statusOfWholeResponse == 401 && !error.isPage
+            return TokenRefreshError(.unavailable, error, hint: isBare ? Self.hintForClient : nil)
+        }
         let found = refusal.verdict(by: refusals, withoutQuoting: secrets)
         if let (verdict, code, stepUp) = found, verdict != .unavailable {
             return TokenRefreshError(verdict, error, serverCode: code, stepUp: stepUp)
@@ -157,6 +160,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             .unavailable, error, serverCode: found?.serverCode, hint: Self.hint(code, refusal, isKnown: found != nil))
     }
 
+    private static let hintForClient = "a 401 refuses the client (RFC 6749 §5.2); check its identifier and secret"
+
     private static func hint(_ code: String?, _ refusal: TokenCallRefusal, isKnown: Bool) -> String? {
         switch code {
         case "invalid_client", "unauthorized_client": "check the client's identifier and secret or key"
@@ -166,7 +171,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             "check the token endpoint and what it expects"
         default:
             if refusal.status == 401 {
-                "a 401 refuses the client (RFC 6749 §5.2); check its identifier and secret"
+                hintForClient
             } else if isKnown {
                 nil
             } else {

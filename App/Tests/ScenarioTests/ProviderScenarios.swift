@@ -1,5 +1,6 @@
 import AuthInterface
 import ContractTesting
+import DataAPI
 import DevBackend
 import NetworkCore
 import Testing

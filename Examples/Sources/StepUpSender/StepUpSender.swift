@@ -1,3 +1,4 @@
+public import AuthInterface
 public import NetworkCore
 
 /// For an API that accepts a token and still demands a stronger, a more recent or a wider sign-in for some calls

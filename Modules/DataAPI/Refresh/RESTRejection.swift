@@ -1,5 +1,5 @@
 import AuthInterface
-import NetworkCore
+public import NetworkCore
 
 /// The responses with which the server refuses the refresh token itself (G4).
 ///

@@ -1,3 +1,5 @@
+import AuthInterface
+
 /// The dead refresh tokens of providers with words of their own. The shapes are those of the sources named; none was run
 /// against the provider. Where a provider keeps to RFC 6749, no rule is needed: Google, Microsoft, Kakao, Spotify,
 /// Discord, Dropbox, Auth0, Okta, Box.

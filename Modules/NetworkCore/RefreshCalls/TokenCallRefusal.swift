@@ -1,4 +1,4 @@
-import AuthInterface
+package import AuthInterface
 import Foundation
 
 /// A response of a token endpoint that carries no token, and what it means by the rules that all handlers share (G4).
@@ -56,12 +56,12 @@ package struct TokenCallRefusal {
         withoutQuoting secrets: [String?]
     ) -> Verdict? {
         func first(_ isMeant: (RefreshRefusalRule) -> Bool) -> Verdict? {
-            rules.lazy.filter(isMeant).compactMap { rule in
-                rule.code(in: self).map { code in
-                    let demand = rule.verdict == .userActionRequired ? stepUp(.interaction, secrets) : nil
-                    return (rule.verdict, code, demand)
-                }
-            }.first
+            for rule in rules where isMeant(rule) {
+                guard let code = rule.code(in: self) else { continue }
+                let demand = rule.verdict == .userActionRequired ? stepUp(.interaction, secrets) : nil
+                return (rule.verdict, code, demand)
+            }
+            return nil
         }
         let verdict = first(\.isFinal) ?? first(\.isSpecific) ?? demand(withoutQuoting: secrets)
         if let verdict { return verdict }

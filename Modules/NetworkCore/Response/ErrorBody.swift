@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// The body of a failed call, in any of the forms in which servers write an error: an object with a code and a message,
 /// one inside a member `error`, a list or a map of errors, a form (RFC 6749 §5.2, RFC 9457, JSON:API, GraphQL, and those

@@ -100,7 +100,7 @@ package struct MemberPath: Sendable, Hashable, ExpressibleByStringLiteral {
         for part in text.split(separator: ".", omittingEmptySubsequences: false) {
             let isList = part.hasSuffix("[]")
             let name = isList ? part.dropLast(2) : part
-            guard !name.contains(where: { "[] /*".contains($0) }), !name.isEmpty || (isList && steps.isEmpty) else {
+            guard !name.contains(where: { "[] /*:".contains($0) }), !name.isEmpty || (isList && steps.isEmpty) else {
                 return nil
             }
             if !name.isEmpty { steps.append(.member(String(name))) }

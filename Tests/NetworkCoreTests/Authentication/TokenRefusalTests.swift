@@ -1,4 +1,5 @@
 import AuthInterface
+import Foundation
 import NetworkCore
 import NetworkTestSupport
 import NetworkTesting
@@ -92,7 +93,8 @@ struct TokenRefusalTests {
     ) async throws {
         let policy = AuthenticationPolicy.with { $0.refusals = .codes(["498"]) }
         let transport = StubTransport(
-            .any ~> .text(body), .any ~> .json(Article(id: 7, title: "x")), .any ~> .text(body))
+            .any ~> .status(200, body: Data(body.utf8)), .any ~> .json(Article(id: 7, title: "x")),
+            .any ~> .status(200, body: Data(body.utf8)))
         let client = NetworkClient(baseURL: baseURL, transport: transport)
         #expect(try await client.authenticated(by: provider, policy: policy).send(.article(7)).id == 7)
         #expect(provider.refusals.first?.saysTokenIsInvalid == true)
