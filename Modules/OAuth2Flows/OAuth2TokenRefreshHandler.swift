@@ -156,27 +156,22 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         if found == nil, code == "invalid_grant", RefreshRefusalRule.usualStatuses.contains(refusal.status) {
             return TokenRefreshError(.rejected, error, serverCode: code)
         }
-        return TokenRefreshError(
-            .unavailable, error, serverCode: found?.serverCode, hint: Self.hint(code, refusal, isKnown: found != nil))
+        let hint =
+            Self.hint(code) ?? (refusal.status == 401 ? Self.hintForClient : nil)
+            ?? (found == nil ? refusal.hintForUnlistedCode(withoutQuoting: secrets) : nil)
+        return TokenRefreshError(.unavailable, error, serverCode: found?.serverCode, hint: hint)
     }
 
     private static let hintForClient = "a 401 refuses the client (RFC 6749 §5.2); check its identifier and secret"
 
-    private static func hint(_ code: String?, _ refusal: TokenCallRefusal, isKnown: Bool) -> String? {
+    private static func hint(_ code: String?) -> String? {
         switch code {
         case "invalid_client", "unauthorized_client": "check the client's identifier and secret or key"
         case "invalid_target": "check the resources and audiences of the target"
         case "use_dpop_nonce", "invalid_dpop_proof": "the server did not accept the proof of the key (DPoP)"
         case "invalid_request", "unsupported_grant_type", "invalid_scope":
             "check the token endpoint and what it expects"
-        default:
-            if refusal.status == 401 {
-                hintForClient
-            } else if isKnown {
-                nil
-            } else {
-                refusal.hintForUnlistedCode
-            }
+        default: nil
         }
     }
 

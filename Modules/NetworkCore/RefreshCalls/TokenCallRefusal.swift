@@ -75,8 +75,8 @@ package struct TokenCallRefusal {
     }
 
     /// What the developer can do about a refusal for which there is no rule. `nil`: it has no code.
-    package var hintForUnlistedCode: String? {
-        guard let code = body.codes.first?.asIdentifier(withoutQuoting: []) else { return nil }
+    package func hintForUnlistedCode(withoutQuoting secrets: [String?]) -> String? {
+        guard let code = body.codes.first?.asIdentifier(withoutQuoting: secrets) else { return nil }
         return
             "no rule says what \(code) means, so the session stays; if it means that the refresh token is dead, add a "
             + "RefreshRefusalRule with this code and status \(status)"

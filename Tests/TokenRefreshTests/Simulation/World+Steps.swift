@@ -195,10 +195,11 @@ extension World {
         calls[index].isOrphan || !processes[calls[index].process].isSuspended
     }
 
-    /// The server is not reached, or too busy.
+    /// The server is not reached, is too busy, or wants the user to act first (G32).
     private func refusal(_ draws: inout RandomDraws) -> TokenRefreshError {
         let pause = draws.of([0, 0, 3, 30, 1_000])
         guard pause > 0 || draws.chance(50) else { return .unavailable }
+        if draws.chance(20) { return TokenRefreshError(.userActionRequired, status: 400) }
         return TokenRefreshError(.unavailable, retryAfter: pause > 0 ? .seconds(pause) : nil, status: 503)
     }
 
