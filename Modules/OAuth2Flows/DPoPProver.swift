@@ -59,13 +59,15 @@ public final class DPoPProver: RequestProof {
         guard let binding = token.binding else { return [:] }
         let key = try await key(of: binding)
         let digest = digest(of: token.value)
-        return ["DPoP": try await proof(of: key, binding.thumbprint, method: method, url: url, digest: digest)]
+        let proof = try await proof(
+            of: key, binding.thumbprint, method: method, url: url, as: .resource, digest: digest)
+        return ["DPoP": proof]
     }
 
     /// See `RequestProof.received(nonce:serverDate:from:for:)`.
     public func received(nonce: String?, serverDate: Date?, from url: URL, for token: SessionToken) {
         guard let binding = token.binding else { return }
-        note(nonce, serverDate: serverDate, from: url, binding.thumbprint)
+        note(nonce, serverDate: serverDate, from: url, as: .resource, binding.thumbprint)
     }
 
     // MARK: Keys
@@ -84,7 +86,7 @@ public final class DPoPProver: RequestProof {
     func key(of binding: TokenBinding) async throws -> any SigningKey {
         let now = moment
         let known = state.withLock { state in
-            state.nonces.restore(binding, at: now)
+            state.nonces.restore(binding.withoutUnknownRoles, at: now)
             return state.keys[binding.thumbprint]
         }
         if let known { return known }
@@ -109,10 +111,10 @@ public final class DPoPProver: RequestProof {
     /// Makes the proof of a request with a key of a known thumbprint. `digest` is that of the access token that the
     /// request carries; without `hasNonce`, the last nonce of the server is left out.
     func proof(
-        of key: any SigningKey, _ thumbprint: String, method: String, url: URL, digest: String? = nil,
-        hasNonce: Bool = true
+        of key: any SigningKey, _ thumbprint: String, method: String, url: URL, as role: DPoPRole,
+        digest: String? = nil, hasNonce: Bool = true
     ) async throws -> String {
-        guard let target = DPoPProof.target(of: url), let origin = Origin(url)?.description else {
+        guard let target = DPoPProof.target(of: url), let origin = role.server(at: url) else {
             throw NetworkError(.invalidRequest, reason: "no proof can name this URL; it must be http or https")
         }
         let now = moment
@@ -126,8 +128,11 @@ public final class DPoPProver: RequestProof {
     }
 
     /// Notes a response. `sent` is the uptime at which its request was sent; `nil`: not long ago.
-    func note(_ nonce: String?, serverDate: Date?, from url: URL, _ thumbprint: String, sentAt sent: Duration? = nil) {
-        guard let origin = Origin(url)?.description else { return }
+    func note(
+        _ nonce: String?, serverDate: Date?, from url: URL, as role: DPoPRole, _ thumbprint: String,
+        sentAt sent: Duration? = nil
+    ) {
+        guard let origin = role.server(at: url) else { return }
         let now = moment
         state.withLock {
             $0.nonces.note(nonce, serverDate: serverDate, of: origin, thumbprint, sentAt: sent, at: now)
@@ -139,14 +144,14 @@ public final class DPoPProver: RequestProof {
 
     /// Whether a nonce is to be fetched before a call that spends a token.
     func needsNonce(of url: URL, _ thumbprint: String) -> Bool {
-        guard let origin = Origin(url)?.description else { return false }
+        guard let origin = DPoPRole.authorizationServer.server(at: url) else { return false }
         let now = moment
         return state.withLock { $0.nonces.needsNonce(of: origin, thumbprint, limit: nonceLimit, at: now) }
     }
 
-    /// Whether a response of the server has shown its clock.
+    /// Whether a response of the authorization server has shown its clock.
     func knowsClock(of url: URL, _ thumbprint: String) -> Bool {
-        guard let origin = Origin(url)?.description else { return false }
+        guard let origin = DPoPRole.authorizationServer.server(at: url) else { return false }
         return state.withLock { $0.nonces.knowsClock(of: origin, thumbprint) }
     }
 
@@ -163,6 +168,25 @@ public final class DPoPProver: RequestProof {
         let value = DPoPProof.digest(of: token)
         state.withLock { $0.digest = (token, value) }
         return value
+    }
+}
+
+/// What a server is to a proof. Its nonces are those of its role: an authorization server and a resource server of one
+/// origin each have their own (RFC 9449 §9).
+enum DPoPRole: String, CaseIterable {
+    case authorizationServer = "as"
+    case resource = "rs"
+
+    /// The name under which what is known of a server is kept. `nil`: no proof can name the URL.
+    func server(at url: URL) -> String? { Origin(url).map { "\(rawValue) \($0)" } }
+}
+
+extension TokenBinding {
+    /// The binding without the nonces that an older build has stored, whose role is not known.
+    fileprivate var withoutUnknownRoles: TokenBinding {
+        TokenBinding(
+            thumbprint: thumbprint,
+            nonces: nonces.filter { name, _ in DPoPRole.allCases.contains { name.hasPrefix($0.rawValue + " ") } })
     }
 }
 

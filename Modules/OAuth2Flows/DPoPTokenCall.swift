@@ -47,7 +47,8 @@ struct DPoPTokenCall: Sendable {
     private func attempt<Value: Sendable>(
         at endpoint: URL, _ send: (_ proof: String) async throws -> (Value, HTTPResponseHead)
     ) async throws -> Value {
-        let proof = try await prover.proof(of: key, thumbprint, method: "POST", url: endpoint)
+        let proof = try await prover.proof(
+            of: key, thumbprint, method: "POST", url: endpoint, as: .authorizationServer)
         let sent = prover.uptime
         do {
             let (value, head) = try await send(proof)
@@ -64,14 +65,16 @@ struct DPoPTokenCall: Sendable {
     /// - Throws: `NetworkError` when there is no response of the server: a call that spends a token would fail too.
     func fetchNonce(at endpoint: URL, _ send: (_ proof: String) async throws -> HTTPResponseHead?) async throws {
         // Without the old nonce: a server that wants nonces responds with a new one.
-        let proof = try await prover.proof(of: key, thumbprint, method: "POST", url: endpoint, hasNonce: false)
+        let proof = try await prover.proof(
+            of: key, thumbprint, method: "POST", url: endpoint, as: .authorizationServer, hasNonce: false)
         let sent = prover.uptime
         if let head = try await send(proof) { note(head, from: endpoint, sentAt: sent) }
     }
 
     private func note(_ head: HTTPResponseHead, from endpoint: URL, sentAt sent: Duration) {
         prover.note(
-            head.headers["DPoP-Nonce"], serverDate: head.serverDate, from: endpoint, thumbprint, sentAt: sent)
+            head.headers["DPoP-Nonce"], serverDate: head.serverDate, from: endpoint, as: .authorizationServer,
+            thumbprint, sentAt: sent)
     }
 }
 

@@ -57,7 +57,9 @@ extension OAuth2TokenRefreshHandler {
         do {
             return DPoPTokenCall(prover, try await prover.key(of: binding))
         } catch let error as SigningKeyError {
-            throw TokenRefreshError(.keyLost, reason: error.description, cause: error)
+            // Another process may have it: its folder may not be mounted here. The user has a door, and nothing ends.
+            throw TokenRefreshError(
+                .userActionRequired, reason: error.description, stepUp: StepUpChallenge(.key), cause: error)
         } catch let error as TokenStoreError {
             throw TokenRefreshError(
                 .unavailable, reason: "the key of the session cannot be read now: \(error)", cause: error)

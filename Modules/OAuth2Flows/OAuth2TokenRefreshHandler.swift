@@ -75,6 +75,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     ///
     /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        try await fetchKeys(for: request)
         do {
             guard let binding = request.binding else { return try await exchange(request).0 }
             return try await refresh(request, provingKeyOf: binding)
@@ -102,20 +103,36 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         do {
             let (response, head) = try await network.send(keyed.format(.json))
             var tokens = try response.usable(after: request, of: client, status: head.status)
-            tokens.subject = await subject(of: response)
+            noteSubject(of: response, in: &tokens)
             return (tokens, head)
         } catch let error as NetworkError {
             throw client.noting(error)
         }
     }
 
-    /// Whose tokens came, where an id token says so.
-    private func subject(of response: OAuth2TokenResponse) async -> TokenSubject? {
+    /// Rule 12: nothing is waited for once the refresh token is spent. Until the keys of id tokens are here, or do not
+    /// come in time, no byte of the call is written (G28).
+    private func fetchKeys(for request: TokenRefreshRequest) async throws {
         #if canImport(CryptoKit) || Crypto
-        guard let idTokens, let text = response.idToken else { return nil }
-        return await idTokens.subject(ofRefreshed: text, at: response.serverDate)
-        #else
-        return nil
+        guard let idTokens, idTokens.needsKeys else { return }
+        request.startPermit?.adopt()
+        await idTokens.fetchKeys()
+        guard request.startPermit?.handOver() ?? true else {
+            throw TokenRefreshError(.unavailable, reason: "too late for a call: the keys of id tokens took too long")
+        }
+        #endif
+    }
+
+    /// Whose tokens came, where an id token says so.
+    private func noteSubject(of response: OAuth2TokenResponse, in tokens: inout TokenRefreshResult) {
+        #if canImport(CryptoKit) || Crypto
+        guard let idTokens, let text = response.idToken else { return }
+        do throws(IDTokenError) {
+            tokens.subject = try idTokens.subject(ofRefreshed: text, at: response.serverDate)
+        } catch {
+            tokens.claimedSubject = TokenSubject(claimedBy: text)
+            tokens.idTokenProblem = error.reason
+        }
         #endif
     }
 

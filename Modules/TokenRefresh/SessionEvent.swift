@@ -57,6 +57,10 @@ public enum SessionEvent: Sendable {
     /// (G31).
     case otherSubjectIgnored(session: SessionID)
 
+    /// The id token of a refresh failed its check, or could not be checked. The tokens are used, and it says nothing of
+    /// the user (G31).
+    case idTokenIgnored(session: SessionID, problem: String)
+
     /// The server has granted less than was asked for: `missing` are the parts of the scope that the new access token
     /// does not have (RFC 6749 §3.3, §5.1). The token is used (G31).
     case scopeNarrowed(session: SessionID, missing: Set<String>)

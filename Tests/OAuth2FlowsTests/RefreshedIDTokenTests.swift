@@ -28,59 +28,71 @@ import Testing
         TokenSubject(issuer: issuer, id: id)
     }
 
-    @Test func `G31: a refresh hands over whose tokens came, another user's too`() async throws {
+    @Test func `G31: an id token that was checked says whose tokens came`() async throws {
         let server = try SigningServer(clock.date, [key])
         let handler = handler(server)
-        let issuer = server.provider.issuer
         // A refresh sends no nonce, so that none is compared.
         server.issue(try key.sign(server.claims))
         let own = try await handler.refresh(.fixture)
-        #expect(own.subject == subject(issuer) && own.refreshToken == "fixture-refresh")
+        #expect(own.subject == subject(server.provider.issuer) && own.refreshToken == "fixture-refresh")
+        #expect(own.claimedSubject == nil && own.idTokenProblem == nil)
         server.issue(try key.sign(server.claims.merging(["sub": #""mallory""#]) { $1 }))
-        #expect(try await handler.refresh(.fixture).subject == subject(issuer, "mallory"))
-        let elsewhere = "https://elsewhere.example.com"
-        server.issue(try key.sign(server.claims.merging(["iss": #""\#(elsewhere)""#]) { $1 }))
-        #expect(try await handler.refresh(.fixture).subject == subject(elsewhere))
+        #expect(try await handler.refresh(.fixture).subject == subject(server.provider.issuer, "mallory"))
+        server.issue(try key.sign(server.claims.merging(["sub": "4711"]) { $1 }))
+        #expect(try await handler.refresh(.fixture).subject == subject(server.provider.issuer, "4711"))
     }
 
-    @Test func `an id token that breaks another rule names no user, and the tokens are kept`() async throws {
+    /// KE3: whatever keeps it from being checked, it still names a user to compare with.
+    @Test func `G31: an id token that fails a check claims a user, and the tokens are kept`() async throws {
         let server = try SigningServer(clock.date, [key])
         let handler = handler(server)
-        let changes: [Members] = [["aud": #""other""#], ["azp": #""other""#], ["sub": #""""#]]
-        var texts = try changes.map { change in try key.sign(server.claims.merging(change) { $1 }) }
-        texts += [try ServerKey.es256("first").sign(server.claims), "a.b.c", "fixture"]
-        for text in texts {
+        let issuer = server.provider.issuer
+        let changes: [Members] = [
+            ["aud": #""other""#], ["azp": #""other""#], ["exp": "1"], ["iat": "1900000000"],
+            ["iss": #""https://elsewhere.example.com""#],
+        ]
+        for user in ["fixture-user", "mallory"] {
+            let claims = server.claims.merging(["sub": "\"\(user)\""]) { $1 }
+            var texts = try changes.map { change in try key.sign(claims.merging(change) { $1 }) }
+            texts.append(try ServerKey.es256("first").sign(claims))
+            let payload = try key.sign(claims).split(separator: ".")[1]
+            for algorithm in ["none", "RS512", "HS256"] {
+                texts.append("\(["alg": #""\#(algorithm)""#].json.base64URL).\(payload).AAAA")
+            }
+            for text in texts {
+                server.issue(text)
+                let tokens = try await handler.refresh(.fixture)
+                #expect(tokens.subject == nil && tokens.refreshToken == "fixture-refresh", "\(text)")
+                #expect(tokens.claimedSubject?.id == user && tokens.idTokenProblem != nil, "\(text)")
+                #expect(tokens.claimedSubject?.issuer == issuer || text == texts[4])
+            }
+        }
+    }
+
+    @Test func `G31: an id token that is encrypted or cannot be read names no one`() async throws {
+        let server = try SigningServer(clock.date, [key])
+        let handler = handler(server)
+        for text in ["a.b.c", "fixture", "a.b.c.d.e", "e30.e30.AAAA"] {
             server.issue(text)
             let tokens = try await handler.refresh(.fixture)
-            #expect(tokens.subject == nil && tokens.refreshToken == "fixture-refresh", "\(text)")
+            #expect(tokens.subject == nil && tokens.claimedSubject == nil && tokens.idTokenProblem != nil, "\(text)")
         }
         server.issue(nil)
-        #expect(try await handler.refresh(.fixture).subject == nil)
+        let none = try await handler.refresh(.fixture)
+        #expect(none.subject == nil && none.idTokenProblem == nil)
     }
 
-    @Test(arguments: [["exp": "1"], ["iat": "1900000000"]])
-    func `G31: an id token that is not of this time still names its user`(_ change: Members) async throws {
-        let server = try SigningServer(clock.date, [key])
-        let handler = handler(server)
-        for user in ["fixture-user", "mallory"] {
-            let claims = server.claims.merging(change) { $1 }.merging(["sub": "\"\(user)\""]) { $1 }
-            server.issue(try key.sign(claims))
-            #expect(try await handler.refresh(.fixture).subject == subject(server.provider.issuer, user))
-        }
-    }
-
-    /// §3.1.3.7, rule 6: the tokens came from the token endpoint itself, over a connection that has shown who it is.
-    @Test func `where the keys cannot be read, the connection vouches for the token`() async throws {
+    @Test func `without keys a token claims its user, and the next refresh fetches them`() async throws {
         let server = try SigningServer(clock.date, [key])
         let handler = handler(server)
         server.publish(.respond(503))
         server.issue(try key.sign(server.claims))
-        #expect(try await handler.refresh(.fixture).subject == subject(server.provider.issuer))
-        server.issue(try key.sign(server.claims.merging(["aud": #""other""#]) { $1 }))
-        #expect(try await handler.refresh(.fixture).subject == nil)
+        let tokens = try await handler.refresh(.fixture)
+        #expect(tokens.subject == nil && tokens.claimedSubject == subject(server.provider.issuer))
     }
 
-    @Test func `G8: keys that do not arrive hold new tokens back for five seconds`() async throws {
+    /// KE2, rule 12: the server spends the refresh token only once the keys are here, or have not come in time.
+    @Test func `G11: keys that do not arrive hold back the call, and never its tokens`() async throws {
         let (arrived, leave) = (Race<Void>(), DispatchSemaphore(value: 0))
         let server = try SigningServer(clock.date, [key]) {
             arrived.end(())
@@ -88,10 +100,16 @@ import Testing
         }
         server.issue(try key.sign(server.claims))
         let handler = handler(server)
-        let refresh = Task { try await handler.refresh(.fixture) }
+        let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
+        #expect(permit.handOver())
+        var request = TokenRefreshRequest.fixture
+        request.startPermit = permit
+        let refresh = Task { [request] in try await handler.refresh(request) }
         await arrived.value()
+        #expect(server.provider.calls.allSatisfy { $0.path != "/token" }, "nothing is spent yet")
         await clock.advance(by: .seconds(5), whenAsleep: 1)
-        #expect(try await refresh.value.subject == subject(server.provider.issuer))
+        let tokens = try await refresh.value
+        #expect(tokens.claimedSubject == subject(server.provider.issuer) && tokens.refreshToken == "fixture-refresh")
         leave.signal()
     }
 

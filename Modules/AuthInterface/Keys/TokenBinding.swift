@@ -8,7 +8,7 @@ public final class TokenBinding: Sendable, Codable {
     /// The thumbprint of the key's public half (RFC 7638).
     public let thumbprint: String
 
-    /// The last nonce of each server, by its origin as text.
+    /// The last nonce of each server, by its role and origin as text: `as https://id.example`.
     public let nonces: [String: ProofNonce]
 
     /// Creates a binding.

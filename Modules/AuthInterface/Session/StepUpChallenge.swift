@@ -30,6 +30,9 @@ public struct StepUpChallenge: Sendable, Hashable, Codable {
         /// A page on which the user does what the server wants (OpenID Connect Core §3.1.2.6).
         public static let interaction = Demand(rawValue: "interaction_required")
 
+        /// The key to which the tokens are bound is not here (G34): a sign-in makes another one.
+        public static let key = Demand(rawValue: "key_not_found")
+
         /// The error code.
         public var description: String { rawValue }
     }

@@ -82,10 +82,6 @@ extension ErrorCode<TokenRefreshError> {
     /// It ends the session. So does `ambiguous`, where the policy of the engine says so.
     public static var rejected: Self { Self(rawValue: "rejected") }
 
-    /// The key to which the tokens are bound no longer exists, for certain: no call was made, and none can be (G34). It
-    /// ends the session.
-    public static var keyLost: Self { Self(rawValue: "keyLost") }
-
     /// A refusal that may come from something other than the authorization server, such as a bare 401. It counts
     /// as *unavailable* the first time; the policy of the engine says what a repeated one counts as.
     public static var ambiguous: Self { Self(rawValue: "ambiguous") }

@@ -108,7 +108,7 @@ struct CallAuthentication: Sendable {
             // The key may be on the owner's device only. No newer token of the owner would help (G34).
             throw NetworkError(AuthenticationError(.proofRequired, cause: error))
         } catch let error as SigningKeyError {
-            // A refresh finds the same, and ends the session (G34): this throws its end.
+            // A refresh finds the same (G34): this throws what it demands of the user.
             _ = try await provider.replacement(for: token)
             throw NetworkError(.authenticationFailed, cause: error)
         } catch let error as TokenStoreError {

@@ -1,5 +1,6 @@
 public import AuthInterface
 public import Foundation
+import NetworkCore
 
 /// Who has signed in, and when and how: an id token that has passed every check (OpenID Connect Core §2, §3.1.3.7).
 ///
@@ -106,7 +107,8 @@ extension IDTokenClaims: Decodable {
     init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
         issuer = try object.decode(String.self, forKey: .issuer)
-        subject = try object.decode(String.self, forKey: .subject)
+        // Some servers write a number.
+        subject = try object.decode(JSONValue.self, forKey: .subject).text ?? ""
         audiences =
             try (try? object.decode(String.self, forKey: .audience)).map { [$0] }
             ?? object.decode([String].self, forKey: .audience)

@@ -23,7 +23,7 @@ public struct IDTokenValidator: Sendable {
     /// where its response has a date.
     public var clockTolerance = Self.defaultClockTolerance
 
-    /// How long a refresh may wait for the keys: 5 seconds. The new tokens are stored after it.
+    /// How long a refresh may wait for the keys before its call: 5 seconds.
     public var maximumKeyWait = Duration.seconds(5)
 
     /// The clock.
@@ -125,24 +125,41 @@ extension IDTokenValidator {
         }
     }
 
-    /// Whose tokens came with a refresh (OpenID Connect Core §12.2), for the engine to compare with the session's user;
-    /// `nil` if the token breaks a rule, and says nothing. It never fails: the tokens beside it have replaced the old
-    /// ones. A token of another user or another issuer is handed over as it came (G31), and one that is not of this
-    /// time, too: the response that a cache has kept is the one that belongs to another user. Where the keys do not
-    /// arrive in time, the connection to the token endpoint vouches for the token, as §3.1.3.7 rule 6 allows.
-    func subject(ofRefreshed text: String, at date: Date?) async -> TokenSubject? {
-        guard let signed = try? JSONWebSignature(text), let claims = try? IDTokenClaims(of: signed) else { return nil }
-        do {
-            _ = try await clock.withDeadline(clock.uptime + maximumKeyWait) { try await verify(signed) }
-        } catch let error as IDTokenError where error.code != .keysUnavailable {
-            return nil
-        } catch {}
-        do {
-            _ = try token(claims, nonce: nil, at: date ?? clock.date)
-        } catch {
-            guard [.wrongIssuer, .expired, .issuedInFuture].contains(error.code) else { return nil }
+    /// Whether a refresh is to fetch keys before it spends its token.
+    var needsKeys: Bool { keys?.needsFetch(on: clock) ?? false }
+
+    /// Fetches the keys, for ``maximumKeyWait`` at most. Without them id tokens cannot be checked, and refreshes go on.
+    func fetchKeys() async {
+        _ = try? await clock.withDeadline(clock.uptime + maximumKeyWait) { try await keys?.fetch(on: clock) }
+    }
+
+    /// Whose tokens came with a refresh (OpenID Connect Core §12.2), checked with the keys that are here: nothing is
+    /// waited for, as the tokens are not stored yet.
+    func subject(ofRefreshed text: String, at date: Date?) throws(IDTokenError) -> TokenSubject? {
+        let signed = try JSONWebSignature(text)
+        let claims = try IDTokenClaims(of: signed)
+        guard let known = keys?.known else {
+            throw IDTokenError(.keysUnavailable, reason: "the keys of the server are not here")
         }
-        return TokenSubject(issuer: claims.issuer, id: claims.subject)
+        let candidates = known.candidates(for: signed)
+        guard candidates.contains(where: { $0.isValid(signed.signature, for: signed.signedContent) }) else {
+            keys?.wantNewer()
+            throw IDTokenError(.invalidSignature, reason: "it is not signed by a key of the server that is here")
+        }
+        let token = try token(claims, nonce: nil, at: date ?? clock.date)
+        return TokenSubject(issuer: token.issuer, id: token.subject)
+    }
+}
+
+extension TokenSubject {
+    /// Whom an id token names that was not checked, or has failed its check. `nil`: it is encrypted, or cannot be read.
+    init?(claimedBy text: String) {
+        struct Claims: Decodable { let iss: String, sub: JSONValue }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, text.utf8.count <= IDToken.maximumLength, let payload = Data(base64URL: parts[1]),
+            let claims = try? JSONDecoder().decode(Claims.self, from: payload), let subject = claims.sub.text
+        else { return nil }
+        self.init(issuer: claims.iss, id: subject)
     }
 }
 

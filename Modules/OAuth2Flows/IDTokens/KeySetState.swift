@@ -20,6 +20,21 @@ struct KeySetState: Sendable {
 
     private var fetched: (keys: VerificationKeySet, at: Duration, version: Int)?
 
+    /// A token has named a key that is not among these.
+    var wantsNewer = false
+
+    /// The keys, however old.
+    var known: VerificationKeySet? { fetched?.keys }
+
+    /// Whether keys are to be fetched for later checks.
+    func needsFetch(at now: Duration) -> Bool {
+        switch keys(at: now) {
+        case .use(_, let version): wantsNewer && keys(after: version, at: now) == .fetch
+        case .fetch: true
+        case .none: false
+        }
+    }
+
     init(maximumAge: Duration, minimumPause: Duration) {
         (self.maximumAge, self.minimumPause) = (maximumAge, minimumPause)
     }
@@ -40,5 +55,6 @@ struct KeySetState: Sendable {
     /// Keys have arrived, of a call that was sent at an instant.
     mutating func receive(_ keys: VerificationKeySet, at now: Duration) {
         fetched = (keys, now, (fetched?.version ?? 0) + 1)
+        wantsNewer = false
     }
 }

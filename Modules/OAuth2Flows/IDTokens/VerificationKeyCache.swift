@@ -46,8 +46,17 @@ final class VerificationKeyCache: Sendable {
         }
     }
 
+    /// The keys that are here, however old.
+    var known: VerificationKeySet? { state.withLock { $0.rule.known } }
+
+    /// A token has named a key that is not here.
+    func wantNewer() { state.withLock { $0.rule.wantsNewer = true } }
+
+    /// Whether a check that must not wait is to be prepared by a fetch.
+    func needsFetch(on clock: any TimeSource) -> Bool { state.withLock { $0.rule.needsFetch(at: clock.uptime) } }
+
     /// Fetches the keys, or waits for the call under way. A caller that is cancelled leaves it to the others.
-    private func fetch(on clock: any TimeSource) async throws {
+    func fetch(on clock: any TimeSource) async throws {
         let call = state.withLock { state in
             if let call = state.call { return call }
             let call = Task {

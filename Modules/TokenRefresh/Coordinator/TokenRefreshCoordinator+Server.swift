@@ -25,9 +25,7 @@ extension TokenRefreshCoordinator {
                 result = .failure(.verdict(of: error))
             }
             self.core.withLock { _ = $0.calls.removeValue(forKey: id) }
-            if case .failure(let error) = result, error.status == nil, error.code != .keyLost,
-                permit.withdraw() == .notMade
-            {
+            if case .failure(let error) = result, error.status == nil, permit.withdraw() == .notMade {
                 send(.callNotMade(id, error))
             } else {
                 send(.responded(id, base: base, result))

@@ -75,7 +75,7 @@ extension ActiveSession {
 
     func isRejection(_ error: TokenRefreshError) -> Bool {
         switch error.code {
-        case .rejected, .keyLost: true
+        case .rejected: true
         case .ambiguous:
             switch policy.ambiguity {
             case .never: false
@@ -89,10 +89,7 @@ extension ActiveSession {
 
     /// G13. The write decides: tokens that another process has stored since the read stay, and are adopted.
     mutating func end(_ rejection: TokenRefreshError, _ id: AttemptID) {
-        // G34: tokens without their key are lost, in every process.
-        let isLost = rejection.code == .keyLost
-        let reason: SignOutReason =
-            isLost ? .lost(SessionSighting(session: bundle.session, date: now.date)) : .expired(ending(rejection))
+        let reason = SignOutReason.expired(ending(rejection))
         let version = context.write(.tombstone(reason, at: now.date, of: rejectedScope))
         phase = .refreshing(id, .ending(reason, version: version))
     }

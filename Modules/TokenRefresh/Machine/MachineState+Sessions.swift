@@ -240,7 +240,11 @@ extension MachineState {
         of base: TokenBundle, _ result: Result<TokenRefreshResult, TokenRefreshError>
     ) -> Result<TokenRefreshResult, TokenRefreshError> {
         let known = base.subject ?? current.flatMap { $0.bundle.session == base.session ? $0.bundle.subject : nil }
-        guard case .success(let tokens) = result, let known, let subject = tokens.subject, subject != known else {
+        guard case .success(let tokens) = result else { return result }
+        guard let known, let subject = tokens.subject ?? tokens.claimedSubject, subject != known else {
+            if let problem = tokens.idTokenProblem {
+                context.emit(.report(.idTokenIgnored(session: base.session, problem: problem)))
+            }
             return result
         }
         context.emit(.report(.otherSubjectIgnored(session: base.session)))

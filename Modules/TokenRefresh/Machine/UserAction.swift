@@ -48,5 +48,5 @@ struct UserAction: Hashable, Sendable {
 
 extension TokenRefreshError {
     /// Whether a whole response came, which says something of the session or the server.
-    var isOfWholeResponse: Bool { status != nil || [.rejected, .keyLost, .userActionRequired].contains(code) }
+    var isOfWholeResponse: Bool { status != nil || [.rejected, .userActionRequired].contains(code) }
 }

@@ -47,8 +47,8 @@ struct BoundSession {
 
     /// What a session has stored: the nonce of an instant.
     func nonces(_ value: String?, age: TimeInterval = 0) -> [String: ProofNonce] {
-        let origin = "http://127.0.0.1:\(server.url.port ?? 0)"
-        return [origin: ProofNonce(value: value, date: Date() - age)]
+        let server = "as http://127.0.0.1:\(server.url.port ?? 0)"
+        return [server: ProofNonce(value: value, date: Date() - age)]
     }
 }
 
@@ -101,6 +101,20 @@ struct DPoPRefreshTests {
             let now = session.server.now
             #expect(now.probes == probes && now.challenges == 0 && now.refreshes.count == 1, "\(age)")
         }
+    }
+
+    @Test func `KE4: the nonces of an origin are those of a role, and those of an older build have none`() async throws
+    {
+        let session = try await BoundSession()
+        let old = session.nonces("nonce-old").map { (String($0.key.dropFirst(3)), $0.value) }
+        let request = session.request(nonces: Dictionary(uniqueKeysWithValues: old))
+        let binding = try await session.handler.refresh(request).binding
+        #expect(session.server.now.probes == 1 && session.server.now.challenges == 0)
+        let token = SessionToken(
+            value: "access-1", session: SessionID(), generation: 1, binding: try #require(binding))
+        session.prover.received(nonce: "nonce-of-the-api", serverDate: nil, from: session.server.url, for: token)
+        _ = try await session.handler.refresh(session.request())
+        #expect(session.server.now.probes == 1 && session.server.now.challenges == 0)
     }
 
     @Test func `a challenge is answered once, by the same call with a new proof`() async throws {
@@ -184,8 +198,9 @@ struct DPoPRefreshTests {
 
         session.keys.failure.withLock { $0 = nil }
         try await session.keys.deleteKey(withThumbprint: session.thumbprint)
-        let lost = try await #require(throws: TokenRefreshError.self) { try await handler.refresh(session.request()) }
-        #expect(lost.code == .keyLost)
+        // KE1: another process may have it.
+        let absent = try await #require(throws: TokenRefreshError.self) { try await handler.refresh(session.request()) }
+        #expect(absent.code == .userActionRequired && absent.stepUp?.demand == .key && absent.status == nil)
         #expect(session.server.requests.isEmpty)
     }
 

@@ -198,13 +198,13 @@ struct DPoPRequestTests {
         #expect(client.server.now.refreshes == [])
     }
 
-    @Test func `a key that no longer exists ends the session, and makes no call`() async throws {
+    @Test func `KE1: a key that is not here demands a sign-in, makes no call, and ends nothing`() async throws {
         let client = try await BoundClient()
         try await client.session.keys.deleteKey(withThumbprint: client.session.thumbprint)
         let error = try await #require(throws: NetworkError.self) { try await client.get() }
-        #expect(error.authentication?.code == .sessionEnded)
-        guard case .signedOut(let reason) = client.engine.state else { return #expect(Bool(false), "still signed in") }
-        #expect(reason == .lost())
+        #expect(error.code == .stepUpRequired && error.stepUp?.demand == .key)
+        guard case .signedIn = client.engine.state else { return #expect(Bool(false), "signed out") }
+        #expect(client.engine.status.userAction?.demand == .key)
         #expect(client.server.requests.isEmpty)
     }
 }

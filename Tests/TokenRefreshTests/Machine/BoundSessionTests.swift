@@ -151,13 +151,16 @@ import Testing
         }
     }
 
-    @Test func `a key that no longer exists ends the session as lost, in every process`() {
+    /// KE1: another process may have it, and its place may only be absent here.
+    @Test func `a key that is not here ends nothing, is not told to other processes, and the user has a door`() {
         var script = signedIn()
         _ = script.refresh(1)
-        #expect(script.respond(TokenRefreshError(.keyLost)) == ["reread"])
-        #expect(script.reread(.stored("ada", 0)) == ["delete"])
-        #expect(script.wrote().contains("release the key key-ada"))
-        #expect(script.machine.published == .signedOut(.lost()))
+        let stored = script.lastContent
+        let absent = TokenRefreshError(.userActionRequired, stepUp: StepUpChallenge(.key))
+        #expect(script.notMade(absent).contains("1: stepUpRequired"))
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.machine.status.userAction?.demand == .key)
+        #expect(script.lastContent?.bundle?.refreshIntent?.failure == nil && script.lastContent != stored)
     }
 
     @Test func `an ending directly after a challenge names the challenge`() {

@@ -201,9 +201,9 @@ struct MachineScript {
     }
 
     /// No byte of the last call was written.
-    mutating func notMade() -> [String] {
+    mutating func notMade(_ error: TokenRefreshError = .unavailable) -> [String] {
         guard let call = lastCall else { return ["no call"] }
-        return send(.callNotMade(call.id, .unavailable))
+        return send(.callNotMade(call.id, error))
     }
 
     /// The last call, to be responded to later than others.

@@ -49,6 +49,24 @@ import Testing
         #expect(script.respond(tokens("ada-1", of: ada)) == ["save ada g1"])
     }
 
+    @Test func `G31: a subject that is only claimed is compared, and never recorded`() {
+        for (subject, isKept) in [(eve, false), (ada, true)] {
+            var script = calling(as: ada)
+            var result = tokens("new-1", of: nil)
+            (result.claimedSubject, result.idTokenProblem) = (subject, "it was not checked")
+            #expect(script.respond(result) == (isKept ? ["save ada g1"] : ["1: refreshUnavailable"]))
+            #expect(script.lastContent?.bundle?.subject == ada)
+            let problems = script.events.filter { if case .idTokenIgnored = $0 { true } else { false } }
+            #expect(problems.count == (isKept ? 1 : 0))
+        }
+        var unknown = calling(as: nil)
+        var result = tokens("new-1", of: nil)
+        result.claimedSubject = eve
+        _ = unknown.respond(result)
+        #expect(
+            unknown.lastContent?.bundle?.accessToken == "access-new-1" && unknown.lastContent?.bundle?.subject == nil)
+    }
+
     @Test func `G31: the issuer is a part of the subject`() {
         var script = calling(as: ada)
         let other = TokenSubject(issuer: "https://other.example", id: "ada")
