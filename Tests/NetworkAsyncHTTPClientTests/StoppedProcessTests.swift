@@ -44,5 +44,30 @@ import Testing
         #expect(await lines.next() == "body response")
         #expect(await process.end() == .status(0))
     }
+
+    /// LE1, G16: the transport that obeys the environment refuses, and the other one reaches the server itself.
+    @Test(arguments: ["urlSession", "asyncHTTPClient"])
+    func `a proxy of the environment sees no request without encryption`(transport: String) async throws {
+        let proxy = try LoopbackServer { _ in .json("{}") }
+        let server = try LoopbackServer { _ in .json("{}") }
+        defer {
+            proxy.stop()
+            server.stop()
+        }
+        var environment = ProcessInfo.processInfo.environment
+        for name in ["http_proxy", "all_proxy"] { environment[name] = proxy.url.absoluteString }
+        for name in ["no_proxy", "NO_PROXY"] { environment[name] = nil }
+        let process = try SpawnedProcess(
+            SpawnedProcess.peer, ["call", transport, server.url.absoluteString], environment: environment)
+        var lines = process.lines.makeAsyncIterator()
+        #if canImport(FoundationNetworking)
+        let expected = transport == "urlSession" ? "failed cleartextRefused" : "head 200"
+        #else
+        let expected = "head 200"
+        #endif
+        #expect(await lines.next() == expected)
+        #expect(await process.end() == .status(0))
+        #expect(proxy.requests.isEmpty)
+    }
 }
 #endif
