@@ -403,7 +403,7 @@ import Testing
         #expect(refused { try RefreshRefusalRule(codes: codes, statuses: []) })
         #expect(refused { try RefreshRefusalRule(codes: codes, containing: "") })
         #expect(refused { try RefreshRefusalRule(codes: codes, resource: "") })
-        #expect(refused { try RefreshRefusalRule(.keyLost, codes: codes) })
+        #expect(refused { try RefreshRefusalRule(.init(rawValue: "other"), codes: codes) })
         #expect(!refused { try RefreshRefusalRule(codes: codes, at: ["[].code", "a.b[].c", "header:X-Code"]) })
     }
 

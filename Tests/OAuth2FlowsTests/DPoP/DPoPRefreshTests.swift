@@ -108,10 +108,10 @@ struct DPoPRefreshTests {
         let session = try await BoundSession()
         let old = session.nonces("nonce-old").map { (String($0.key.dropFirst(3)), $0.value) }
         let request = session.request(nonces: Dictionary(uniqueKeysWithValues: old))
-        let binding = try await session.handler.refresh(request).binding
+        let binding = try #require(try await session.handler.refresh(request).binding)
         #expect(session.server.now.probes == 1 && session.server.now.challenges == 0)
         let token = SessionToken(
-            value: "access-1", session: SessionID(), generation: 1, binding: try #require(binding))
+            value: "access-1", session: SessionID(), generation: 1, binding: binding)
         session.prover.received(nonce: "nonce-of-the-api", serverDate: nil, from: session.server.url, for: token)
         _ = try await session.handler.refresh(session.request())
         #expect(session.server.now.probes == 1 && session.server.now.challenges == 0)
