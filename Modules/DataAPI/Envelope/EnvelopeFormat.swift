@@ -32,10 +32,11 @@ public struct EnvelopeFormat: ResponseFormat {
         self.acceptsPlainValues = acceptsPlainValues
     }
 
-    /// Reads `data` of the envelope. An optional type accepts an envelope without it.
+    /// Reads `data` of the envelope. An optional type accepts an envelope without it, and no body.
     ///
     /// - Throws: `DecodingError`, or `ServerError` when `success` is `false`.
     public func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
+        if let absent = response.absentValue(type) { return absent }
         let decoder = coding.makeDecoder()
         return acceptsPlainValues
             ? try decoder.decode(PlainOrEnvelope<Value>.self, from: response.body).value
@@ -88,10 +89,6 @@ private struct SuccessfulEnvelope<Value: Decodable>: Decodable {
             data = try object.decode(Value.self, forKey: .data)
         }
     }
-}
-
-extension ExpressibleByNilLiteral {
-    fileprivate static var absent: Self { nil }
 }
 
 /// A value in an envelope, or alone.

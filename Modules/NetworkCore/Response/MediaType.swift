@@ -23,6 +23,11 @@ extension HTTPResponse {
         body.isEmpty ? nil : headers.values(of: "Content-Type").first.flatMap { MediaType($0) }
     }
 
+    /// The body as text, where it is `text/plain`.
+    var plainText: String? {
+        MediaType(headers.first(of: "Content-Type") ?? "")?.text == "text/plain" ? String(utf8OrLatin1: body) : nil
+    }
+
     /// Refuses a page that was not asked for. The reading accepts some media types, and the endpoint may ask for
     /// others.
     ///
@@ -32,5 +37,13 @@ extension HTTPResponse {
         guard !accepted.contains(where: mediaType.isNamed), requested.map(mediaType.isNamed) != true else { return }
         let reason = "the response is a page (HTML), and the endpoint does not ask for one"
         throw NetworkError(.decodingFailed, reason: reason, response: head)
+    }
+}
+
+extension String {
+    /// Reads bytes as UTF-8, or where they are not, each as one character of ISO-8859-1.
+    package init(utf8OrLatin1 bytes: some Sequence<UInt8>) {
+        self =
+            String(validating: bytes, as: UTF8.self) ?? String(UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 }

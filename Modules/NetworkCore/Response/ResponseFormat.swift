@@ -55,18 +55,18 @@ public struct PlainJSONFormat: ResponseFormat {
         self.mediaTypes = mediaTypes
     }
 
-    /// Decodes the body.
+    /// Decodes the body. An optional type is `nil` without one, and a `String` may be a body of `text/plain`.
     ///
     /// - Throws: `DecodingError`; ``ServerError`` for a body that is not of the expected form and has a member `error` or
     ///   `errors`, as some servers send one with status 200.
     public func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
+        if let absent = response.absentValue(type) { return absent }
         do {
             return try coding.makeDecoder().decode(type, from: response.body)
         } catch let failure as DecodingError {
-            guard ErrorBody(response.body)?.saysFailure == true, let error = ServerError(in: response) else {
-                throw failure
-            }
-            throw error
+            if ErrorBody(response.body)?.saysFailure == true, let error = ServerError(in: response) { throw error }
+            guard let text = response.plainText, let value = text as? Value else { throw failure }
+            return value
         }
     }
 

@@ -56,3 +56,15 @@ extension ResponseReading where Response == HTTPResponse {
     /// The caller sees the media type and decides.
     static var whole: Self { Self(accept: { _ in "*/*" }) { response, _, _ in response } }
 }
+
+extension HTTPResponse {
+    /// The `nil` of an optional type, where the response has no body: 204, 205, an empty 200. `nil`: there is a body,
+    /// or the type is not optional.
+    package func absentValue<Value>(_ type: Value.Type) -> Value? {
+        body.isEmpty ? (type as? any ExpressibleByNilLiteral.Type)?.absent as? Value : nil
+    }
+}
+
+extension ExpressibleByNilLiteral {
+    package static var absent: Self { nil }
+}

@@ -51,6 +51,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [200, 204, 205])
+    func `an optional type accepts no body, and no other type does`(status: Int) async throws {
+        for plain in [false, true] {
+            let client = NetworkClient(
+                baseURL: .api, transport: StubTransport((.any ~> .status(status)).repeated()),
+                format: EnvelopeFormat(acceptsPlainValues: plain))
+            #expect(try await client.send(Endpoint<Item?>.get("x")) == nil)
+            let error = await #expect(throws: NetworkError.self) { try await client.send(Endpoint<Item>.get("x")) }
+            #expect(error?.code == .decodingFailed)
+        }
+    }
+
     @Test func `the error of an envelope is read as that of plain JSON`() {
         let error = response(#"{"success":false,"code":"NOT_FOUND","message":"No"}"#, status: 404)
         #expect(EnvelopeFormat().failure(from: error) == ServerError(code: "NOT_FOUND", message: "No"))

@@ -53,6 +53,42 @@ struct AcceptedResponseTests {
         #expect(try await failure(of: Endpoint<Void>.delete("x"), after: .status(404)).status == 404)
     }
 
+    @Test(arguments: [200, 204, 205])
+    func `a missing body is nil for an optional type, and no value of another one`(status: Int) async throws {
+        #expect(try await client(.status(status)).send(Endpoint<Article?>.get("x")) == nil)
+        #expect(try await client(.status(status)).send(Endpoint<String?>.get("x")) == nil)
+        #expect(try await failure(of: Endpoint<Article>.get("x"), after: .status(status)).code == .decodingFailed)
+        #expect(try await failure(of: Endpoint<String>.get("x"), after: .status(status)).code == .decodingFailed)
+    }
+
+    @Test(arguments: [
+        (Data("pong".utf8), "pong"), (Data(), ""), (Data("7".utf8), "7"), (Data(#"{"a":1}"#.utf8), #"{"a":1}"#),
+        (Data("\"pong\"".utf8), "pong"), (Data("caf\u{E9}".utf8), "caf\u{E9}"), (Data([0x63, 0xE9]), "c\u{E9}"),
+    ])
+    func `a text is read as it is, or as a string of JSON`(body: Data, text: String) async throws {
+        let plain = StubResponse.status(200, headers: ["Content-Type": "Text/Plain; charset=utf-8"], body: body)
+        #expect(try await client(plain).send(Endpoint<String>.get("x")) == text)
+        #expect(try await client(plain).send(Endpoint<String?>.get("x")) == (body.isEmpty ? nil : text))
+    }
+
+    @Test func `a text is a value of no other type, and has another label`() async throws {
+        let body = Data("pong".utf8)
+        let plain = StubResponse.status(200, headers: ["Content-Type": "text/plain"], body: body)
+        let labelled = StubResponse.status(200, headers: ["Content-Type": "application/json"], body: body)
+        for error in [
+            try await failure(of: Endpoint<Article?>.get("x"), after: plain),
+            try await failure(of: Endpoint<String?>.get("x"), after: labelled),
+        ] {
+            #expect(error.code == .decodingFailed)
+        }
+    }
+
+    @Test func `an error in a text is an error`() async throws {
+        let plain = StubResponse.status(
+            200, headers: ["Content-Type": "text/plain"], body: Data(#"{"error":"quota"}"#.utf8))
+        #expect(try await failure(of: Endpoint<String>.get("x"), after: plain).serverError?.code == "quota")
+    }
+
     @Test func `a value can be made of the decoded one and the head`() async throws {
         let call = Endpoint<[Int]>.get("x").map { numbers, head in "\(numbers) \(head.status)" }
         #expect(try await client(.json([1, 2])).send(call) == "[1, 2] 200")
