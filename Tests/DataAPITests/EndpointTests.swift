@@ -64,6 +64,23 @@ import Testing
         for _ in 0..<2 { #expect(try await NetworkClient(transport, .envelope).send(.articles()) == expected) }
     }
 
+    @Test(
+        arguments: [
+            ("42", "42"), ("0", "0"), (#""42""#, "42"), ("false", nil), ("null", nil), (#""""#, nil),
+        ] as [(String, String?)])
+    func `a cursor is a text or a number, and false is the end`(cursor: String, text: String?) throws {
+        let page = try JSONDecoder().decode(
+            Page<Article>.self, from: Data(#"{"items":[],"nextCursor":\#(cursor)}"#.utf8))
+        #expect(page.nextCursor?.rawValue == text)
+    }
+
+    @Test(arguments: ["true", "1.5", "{}"])
+    func `any other cursor fails`(_ cursor: String) {
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(Page<Article>.self, from: Data(#"{"items":[],"nextCursor":\#(cursor)}"#.utf8))
+        }
+    }
+
     @Test func `a creation that is sent twice has one idempotency key`() async throws {
         let transport = StubTransport(.post("articles") ~> article, .post("articles") ~> article)
         let network = NetworkClient(transport, .envelope)

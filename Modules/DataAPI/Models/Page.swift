@@ -10,6 +10,14 @@ public struct Page<Item: Sendable>: Sendable {
             self.rawValue = rawValue
         }
 
+        /// Reads a string or a whole number: `42` is the cursor `42`.
+        ///
+        /// - Throws: `DecodingError` for every other value.
+        public init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            rawValue = try (try? value.decode(Int64.self)).map { "\($0)" } ?? value.decode(String.self)
+        }
+
         /// The cursor as the server wrote it.
         public var description: String { rawValue }
     }
@@ -35,7 +43,8 @@ extension Page: Decodable where Item: Decodable {
         case items, nextCursor
     }
 
-    /// Reads an object with `items` and `nextCursor`, or an array: a list that has one page.
+    /// Reads an object with `items` and `nextCursor`, or an array: a list that has one page. No cursor, `null`, `false`
+    /// and an empty one mean the last page.
     ///
     /// - Throws: `DecodingError` when an item cannot be read.
     public init(from decoder: any Decoder) throws {
@@ -43,7 +52,8 @@ extension Page: Decodable where Item: Decodable {
             self.init(items: try decoder.singleValueContainer().decode([Item].self))
         } else {
             let object = try decoder.container(keyedBy: CodingKeys.self)
-            let cursor = try object.decodeIfPresent(Cursor.self, forKey: .nextCursor)
+            let isLast = (try? object.decode(Bool.self, forKey: .nextCursor)) == false
+            let cursor = isLast ? nil : try object.decodeIfPresent(Cursor.self, forKey: .nextCursor)
             let next = cursor.flatMap { $0.rawValue.isEmpty ? nil : $0 }
             self.init(items: try object.decode([Item].self, forKey: .items), nextCursor: next)
         }

@@ -43,7 +43,6 @@ extension HTTPResponse {
 extension String {
     /// Reads bytes as UTF-8, or where they are not, each as one character of ISO-8859-1.
     package init(utf8OrLatin1 bytes: some Sequence<UInt8>) {
-        self =
-            String(validating: bytes, as: UTF8.self) ?? String(UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        self = String(validating: bytes, as: UTF8.self) ?? String(UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 }

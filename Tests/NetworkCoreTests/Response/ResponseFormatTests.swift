@@ -66,6 +66,36 @@ struct ResponseFormatTests {
         #expect(String(decoding: data, as: UTF8.self) == #"["2024-02-29T12:00:00Z"]"#)
     }
 
+    @Test(
+        arguments: [
+            ("2024-02-29T12:00Z", 1_709_208_000.0), ("2024-02-29 12:00:00Z", 1_709_208_000),
+            ("2024-02-29T12:00:00", 1_709_208_000), ("2024-02-29T12:00:00.250000", 1_709_208_000.25),
+            ("2024-02-29 12:00", 1_709_208_000), ("2024-02-29", 1_709_164_800),
+            ("2024-02-29 14:00:00 +02:00", 1_709_208_000), ("2024-02-29t12:00:00z", 1_709_208_000),
+            ("2024-02-29T12:00:00.250Z", 1_709_208_000.25), ("2024-02-29T14:00:00+02:00", 1_709_208_000),
+        ]
+    )
+    func `lenient coders read dates that leave parts out`(text: String, seconds: Double) throws {
+        let date = try JSONCoding.lenient.makeDecoder().decode([Date].self, from: Data(#"["\#(text)"]"#.utf8))[0]
+        #expect(abs(date.timeIntervalSince1970 - seconds) < 0.001)
+    }
+
+    @Test(arguments: ["", "2024", "2024-02-29T", "2024-02-29 12", "2024-13-01", "at 2024-02-29", "1709208000"])
+    func `a text that is no date is none for lenient coders`(text: String) {
+        #expect(throws: DecodingError.self) {
+            try JSONCoding.lenient.makeDecoder().decode([Date].self, from: Data(#"["\#(text)"]"#.utf8))
+        }
+    }
+
+    @Test func `lenient coders write each millisecond as they read it`() throws {
+        let coding = JSONCoding.lenient
+        for fraction in 0..<1_000 {
+            let digits = String("00\(fraction)".suffix(3))
+            let text = Data(#"["2026-07-30T10:00:00.\#(digits)Z"]"#.utf8)
+            #expect(try coding.makeEncoder().encode(coding.makeDecoder().decode([Date].self, from: text)) == text)
+        }
+    }
+
     @Test func `a format decodes by coders of its own`() throws {
         let coding = JSONCoding(
             makeEncoder: { JSONEncoder() },
