@@ -9,6 +9,8 @@ public import Foundation
 /// form.append("image", data: photo, filename: "photo.jpg", contentType: "image/jpeg")
 /// ```
 ///
+/// Names are sent composed (NFC), as servers compare them: Apple's file systems give `ü` as two characters.
+///
 /// A form of up to 1 MiB is encoded in memory. A larger one is read in pieces while it is sent, so that its size costs
 /// no memory.
 public struct MultipartForm: Sendable {
@@ -47,8 +49,8 @@ public struct MultipartForm: Sendable {
         parts.append(Part(name: name, filename: nil, contentType: nil, content: .data(value)))
     }
 
-    /// Appends bytes as a file.
-    public mutating func append(_ name: String, data: Data, filename: String, contentType: String) {
+    /// Appends bytes as a file. Without a file name they are a field with a media type, such as one of JSON.
+    public mutating func append(_ name: String, data: Data, filename: String? = nil, contentType: String) {
         parts.append(Part(name: name, filename: filename, contentType: contentType, content: .data(data)))
     }
 
@@ -195,11 +197,11 @@ extension String {
         return String(text)
     }
 
-    /// The text made fit for quotation marks in a part's header: a quotation mark and line ends are percent-encoded,
-    /// everything else, UTF-8 and backslashes included, stays (WHATWG HTML, "multipart form data").
+    /// The text in NFC, made fit for quotation marks in a part's header: a quotation mark and line ends are
+    /// percent-encoded, everything else, UTF-8 and backslashes included, stays (WHATWG HTML, "multipart form data").
     fileprivate var formQuoted: String {
         var text = ""
-        for scalar in unicodeScalars {
+        for scalar in precomposedStringWithCanonicalMapping.unicodeScalars {
             switch scalar {
             case "\"": text += "%22"
             case "\r": text += "%0D"

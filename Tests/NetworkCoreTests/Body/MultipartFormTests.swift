@@ -49,6 +49,27 @@ struct MultipartFormTests {
         #expect(try text(form).contains("form-data; name=\"\(quoted)\"; filename=\"f\"\r\n"))
     }
 
+    @Test func `a part has a media type and no file name`() throws {
+        var form = MultipartForm(boundary: "line")
+        form.append("meta", data: Data(#"{"a":1}"#.utf8), contentType: "application/json")
+        let head = "Content-Disposition: form-data; name=\"meta\"\r\nContent-Type: application/json"
+        #expect(try text(form) == "--line\r\n\(head)\r\n\r\n{\"a\":1}\r\n--line--\r\n")
+    }
+
+    @Test func `names are composed, and values stay`() throws {
+        let file = try TemporaryFile(Data(), named: "Bu\u{308}ro.txt")
+        var form = MultipartForm(boundary: "line")
+        form.append("u\u{308}", "U\u{308}")
+        form.append("data", data: Data(), filename: "U\u{308}ni.jpg", contentType: "image/jpeg")
+        form.append("file", file: file.url, contentType: "text/plain")
+        // Bytes: Swift takes both forms of a text for equal.
+        let data = try MultipartEncoder(form).data()
+        let field = "name=\"\u{FC}\"\r\n\r\nU\u{308}\r\n"
+        for text in [field, "filename=\"\u{DC}ni.jpg\"", "filename=\"B\u{FC}ro.txt\""] {
+            #expect(data.range(of: Data(text.utf8)) != nil)
+        }
+    }
+
     @Test func `line ends of texts are normalized, those of data are not`() throws {
         var form = MultipartForm(boundary: "line")
         form.append("text", "x\ny\rz\r\n")
