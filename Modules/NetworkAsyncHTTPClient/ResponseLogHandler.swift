@@ -60,6 +60,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
 
     /// Whether a request was sent whose response has not ended.
     var isResponseAwaited: Bool { phase == .head || phase == .body }
+    /// Whether the head of a response is to come.
+    var isHeadAwaited: Bool { phase == .head }
     /// How many bytes of the body are to come. `nil`: not known.
     private(set) var bytesToCome: Int?
     /// How many bytes of the body have arrived.

@@ -1,6 +1,7 @@
 #if AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import NetworkCore
 
 /// Closes a connection on which bytes arrive that belong to no response, so that no later request gets them for its
 /// own response (RFC 9112 §9.2, RFC 9110 §17.2).
@@ -32,6 +33,7 @@ final class SurplusByteHandler: ChannelInboundHandler, RemovableChannelHandler {
         guard responses.isResponseAwaited else { return close(context) }
         responses.hasReceived = true
         var bytes = unwrapInboundIn(data)
+        if responses.isHeadAwaited { bytes = bytes.withHeadInUTF8 }
         let count = bytes.readableBytes
         let mayEnd = responses.bytesToCome.map { $0 < count } ?? true
         if mayEnd, count > 1, let first = bytes.readSlice(length: count - 1) {
@@ -47,6 +49,21 @@ final class SurplusByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func close(_ context: ChannelHandlerContext) {
         isClosing = true
         context.close(promise: nil)
+    }
+}
+
+extension ByteBuffer {
+    /// The bytes with each line of the head in UTF-8, as the decoder reads it: a server may write ISO-8859-1 (RFC 9110
+    /// §5.5). A head that has not arrived in one piece stays as it is.
+    fileprivate var withHeadInUTF8: ByteBuffer {
+        let bytes = readableBytesView
+        guard withUnsafeReadableBytes({ $0.contains { $0 >= 0x80 } }), bytes.starts(with: "HTTP/".utf8),
+            let head = bytes.firstRange(of: Array("\r\n\r\n".utf8)).map({ bytes[..<$0.upperBound] })
+        else { return self }
+        let lines = head.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        var buffer = ByteBuffer(string: lines.map { String(utf8OrLatin1: $0) }.joined(separator: "\n"))
+        buffer.writeBytes(bytes[head.endIndex...])
+        return buffer
     }
 }
 #endif

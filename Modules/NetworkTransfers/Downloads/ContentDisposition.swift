@@ -24,7 +24,7 @@ public struct ContentDisposition: Sendable, Hashable {
         var parameters: [String: String] = [:]
         while scanner.skip(UInt8(ascii: ";")) {
             guard let name = scanner.token()?.lowercased() else { continue }
-            guard scanner.skip(UInt8(ascii: "=")), let value = scanner.tokenOrQuotedString() else { break }
+            guard scanner.skip(UInt8(ascii: "=")), let value = scanner.tokenOrQuotedString(inList: false) else { break }
             guard parameters[name] == nil else { continue }
             if name.hasSuffix("*") {
                 if let decoded = ExtendedValue.decode(value) { parameters[name] = decoded }
@@ -35,13 +35,15 @@ public struct ContentDisposition: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// The file name that the server proposes, in the form that is safe to use: `filename*`, or else `filename`.
+    /// The file name that the server proposes, in the form that is safe to use: `filename*`, or else `filename`, whose
+    /// encoded words (RFC 2047) are decoded.
     ///
     /// It is one component of a path, without folders, control characters, characters that change the direction of text
     /// and bytes that are no text, does not begin with a dot, and has at most ``maximumFileNameLength`` bytes. `nil`:
     /// there is none, or nothing of it is safe.
     public var fileName: String? {
-        parameters["filename*"].flatMap(Self.safeFileName) ?? parameters["filename"].flatMap(Self.safeFileName)
+        parameters["filename*"].flatMap(Self.safeFileName)
+            ?? parameters["filename"].map(EncodedWord.decode).flatMap(Self.safeFileName)
     }
 
     /// Makes one component of a path of a name that a server wrote. Returns the component. `nil`: nothing of it is
@@ -94,30 +96,5 @@ extension HTTPResponseHead {
     /// The `Content-Disposition` field. `nil`: there is none, or it cannot be read.
     public var contentDisposition: ContentDisposition? {
         headers.values(of: "Content-Disposition").first.flatMap { ContentDisposition($0) }
-    }
-}
-
-/// Reads the value of a parameter whose name ends with `*`: `UTF-8''na%C3%AFve` (RFC 8187 §3.2).
-enum ExtendedValue {
-    /// Decodes a value. Returns the text. `nil`: the value is invalid, or of another character set than UTF-8 and
-    /// ISO-8859-1.
-    static func decode(_ value: String) -> String? {
-        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3 else { return nil }
-        var bytes: [UInt8] = []
-        var rest = parts[2].utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard let high = rest.popFirst()?.hexDigit, let low = rest.popFirst()?.hexDigit else { return nil }
-            bytes.append(UInt8(high << 4 | low))
-        }
-        switch parts[0].lowercased() {
-        case "utf-8": return String(validating: bytes, as: UTF8.self)
-        case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
-        default: return nil
-        }
     }
 }

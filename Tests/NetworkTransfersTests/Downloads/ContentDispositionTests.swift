@@ -20,6 +20,15 @@ struct ContentDispositionTests {
             (#"attachment; filename*=KOI8-R''x; filename="a.txt""#, "a.txt"),
             (#"attachment; filename="a.txt"; filename="b.txt""#, "a.txt"),
             (#"attachment; filename="a;b,c.txt""#, "a;b,c.txt"),
+            ("attachment; filename=a,b.pdf; size=7", "a,b.pdf"), ("attachment; filename*=UTF-8''a,b.pdf", "a,b.pdf"),
+            ("attachment; filename*=UTF-8''it's (1).pdf", "it's (1).pdf"),
+            (#"attachment; filename="=?UTF-8?B?w7wucGRm?=""#, "ü.pdf"),
+            ("attachment; filename==?utf-8?q?=C3=BC_1.pdf?=", "ü 1.pdf"),
+            (#"attachment; filename="=?ISO-8859-1?Q?caf=E9?=  =?UTF-8?B?LnBkZg==?=""#, "café.pdf"),
+            (#"attachment; filename="a =?UTF-8?Q?=C3=BC?= b.pdf""#, "a ü b.pdf"),
+            (#"attachment; filename="=?UTF-8?Q?=FF?=.pdf""#, "=?UTF-8?Q?=FF?=.pdf"),
+            (#"attachment; filename="=?KOI8-R?B?eA==?=""#, "=?KOI8-R?B?eA==?="),
+            (#"attachment; filename="=?UTF-8?Q?..=2F=2Fa?=""#, "a"), (#"attachment; filename="a=?b?=""#, "a=?b?="),
             ("attachment", nil), (#"attachment; filename="""#, nil), (#"attachment; filename="open"#, nil),
         ])
     func `the file name is read`(field: String, name: String?) throws {
