@@ -10,11 +10,12 @@ public struct EventStreamOptions: Sendable {
     /// The most bytes of one event: 1 MiB. A larger one fails with code `responseTooLarge`.
     public var maximumEventSize = 1_024 * 1_024
 
-    /// The most connections in a row that may fail, or end without a byte, before the stream fails.
+    /// The most connections in a row that may fail without a byte before the stream fails. One that is silent, and one
+    /// that ends, as balancers end silent ones, counts as the first of a row. With 0 each of them fails the stream.
     public var maximumFailures = 10
 
-    /// The pauses before reconnections. `retry` of the server and `Retry-After` make a pause longer, up to
-    /// ``maximumPause``.
+    /// The pauses before reconnections. They grow while connections fail, or end without a byte before the time of the
+    /// longest pause. `retry` of the server and `Retry-After` make a pause longer, up to ``maximumPause``.
     public var backoff = Backoff(base: .seconds(1), limit: .seconds(30), floor: .milliseconds(100))
 
     /// The longest pause that the server can ask for.

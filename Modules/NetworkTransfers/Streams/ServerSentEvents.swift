@@ -47,10 +47,10 @@ extension NetworkService {
 /// the request with the new token carries the same id. Reconnections stay with the session of the first connection
 /// (G23).
 ///
-/// **End.** Status 204 ends the stream. It throws after `maximumFailures` connections in a row without a byte, and at
-/// once for a failure that another connection cannot fix: a status other than 408, 429 and 5xx, a media type other than
-/// `text/event-stream`, a session that has ended. A request that is not idempotent, such as a `POST` without a key, is
-/// sent once: the end of its response is the end of the stream.
+/// **End.** Status 204 ends the stream. It throws after `maximumFailures` connections in a row that failed without a
+/// byte, and at once for a failure that another connection cannot fix: a status other than 408, 429 and 5xx, a media
+/// type other than `text/event-stream`, a session that has ended. A request that is not idempotent, such as a `POST`
+/// without a key, is sent once: the end of its response is the end of the stream.
 public struct ServerSentEvents: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
@@ -71,6 +71,11 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         private var parser: ServerSentEventParser
         private var pieces: HTTPBody.AsyncIterator?
         private var failures = 0
+        /// The connections in a row without a byte, for the pause.
+        private var pauses = 0
+        private var opened = Duration.zero
+        /// Whether the last connection was not cut, but ended.
+        private var hasEnded = false
         private var retry: Duration?
         private var isEnded = false
 
@@ -106,19 +111,23 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
         /// Connects, or reads one piece.
         private mutating func readOn() async throws {
             guard pieces != nil else {
+                hasEnded = false
                 let response = try await source.connect(parser.lastEventID, continuity)
                 if response.head.status == 204 { return end() }
                 try response.head.requireEventStream()
                 parser = Self.parser(after: parser.lastEventID, source.options)
                 pieces = response.body.makeAsyncIterator()
+                opened = source.options.clock.uptime
                 return
             }
             guard let piece = try await pieces?.next() else {
                 guard source.reconnects else { return end() }
+                hasEnded = true
                 throw NetworkError(.connectionFailed, reason: "the event stream ended")
             }
             guard !piece.isEmpty else { return }
             failures = 0
+            pauses = 0
             parser.take(piece)
         }
 
@@ -139,14 +148,18 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                 end()
                 throw error
             }
-            // A server without events that sends no comments is no failure.
-            failures = wasOpen && failure.code == .timedOut ? 1 : failures + 1
             let options = source.options
+            // A server without events that sends no comments is no failure, whether its silence ends the connection
+            // here or at a balancer. One that ends each connection soon is asked ever more rarely.
+            let lasted = options.clock.uptime - opened >= options.backoff.limit
+            let isSilence = wasOpen && (lasted || failure.code == .timedOut)
+            failures = isSilence || hasEnded ? 1 : failures + 1
+            pauses = isSilence ? 1 : pauses + 1
             guard source.reconnects, failure.permitsReconnection, failures <= options.maximumFailures else {
                 end()
                 throw failure
             }
-            let pause = options.pause(afterFailures: failures, asked: [retry, failure.retryAfter])
+            let pause = options.pause(afterFailures: pauses, asked: [retry, failure.retryAfter])
             do {
                 try await options.clock.sleep(until: options.clock.uptime + pause)
             } catch {

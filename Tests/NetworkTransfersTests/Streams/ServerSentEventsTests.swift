@@ -4,6 +4,7 @@ import ContractTesting
 import Foundation
 import NetworkCore
 import NetworkTestSupport
+import NetworkTesting
 import NetworkTransfers
 import NetworkURLSession
 import TestSupport
@@ -105,6 +106,56 @@ struct ServerSentEventsTests {
         let error = try #require(await networkError { try await read(client(server).events(feed, options: options)) })
         #expect(error.status == status)
         #expect(server.requests.count == (status >= 500 ? 4 : 1))
+    }
+
+    @Test func `a stream that ends without a byte goes on, however often`() async throws {
+        let quiet = Array(repeating: Self.stream(""), count: 25)
+        let server = try server(quiet + [Self.stream("data: a\n\n"), .respond(204)])
+        #expect(try await read(client(server).events(feed, options: options())).map(\.data) == ["a"])
+        #expect(server.requests.count == 27)
+    }
+
+    @Test func `the pauses grow while a server ends each connection at once`() async throws {
+        let server = try server([Self.stream(""), Self.stream(""), Self.stream(""), .respond(204)])
+        let options = options { $0.backoff = Self.wholePauses }
+        let end = Task { try await client(server).events(feed, options: options).reduce(0) { count, _ in count + 1 } }
+        for (count, pause) in [1, 2, 4].enumerated() {
+            await clock.advance(by: .milliseconds(pause * 1_000 - 1), whenAsleep: 1)
+            #expect(server.requests.count == count + 1)
+            await clock.advance(by: .milliseconds(1), whenAsleep: 1)
+        }
+        #expect(try await end.value == 0 && server.requests.count == 4)
+    }
+
+    @Test(arguments: [false, true])
+    func `a stream that a balancer ends has the first pause each time`(isCut: Bool) async throws {
+        let transport = StubTransport((.any ~> silence(isCut)).repeated())
+        let client = NetworkClient(baseURL: baseURL, transport: transport)
+        let options = options { $0.backoff = Self.wholePauses }
+        let reader = Task { for try await _ in client.events(feed, options: options) {} }
+        for count in 1...12 {
+            await clock.advance(by: .milliseconds(999), whenAsleep: 1)
+            #expect(transport.requests.count == count)
+            await clock.advance(by: .milliseconds(1), whenAsleep: 1)
+        }
+        await clock.advance(by: .zero, whenAsleep: 1)
+        await expectCancellation(of: reader)
+    }
+
+    /// Pauses of 1, 2, 4 seconds, without jitter.
+    private static let wholePauses = Backoff(base: .seconds(1), limit: .seconds(30), floor: .seconds(30))
+
+    /// A response without a byte, which a balancer ends or cuts after 55 seconds.
+    private func silence(_ isCut: Bool) -> StubResponse {
+        StubResponse { [clock] request in
+            let head = HTTPResponseHead(status: 200, headers: ["Content-Type": "text/event-stream"], url: request.url)
+            let body = HTTPBody {
+                clock.advance(by: .seconds(55))
+                if isCut { throw HTTPTransportError(.connectionFailed, reason: "cut") }
+                return nil
+            }
+            return HTTPTransportResponse(head: head, body: body)
+        }
     }
 
     @Test func `events before one over the limit are delivered although one piece has both`() async throws {
