@@ -69,7 +69,7 @@ public struct CachingTransport: HTTPTransport {
             cache.invalidate(request.head.url)
             for name in ["Location", "Content-Location"] {
                 guard let text = response.head.headers.values(of: name).first,
-                    let url = URL(string: text, relativeTo: request.head.url)?.absoluteURL,
+                    let url = URL(reference: text, relativeTo: request.head.url)?.absoluteURL,
                     let origin = Origin(url), origin == Origin(request.head.url)
                 else { continue }
                 cache.invalidate(url)

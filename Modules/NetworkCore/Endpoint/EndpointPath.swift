@@ -154,6 +154,11 @@ extension String {
     /// The text, percent-encoded except for the characters that are allowed in a path (RFC 3986 §3.3), such as `/`.
     var percentEncodedPath: String { percentEncoded { $0.isUnreserved || $0.isPathPunctuation } }
 
+    /// The text, percent-encoded except for the characters of a path, a query and a fragment, and for escapes.
+    var percentEncodedReference: String {
+        percentEncoded { $0.isUnreserved || $0.isPathPunctuation || "?#%".utf8.contains($0) }
+    }
+
     /// The text without a slash at its start. The first character could include an accent.
     fileprivate var withoutLeadingSlash: String {
         utf8.first == UInt8(ascii: "/") ? String(unicodeScalars.dropFirst()) : self

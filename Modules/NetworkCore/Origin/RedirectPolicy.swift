@@ -54,7 +54,7 @@ struct RedirectPolicy: Sendable {
         guard Self.statuses.contains(response.status),
             let location = response.headers["Location"], let origin = Origin(request.url)
         else { return .none }
-        guard let target = URL(string: location, relativeTo: request.url)?.absoluteURL,
+        guard let target = URL(reference: location, relativeTo: request.url)?.absoluteURL,
             let targetOrigin = Origin(target)
         else {
             return .refuse(.redirectRefused, reason: "in its location, \(Origin.problem)")
@@ -96,7 +96,7 @@ struct RedirectPolicy: Sendable {
             return .refuse(.redirectRefused, reason: "the transport followed it itself, to \(origin)")
         }
         guard rule == .refuse, (300..<400).contains(response.status) else { return nil }
-        let target = response.headers["Location"].flatMap { URL(string: $0, relativeTo: request.url) }
+        let target = response.headers["Location"].flatMap { URL(reference: $0, relativeTo: request.url) }
         let place = target.flatMap(Origin.init).map { ", and not of a place at \($0)" } ?? ""
         return .refuse(.redirectRefused, reason: "the call takes the response of its own URL\(place)")
     }

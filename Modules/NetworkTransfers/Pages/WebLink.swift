@@ -67,12 +67,13 @@ extension HTTPResponseHead {
     }
 
     /// The target of the first link of a relation type, resolved against the URL of the response; `nil` if there is
-    /// none that is a URL. A link with another context (`anchor`) does not count.
+    /// none that is a URL. A link with another context (`anchor`) does not count. What no URL has in it is encoded, and
+    /// what is encoded stays.
     public func link(_ relation: String) -> URL? {
         let link = links.first { link in
             link.parameters["anchor"] == nil && link.relations.contains { $0.equalsIgnoringASCIICase(relation) }
         }
         guard let link else { return nil }
-        return URL(string: link.target, relativeTo: url).flatMap { $0.scheme == nil ? nil : $0.absoluteURL }
+        return URL(reference: link.target, relativeTo: url).flatMap { $0.scheme == nil ? nil : $0.absoluteURL }
     }
 }

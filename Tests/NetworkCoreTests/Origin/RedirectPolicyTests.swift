@@ -63,6 +63,20 @@ struct RedirectPolicyTests {
         #expect(try followed(decide(302, to: location)).request.url.absoluteString == target)
     }
 
+    @Test(
+        arguments: [
+            ("/files/a%20b/ü.pdf?sig=abc%2Fdef", "https://api.example.com/files/a%20b/%C3%BC.pdf?sig=abc%2Fdef"),
+            ("https://cdn.example.net/x%2Fy z?b=100%", "https://cdn.example.net/x%2Fy%20z?b=100%25"),
+            ("//cdn.example.net/ä%20", "https://cdn.example.net/%C3%A4%20"),
+            ("https://[::1]:8443/ü%20?a[]=1%2C2", "https://[::1]:8443/%C3%BC%20?a%5B%5D=1%2C2"),
+            ("?q=caf%C3%A9 été&x=%zz", "https://api.example.com/a?q=caf%C3%A9%20%C3%A9t%C3%A9&x=%25zz"),
+            ("/b%2525?x=a%2bb", "https://api.example.com/b%2525?x=a%2bb"),
+        ]
+    )
+    func `a location is encoded where it has to be, and never twice`(location: String, target: String) throws {
+        #expect(try followed(decide(302, to: location)).request.url.absoluteString == target)
+    }
+
     @Test(arguments: [300, 301, 302, 303, 304, 305, 307, 308, 399], ["/b", "https://evil.net/b", nil, "ftp://x"])
     func `a call that follows no redirect takes no 3xx`(status: Int, location: String?) {
         guard case .refuse(.redirectRefused, _) = decide(status, to: location, method: "POST", rule: .refuse) else {

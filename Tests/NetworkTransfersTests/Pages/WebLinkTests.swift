@@ -29,6 +29,11 @@ struct WebLinkTests {
         #expect(head(field).link("next") == nil)
     }
 
+    @Test func `a target is encoded where it has to be, and never twice`() {
+        let next = head("</articles?q=caf%C3%A9 été&page=2>; rel=\"next\"").link("next")
+        #expect(next?.absoluteString == "https://api.example.com/articles?q=caf%C3%A9%20%C3%A9t%C3%A9&page=2")
+    }
+
     @Test func `several fields are one list, and parameters are decoded`() {
         let links = head("<a>; rel=one; title*=UTF-8''%e2%82%ac", "<b>; rel=two; Title=\"x\"").links
         #expect(links.map(\.target) == ["a", "b"] && links.map(\.relations) == [["one"], ["two"]])
