@@ -138,6 +138,8 @@ import Testing
         #expect(rejected?.serverCode == "REFRESH_TOKEN_REUSED" && rejected?.requestID == "r-7")
         let busy = await Self.error(after: .error(503, code: "BUSY", headers: ["Retry-After": "11"]))
         #expect(busy?.retryAfter == .seconds(11) && busy?.serverCode == "BUSY")
+        let fraction = await Self.error(after: .status(503, headers: ["Retry-After": "2.542"]))
+        #expect(fraction?.retryAfter == .seconds(3))
         let bare = await Self.error(after: .status(502, headers: ["X-Request-ID": "r-8"]))
         #expect(bare?.serverCode == nil && bare?.requestID == "r-8")
     }

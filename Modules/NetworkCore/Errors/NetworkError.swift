@@ -51,7 +51,7 @@ public struct NetworkError: Error, Sendable {
     /// What the call waited for when its time was up (G25). `nil`: it failed for another reason, or it is not known.
     public package(set) var waitedFor: Wait?
 
-    /// The pause that the server asked for (`Retry-After`, RFC 9110 §10.2.3), from the response on.
+    /// The pause that the server asked for from the response on (`Retry-After`, or the reset of a limit).
     public let retryAfter: Duration?
 
     /// What the server demands of the user before it accepts the call (G32). `nil`: it demands nothing.

@@ -36,9 +36,6 @@ extension HTTPResponseHead {
     /// How long a response may take whose date sets a clock.
     package static let dateTolerance: Duration = .seconds(5)
 
-    /// The longest pause that a server can ask for. A longer one counts as this.
-    static let maximumRetryAfter: Duration = .seconds(24 * 60 * 60)
-
     /// The length of the body according to `Content-Length` (RFC 9110 §8.6). It is 0 for the response to a `HEAD` and
     /// for 304, whose field is the length that a `GET` would return, and for 204.
     func bodyLength(to request: HTTPRequestHead) -> Int? {
@@ -47,25 +44,6 @@ extension HTTPResponseHead {
         return headers.first(of: "Content-Length").flatMap { value in
             Int(value) ?? value.firstIndex(of: ",").flatMap { Int(value[..<$0]) }
         }
-    }
-
-    /// The pause that the server asked for (`Retry-After`, RFC 9110 §10.2.3), in seconds or as a date.
-    ///
-    /// A date counts from the `Date` of the response, so that a wrong clock of the device does no harm (G19). Without a
-    /// `Date` in the response, it counts from the date on the device's clock.
-    ///
-    /// - Returns: The pause, at least zero. `nil`: the field is missing or invalid.
-    func retryAfter(now: Date) -> Duration? {
-        guard let text = headers.values(of: "Retry-After").first?.trimmingCharacters(in: .whitespaces) else {
-            return nil
-        }
-        if !text.isEmpty, text.utf8.allSatisfy(\.isDigit) {
-            // A number that is too large to read is longer than the longest pause too.
-            return min(.seconds(Int64(text) ?? .max), Self.maximumRetryAfter)
-        }
-        guard let date = HTTPDate(text)?.date else { return nil }
-        let pause = date.timeIntervalSince(serverDate ?? now)
-        return min(max(.zero, .seconds(pause)), Self.maximumRetryAfter)
     }
 
     /// What is wrong with `Content-Length`: it is no number of bytes, or there are two of them (RFC 9112 §6.3). Equal

@@ -46,6 +46,7 @@ struct HTTPDateTests {
     @Test(
         arguments: [
             ("0", Duration.zero), ("120", .seconds(120)), (" 5 ", .seconds(5)),
+            ("2.542", .seconds(3)), ("299.997", .seconds(300)), ("1.2.3", nil), (".5", nil), ("5s", nil),
             ("99999999999999999999999", .seconds(86_400)), ("9999999999", .seconds(86_400)), ("-1", nil), ("soon", nil),
             ("Sun, 06 Nov 1994 08:50:37 GMT", .seconds(60)), ("Sun, 06 Nov 1994 08:00:00 GMT", .zero),
         ]
