@@ -147,7 +147,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 enum ConnectionUse: Hashable {
     /// Most calls. Connections are kept.
     case calls
-    /// Calls without a token that must not happen twice. Each connection is used once.
+    /// Calls without a token that must not happen twice, and after a 421. Each connection is used once.
     case singleCalls
     /// Responses that are read as they arrive. Connections are kept.
     case streams
@@ -160,6 +160,7 @@ enum ConnectionUse: Hashable {
 extension HTTPTransportRequest {
     fileprivate var connectionUse: ConnectionUse {
         switch purpose {
+        case .call where context.needsNewConnection: .singleCalls
         case .call: !context.isIdempotent && context.session == nil ? .singleCalls : .calls
         case .stream: .streams
         case .refresh: .refreshes

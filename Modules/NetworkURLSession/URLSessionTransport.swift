@@ -149,7 +149,10 @@ public final class URLSessionTransport: HTTPTransport {
             // More may wait than the limit says, by no byte.
             unreadLimit: limits.unreadBytes == .max ? .max : limits.unreadBytes + 1)
         let pool = pool(for: request.purpose)
-        let isCold = Self.needsColdConnections && (!request.context.isIdempotent || !request.body.isEmpty)
+        let context = request.context
+        let isCold =
+            context.needsNewConnection
+            || (Self.needsColdConnections && (!context.isIdempotent || !request.body.isEmpty))
         let driver = URLSessionDriver(exchange, upload: upload, unreadLimit: limits.unreadBytes) { driver in
             isCold ? pool.coldTask(for: driver) : pool.warmTask(for: driver, to: origin)
         }

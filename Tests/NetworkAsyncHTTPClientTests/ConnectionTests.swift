@@ -5,6 +5,7 @@ import ContractTesting
 import ConcurrencyPrimitives
 import Foundation
 import NetworkCore
+import NetworkURLSession
 import TestSupport
 import Testing
 
@@ -159,6 +160,28 @@ import Testing
         #expect(peer.peer.connectionCount == 3)
         for _ in 0..<3 { _ = try await transport.perform(peer.request("ok")).body.collect(upTo: 10) }
         #expect(peer.peer.connectionCount == 4)
+    }
+
+    @Test func `a call that a server refuses for its connection is sent again over another one`() async throws {
+        let transports: [any HTTPTransport] = [AsyncHTTPClientTransport(), URLSessionTransport()]
+        for transport in transports {
+            let refusing = Locked<Int?>(nil)
+            let peer = try TransportPeer { connection in
+                let isRefused = refusing.withLock { first in
+                    first = first ?? connection.number
+                    return first == connection.number
+                }
+                let status = isRefused ? "421 Misdirected Request" : "200 OK"
+                while connection.readRequest() != nil {
+                    guard connection.send("HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\r\n") else { return }
+                }
+            }
+            defer { peer.stop() }
+            let policy = RetryPolicy(attempts: 3, baseDelay: .milliseconds(1))
+            let client = NetworkClient(baseURL: peer.url, transport: transport, interceptors: [policy])
+            #expect(try await client.send(.request(.get, "x")).status == 200)
+            #expect(peer.requests.count == 2 && peer.connectionCount == 2)
+        }
     }
 
     @Test func `a request that gets a connection which has just closed is sent once, over another one`() async throws {

@@ -38,6 +38,9 @@ struct CallState: Sendable {
     /// Whether a redirect has led to the last request.
     var isRedirected = false
 
+    /// Whether a server has refused the request for the connection on which it came (421).
+    var wasMisdirected = false
+
     /// What the phases of the last attempt took; `nil` where there is no observer.
     let phases: CallPhases?
 
@@ -64,6 +67,8 @@ struct CallState: Sendable {
             startedAt: startedAt
         )
         context.secrets = secretsOfPath
+        context.hasIdempotencyKey = settings.hasIdempotencyKey
+        context.needsNewConnection = wasMisdirected
         return context
     }
 

@@ -93,6 +93,7 @@ extension NetworkClient {
             }
             do {
                 let pause = try await pauseBeforeRetry(after: failure, of: &call)
+                if failure.status == 421 { call.wasMisdirected = true }
                 notify(.retrying(after: pause, because: failure.code, status: failure.status), of: call)
                 if pause > .zero { try await clock.sleep(until: clock.uptime + pause) }
             } catch {

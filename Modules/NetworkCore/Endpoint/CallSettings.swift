@@ -9,7 +9,7 @@ public struct CallSettings: Sendable {
     public var requiresAuthentication = true
 
     /// The value of `Idempotency-Key`, by which the server recognizes a call that is sent twice. With a key, a `POST`
-    /// may be sent again too.
+    /// may be sent again too. The field among ``headers`` counts as well.
     public var idempotencyKey: String?
 
     /// The idle timeout: how long nothing may be sent or received. `nil`: the configuration's.
@@ -42,6 +42,9 @@ public struct CallSettings: Sendable {
 
     /// Creates the settings of an ordinary call.
     public init() {}
+
+    /// The field of a call without retries, such as one for tokens, is for the caller's own repetition.
+    var hasIdempotencyKey: Bool { idempotencyKey != nil || (retries && headers.first(of: "Idempotency-Key") != nil) }
 }
 
 /// The settings that count for one call. Those without a default of the client are the endpoint's own.

@@ -54,7 +54,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
     }
 
     /// Whether the call may be sent more than once: its method is idempotent, or it has an idempotency key.
-    public var isIdempotent: Bool { method.isIdempotent || settings.idempotencyKey != nil }
+    public var isIdempotent: Bool { method.isIdempotent || settings.hasIdempotencyKey }
 }
 
 extension Endpoint {

@@ -40,6 +40,12 @@ public struct RequestContext: Sendable {
     /// When the call started, on the uptime of the clock.
     public let startedAt: Duration
 
+    /// Whether the server recognizes a call that is sent twice.
+    var hasIdempotencyKey = false
+
+    /// Whether a server has said that a connection is not for the origin of the request (421, RFC 9110 §15.5.20).
+    package internal(set) var needsNewConnection = false
+
     /// The secrets in the path of the endpoint, so that no recording of the request shows them.
     var secrets: [String] = []
 

@@ -3,11 +3,13 @@ import ConcurrencyPrimitives
 /// Sends failed requests again, if that is safe and may help.
 ///
 /// It is safe if the method is idempotent or the endpoint has an `Idempotency-Key`, and the body can be sent again. It
-/// may help if there was no response, or one with a transient status (408, 425, 429, 500, 502, 503, 504).
+/// may help if there was no response, or one with a transient status: one of ``statuses``, a 403 for a limit that is
+/// used up or with a pause, a 409 with a pause while the first call with the key is in progress, or, once and on a new
+/// connection, a 421.
 ///
 /// Pauses use exponential backoff with full jitter (a random part of a bound that doubles), so that clients that failed
-/// together do not retry together. A `Retry-After` is added, up to ``maximumRetryAfter``; when a server asks for more,
-/// the call fails and its error has the pause.
+/// together do not retry together. What the server asks for (`Retry-After`, `retry-after-ms`, the reset of a limit) is
+/// added, up to ``maximumRetryAfter``; when a server asks for more, the call fails and its error has the pause.
 ///
 /// Where there was no connection, the policy can wait for one, or for the application to be in the foreground, in place
 /// of the pause:
@@ -33,11 +35,11 @@ public struct RetryPolicy: RequestInterceptor {
     /// The bound at which doubling stops.
     public var maximumDelay: Duration = .seconds(20)
 
-    /// The longest `Retry-After` after which a request is sent again.
+    /// The longest pause of a server after which a request is sent again.
     public var maximumRetryAfter: Duration = .seconds(60)
 
-    /// The statuses after which a request is sent again.
-    public var statuses: Set = [408, 425, 429, 500, 502, 503, 504]
+    /// The statuses after which a request is sent again, among them those of Cloudflare (520 and more).
+    public var statuses: Set = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 527, 529, 530]
 
     /// The longest wait for a connection. After it, the request is not sent again. The deadline of the call may be
     /// earlier.
@@ -69,7 +71,7 @@ public struct RetryPolicy: RequestInterceptor {
     /// - Throws: `CancellationError` when the task is cancelled; what `waitUntilReady` throws.
     public func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
         let attempt = context.retries + 1
-        guard attempt < attempts, context.isIdempotent, context.isReplayable, helps(against: failure) else {
+        guard attempt < attempts, context.isIdempotent, context.isReplayable, helps(against: failure, context) else {
             return .doNotRetry
         }
         let asked = failure.retryAfter ?? .zero
@@ -85,9 +87,17 @@ public struct RetryPolicy: RequestInterceptor {
         return isReady == true ? .retry(after: min(baseDelay, maximumDelay) * random()) : .doNotRetry
     }
 
-    private func helps(against failure: NetworkError) -> Bool {
-        if failure.code == .unacceptableStatus { return failure.status.map(statuses.contains) ?? false }
-        return [.connectionFailed, .timedOut, .transportFailed].contains(failure.code)
+    private func helps(against failure: NetworkError, _ context: RequestContext) -> Bool {
+        guard failure.code == .unacceptableStatus, let status = failure.status else {
+            return [.connectionFailed, .timedOut, .transportFailed].contains(failure.code)
+        }
+        return switch status {
+        case _ where statuses.contains(status): true
+        case 403: failure.retryAfter != nil || failure.response?.isLimited == true
+        case 409: failure.retryAfter != nil && context.hasIdempotencyKey
+        case 421: !context.needsNewConnection
+        default: false
+        }
     }
 
     private func bound(ofPauseAfter attempt: Int) -> Duration {

@@ -16,14 +16,69 @@ struct RetryPolicyTests {
         NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: status), retryAfter: retryAfter)
     }
 
-    @Test(arguments: [408, 425, 429, 500, 502, 503, 504])
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 529, 530] + Array(520...527))
     func `a transient status is retried`(status: Int) async throws {
         #expect(try await policy.retry(failure(status), context: RequestContext()) == .retry(after: .milliseconds(250)))
     }
 
-    @Test(arguments: [200, 301, 400, 401, 403, 404, 409, 410, 419, 422, 501, 505])
+    @Test(arguments: [200, 301, 400, 401, 403, 404, 409, 410, 419, 422, 501, 505, 519, 528, 531])
     func `other statuses are not retried`(status: Int) async throws {
         #expect(try await policy.retry(failure(status), context: RequestContext()) == .doNotRetry)
+    }
+
+    func client(over transport: StubTransport) -> NetworkClient {
+        NetworkClient(
+            baseURL: baseURL, transport: transport, interceptors: [RetryPolicy(random: 0)], clock: ManualTimeSource())
+    }
+
+    @Test(
+        arguments: [
+            (["Retry-After": "0"], true), (["X-RateLimit-Remaining": "0"], true),
+            (["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1"], true),
+            (["RateLimit": "\"day\";r=0"], true), (["X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "9"], false),
+            (["RateLimit": "\"day\";r=1;t=9"], false), ([:], false),
+        ] as [(HTTPHeaders, Bool)]
+    )
+    func `a 403 is retried where it is the refusal of a limit`(fields: HTTPHeaders, isRetried: Bool) async throws {
+        let head = HTTPResponseHead(status: 403, headers: fields)
+        let failure = NetworkError(.unacceptableStatus, response: head, retryAfter: head.retryAfter(now: Date()))
+        let decision = try await policy.retry(failure, context: RequestContext())
+        #expect((decision != .doNotRetry) == isRetried)
+        let once = RequestContext(method: .post)
+        #expect(try await policy.retry(failure, context: once) == .doNotRetry)
+    }
+
+    @Test func `a 409 is retried while the first call with the key is in progress`() async throws {
+        let article = Article(id: 7, title: "x")
+        let busy = StubResponse.status(409, headers: ["Retry-After": "0"])
+        let transport = StubTransport(
+            .any ~> .failure(.timedOut), .any ~> busy, .any ~> .json(article), .any ~> .status(409), .any ~> busy)
+        let client = client(over: transport)
+        #expect(try await client.send(.create(article).idempotent(key: "k")) == article)
+        let conflict = await networkError { try await client.send(.create(article).idempotent(key: "k")) }
+        #expect(conflict?.status == 409)
+        #expect(await networkError { try await client.send(.article(7)) }?.status == 409)
+        #expect(transport.requests.count == 5)
+    }
+
+    @Test func `an idempotency key that is set as a field counts, but for calls that are not repeated`() async throws {
+        let article = Article(id: 7, title: "x")
+        let transport = StubTransport(.any ~> .status(503), .any ~> .json(article), .any ~> .status(503))
+        let client = client(over: transport)
+        let call = Endpoint.create(article).header("idempotency-key", "k")
+        #expect(call.isIdempotent && !call.asTokenCall().isIdempotent)
+        #expect(try await client.send(call) == article)
+        #expect(await networkError { try await client.send(call.asTokenCall()) }?.status == 503)
+        #expect(transport.requests.map { $0.headers["Idempotency-Key"] } == ["k", "k", "k"])
+    }
+
+    @Test func `a 421 is retried once, and never for a token call`() async throws {
+        let transport = StubTransport((.any ~> .status(421)).repeated())
+        let client = client(over: transport)
+        #expect(await networkError { try await client.send(.article(7)) }?.status == 421)
+        #expect(transport.requests.map(\.context.needsNewConnection) == [false, true])
+        #expect(await networkError { try await client.send(Endpoint<Void>.get("x").asTokenCall()) }?.status == 421)
+        #expect(transport.requests.count == 3)
     }
 
     @Test(arguments: [NetworkError.Code.connectionFailed, .timedOut, .transportFailed])
