@@ -69,11 +69,6 @@ extension HTTPTransportRequest {
     }
 }
 
-extension HTTPMethod {
-    /// Whether the method only reads (RFC 9110 §9.2.1).
-    var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(rawValue) }
-}
-
 extension HTTPResponseHead {
     /// The statuses that are not kept: parts and validations, refused credentials, and those of RFC 6585.
     private static let unstoredStatuses: Set = [206, 304, 401, 403, 407, 428, 429, 431, 511]

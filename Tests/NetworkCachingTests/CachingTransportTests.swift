@@ -211,7 +211,11 @@ struct CachingTransportTests {
         }
     }
 
-    @Test(arguments: [("POST", 201, 2), ("DELETE", 204, 2), ("PUT", 500, 1), ("HEAD", 200, 1)])
+    @Test(
+        arguments: [
+            ("POST", 201, 2), ("DELETE", 204, 2), ("PUT", 500, 1), ("HEAD", 200, 1), ("QUERY", 200, 1),
+            ("PROPFIND", 207, 1), ("REPORT", 207, 1), ("SEARCH", 207, 1), ("PROPPATCH", 207, 2), ("query", 200, 2),
+        ])
     func `an unsafe request that succeeds invalidates its URL`(method: String, status: Int, requests: Int) async throws
     {
         try await run { request, _ in

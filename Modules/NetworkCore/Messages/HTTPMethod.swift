@@ -28,9 +28,12 @@ public struct HTTPMethod: Sendable, Hashable, RawRepresentable, CustomStringConv
     public static let options = HTTPMethod(rawValue: "OPTIONS")
 
     /// Whether several identical requests have the effect of one (RFC 9110 §9.2.2), so that one may be sent again.
-    public var isIdempotent: Bool {
-        switch self {
-        case .get, .head, .put, .delete, .options: true
+    public var isIdempotent: Bool { isSafe || self == .put || self == .delete }
+
+    /// Whether the method only reads (RFC 9110 §9.2.1), also with a body, as `QUERY` does (RFC 10008).
+    package var isSafe: Bool {
+        switch rawValue {
+        case "GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PROPFIND", "REPORT", "SEARCH": true
         default: false
         }
     }

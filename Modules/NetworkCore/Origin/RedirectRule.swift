@@ -18,6 +18,6 @@ extension RedirectRule {
     /// The rule of a call that names none. A call that may change something, and carries no token of a session, is most
     /// often a sign-in: what responds must be the origin that was asked.
     static func standard(for method: HTTPMethod, carriesToken: Bool) -> RedirectRule {
-        carriesToken || [.get, .head, .options].contains(method) ? .follow : .followWithinOrigin
+        carriesToken || method.isSafe ? .follow : .followWithinOrigin
     }
 }

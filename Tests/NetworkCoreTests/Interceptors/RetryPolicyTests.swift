@@ -72,6 +72,15 @@ struct RetryPolicyTests {
         #expect(transport.requests.map { $0.headers["Idempotency-Key"] } == ["k", "k", "k"])
     }
 
+    @Test(arguments: ["QUERY", "PROPFIND", "REPORT", "SEARCH"])
+    func `a safe method of the registry is retried with its body`(method: String) async throws {
+        let transport = StubTransport(.any ~> .failure(.connectionFailed), .any ~> .status(503), .any ~> .status(200))
+        let body = RequestBody.data(Data(#"{"q":"a"}"#.utf8))
+        let call = Endpoint.request(HTTPMethod(rawValue: method), "articles", body: body)
+        #expect(try await client(over: transport).send(call).status == 200)
+        #expect(transport.requests.count == 3)
+    }
+
     @Test func `a 421 is retried once, and never for a token call`() async throws {
         let transport = StubTransport((.any ~> .status(421)).repeated())
         let client = client(over: transport)
