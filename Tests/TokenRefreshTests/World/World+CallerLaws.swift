@@ -16,7 +16,7 @@ extension World {
             if state != processes[process].announced { fail(.calls, text, "in place of the state") }
             return
         case (_, .failed(let error)):
-            if error.retryAfter == nil, error.code == .refreshUnavailable || error.code == .unauthorized {
+            if error.retryAfter == nil, [.refreshUnavailable, .stepUpRequired, .unauthorized].contains(error.code) {
                 return fail(.calls, text, "without the time to wait")
             }
         default: return fail(.calls, text)
@@ -27,7 +27,7 @@ extension World {
     }
 
     private typealias Codes = [AuthenticationError.Code]
-    private static let ofRefresh: Codes = [.noRefreshToken, .refreshUnavailable, .storeUnavailable]
+    private static let ofRefresh: Codes = [.noRefreshToken, .refreshUnavailable, .storeUnavailable, .stepUpRequired]
     private static let ofToken = ofRefresh + [.notSignedIn, .sessionEnded]
     private static let ofReplacement = ofRefresh + [.sessionEnded, .unauthorized]
 
