@@ -2,7 +2,7 @@
 import ConcurrencyPrimitives
 import Foundation
 
-/// A socket on 127.0.0.1 that reads the first line of HTTP requests.
+/// A port of loopback where the first line of HTTP requests is read.
 ///
 /// A browser opens connections that it does not use, and another program may open many: all are read at once, and none
 /// keeps the others waiting. Beyond the most that are kept open, the oldest one that has sent no request is closed.
@@ -12,8 +12,10 @@ final class LoopbackListener: Sendable {
     private static let maximumConnections = 32
     /// How often a waiting listener looks whether it is cancelled.
     private static let slice: Int32 = 100
+    /// How many ports the system chooses, as one may be free on 127.0.0.1 and taken on ::1.
+    private static let maximumChosenPorts = 8
 
-    /// The port that the system has chosen.
+    /// The port where it listens.
     let port: UInt16
 
     /// A connection that has not sent its first line yet.
@@ -23,40 +25,36 @@ final class LoopbackListener: Sendable {
         var line: [UInt8] = []
     }
 
-    private let descriptor: Int32
+    private let sockets: [LoopbackSocket]
     private let isCancelled = Locked(false)
 
-    /// Listens.
+    /// Listens at the first of the ports that is free on every address of the host. Without ports the system chooses.
     ///
-    /// - Throws: ``OAuth2SignInError`` with code `userAgentFailed`.
-    init() throws(OAuth2SignInError) {
-        #if canImport(Glibc)
-        let kind = Int32(SOCK_STREAM.rawValue)
-        #else
-        let kind = SOCK_STREAM
-        #endif
-        let descriptor = socket(AF_INET, kind, 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                descriptor >= 0 && fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
-                    && fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 && bind(descriptor, pointer, length) == 0
-                    && listen(descriptor, Int32(Self.maximumConnections)) == 0
-                    && getsockname(descriptor, pointer, &length) == 0
-            }
-        }
-        guard isListening else {
-            if descriptor >= 0 { close(descriptor) }
-            throw OAuth2SignInError(.userAgentFailed, reason: "cannot listen on 127.0.0.1")
-        }
-        self.descriptor = descriptor
-        port = UInt16(bigEndian: address.sin_port)
+    /// - Throws: ``OAuth2SignInError`` with code `userAgentFailed`, which names the ports.
+    init(host: String = "127.0.0.1", ports: [UInt16] = []) throws(OAuth2SignInError) {
+        sockets = try Self.sockets(host, ports)
+        port = sockets[0].port
     }
 
-    deinit { close(descriptor) }
+    private static func sockets(_ host: String, _ ports: [UInt16]) throws(OAuth2SignInError) -> [LoopbackSocket] {
+        guard let addresses = LoopbackSocket.addresses[host] else {
+            throw OAuth2SignInError(
+                .userAgentFailed, reason: "the host of the redirect URI must be 127.0.0.1, [::1] or localhost")
+        }
+        var failures: [String] = []
+        for port in ports.isEmpty ? Array(repeating: 0, count: maximumChosenPorts) : ports {
+            do {
+                return try LoopbackSocket.all(of: addresses, at: port, backlog: Int32(maximumConnections))
+            } catch {
+                let place = port == 0 ? "any port" : "port \(port)"
+                let failure = "\(place) (\(String(cString: strerror(error.code.rawValue))))"
+                if !failures.contains(failure) { failures.append(failure) }
+            }
+        }
+        let places = failures.joined(separator: ", ")
+        throw OAuth2SignInError(
+            .userAgentFailed, reason: "cannot listen on \(host) at \(places); free a port, or register another one")
+    }
 
     /// Waits for a request whose target, such as `/callback?code=…`, is accepted, and responds to every request.
     ///
@@ -84,12 +82,13 @@ final class LoopbackListener: Sendable {
         let deadline = ContinuousClock.now + limit
         while ContinuousClock.now < deadline {
             if isCancelled.withLock({ $0 }) { throw CancellationError() }
-            // The listening socket is last: a request that has arrived is read before its connection can be closed.
-            var polled = (connections.keys + [descriptor]).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            // The listening sockets are last: a request that has arrived is read before its connection can be closed.
+            let descriptors = sockets.map(\.descriptor)
+            var polled = (connections.keys + descriptors).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             guard poll(&polled, nfds_t(polled.count), Self.slice) > 0 else { continue }
             for ready in polled where ready.revents != 0 {
-                if ready.fd == descriptor {
-                    acceptConnection(&connections, number: arrivals)
+                if descriptors.contains(ready.fd) {
+                    acceptConnection(from: ready.fd, &connections, number: arrivals)
                     arrivals += 1
                 } else if let line = readLine(ready.fd, &connections) {
                     connections[ready.fd] = nil
@@ -102,7 +101,9 @@ final class LoopbackListener: Sendable {
         throw OAuth2SignInError(.expired, reason: "the user did not sign in in time")
     }
 
-    private func acceptConnection(_ connections: inout [Int32: Connection], number: Int) {
+    private func acceptConnection(
+        from descriptor: Int32, _ connections: inout [Int32: Connection], number: Int
+    ) {
         let connection = accept(descriptor, nil, nil)
         guard connection >= 0 else { return }
         guard fcntl(connection, F_SETFL, O_NONBLOCK) == 0 else {

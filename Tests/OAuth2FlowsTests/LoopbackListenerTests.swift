@@ -100,26 +100,24 @@ import Testing
     }
 }
 
-/// A connection to a port of 127.0.0.1.
-private final class ClientConnection {
+/// A connection to a port of loopback.
+final class ClientConnection {
     private let descriptor: Int32
 
-    init(port: UInt16) throws {
+    init(port: UInt16, at address: String = "127.0.0.1") throws {
+        var hints = addrinfo()
+        hints.ai_flags = AI_NUMERICHOST
         #if canImport(Glibc)
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         #else
-        descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        hints.ai_socktype = SOCK_STREAM
         #endif
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        try #require(result == 0)
+        var found: UnsafeMutablePointer<addrinfo>?
+        try #require(getaddrinfo(address, "\(port)", &hints, &found) == 0)
+        let place = try #require(found).pointee
+        defer { freeaddrinfo(found) }
+        descriptor = socket(place.ai_family, place.ai_socktype, 0)
+        try #require(connect(descriptor, place.ai_addr, place.ai_addrlen) == 0)
     }
 
     deinit { close(descriptor) }

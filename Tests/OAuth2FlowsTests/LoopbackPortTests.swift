@@ -1,0 +1,73 @@
+#if canImport(CryptoKit) || Crypto
+import Foundation
+import NetworkCore
+import Testing
+
+@testable import OAuth2Flows
+
+/// Where the server of a redirect URI listens (RFC 8252 §7.3).
+@Suite(.timeLimit(.minutes(10))) struct LoopbackPortTests {
+    private static let page = OAuth2SignInPage(
+        endpoint: URL(fileURLWithPath: "/authorize"), clientID: "fixture-client", state: "fixture-state", request: [:],
+        push: nil)
+
+    /// A browser that sends the response to a redirect URI at an address.
+    private func userAgent(
+        host: String = "127.0.0.1", ports: [UInt16] = [], at address: String = "127.0.0.1"
+    ) -> LoopbackUserAgent {
+        LoopbackUserAgent(host: host, ports: ports, path: "/cb") { page in
+            let uri = try #require(page.values(of: "redirect_uri").first.flatMap { URL(string: $0) })
+            let browser = try ClientConnection(port: UInt16(try #require(uri.port)), at: address)
+            browser.write("GET /cb?code=fixture-code&state=fixture-state HTTP/1.1\r\n\r\n")
+            #expect(browser.readToEnd().hasPrefix("HTTP/1.1 200 OK"))
+        }
+    }
+
+    @Test func `the first port that is free is used, and the redirect URI names it`() async throws {
+        let taken = try LoopbackSocket("127.0.0.1", at: 0, backlog: 1)
+        let (_, redirectURI) = try await userAgent(ports: [taken.port, 0]).response(to: Self.page)
+        #expect(redirectURI.port != nil && redirectURI.port != Int(taken.port) && redirectURI.host == "127.0.0.1")
+    }
+
+    @Test func `where all ports are taken, the error names them and no page is shown`() async throws {
+        let taken = try (0..<2).map { _ in try LoopbackSocket("127.0.0.1", at: 0, backlog: 1) }
+        let userAgent = LoopbackUserAgent(ports: taken.map(\.port)) { _ in Issue.record("shown") }
+        let error = await signInError { try await userAgent.response(to: Self.page) }
+        #expect(error?.code == .userAgentFailed)
+        for socket in taken { #expect(error?.reason.contains("\(socket.port)") == true) }
+    }
+
+    @Test func `a port is used again at once, although the system remembers the connections of a sign-in`() async throws
+    {
+        let (_, first) = try await userAgent().response(to: Self.page)
+        let port = UInt16(try #require(first.port))
+        let (_, second) = try await userAgent(ports: [port]).response(to: Self.page)
+        #expect(second == first)
+    }
+
+    /// Whether this machine has the loopback address of IPv6.
+    static let hasIPv6 = (try? LoopbackSocket("::1", at: 0, backlog: 1)) != nil
+
+    @Test(arguments: hasIPv6 ? ["127.0.0.1", "::1"] : ["127.0.0.1"])
+    func `localhost is served at both addresses`(_ address: String) async throws {
+        let (response, redirectURI) = try await userAgent(host: "localhost", at: address).response(to: Self.page)
+        #expect(redirectURI.host == "localhost" && redirectURI.path == "/cb")
+        #expect(response.absoluteString == "\(redirectURI)?code=fixture-code&state=fixture-state")
+    }
+
+    @Test(arguments: hasIPv6 ? ["127.0.0.1", "::1"] : ["127.0.0.1"])
+    func `a program that has one of the addresses of localhost receives no code`(_ address: String) async throws {
+        let other = try LoopbackSocket(address, at: 0, backlog: 1)
+        let userAgent = LoopbackUserAgent(host: "localhost", ports: [other.port]) { _ in Issue.record("shown") }
+        let error = await signInError { try await userAgent.response(to: Self.page) }
+        #expect(error?.code == .userAgentFailed && error?.reason.contains("\(other.port)") == true)
+    }
+
+    @Test(arguments: ["example.com", "0.0.0.0", "", "::1"])
+    func `a host that is not loopback is refused`(_ host: String) async throws {
+        let userAgent = LoopbackUserAgent(host: host) { _ in Issue.record("shown") }
+        let error = await signInError { try await userAgent.response(to: Self.page) }
+        #expect(error?.code == .userAgentFailed && error?.reason.contains("localhost") == true)
+    }
+}
+#endif
