@@ -16,6 +16,15 @@ public struct OAuth2CodeSignIn: Sendable {
     /// Where the access token is to be used.
     public var target = OAuth2Target.unspecified
 
+    /// More parameters of the page, or of the request that is pushed, which the server reads: `access_type`, `prompt`,
+    /// `login_hint`, `organization`. What a step-up demands takes the place of one with its name. A name that the
+    /// sign-in sets itself fails it with the code `unsupported` before a page is shown: such as `state` and `scope`,
+    /// and `resource` where ``target`` has one.
+    public var pageParameters = QueryItems()
+
+    /// More parameters of the call that exchanges the code, under the same rule.
+    public var tokenParameters = QueryItems()
+
     /// Whether the request is sent to the server before the page is opened (RFC 9126), so that the browser sees none of
     /// it. It always is where the server requires it.
     public var pushesRequest = false
@@ -36,6 +45,13 @@ public struct OAuth2CodeSignIn: Sendable {
 
     /// What the page asks for because a server demands it of the user (RFC 9470).
     var demanded = QueryItems()
+
+    /// What the sign-in sets itself, on the page and at the token endpoint.
+    private static let ownNames: Set = [
+        "response_type", "client_id", "redirect_uri", "state", "scope", "nonce", "code_challenge",
+        "code_challenge_method", "dpop_jkt", "request", "request_uri", "grant_type", "code", "code_verifier",
+        "client_secret", "client_assertion", "client_assertion_type",
+    ]
 
     private let server: OAuth2Server
     private let client: OAuth2Client
@@ -101,17 +117,28 @@ public struct OAuth2CodeSignIn: Sendable {
         }
         var request: QueryItems = ["scope": scope]
         request.append(target)
+        try checkParameters(beside: request)
         request.append("nonce", nonce)
         request.append(contentsOf: demanded)
         // RFC 9449 §10: a code that is stolen is of no use without the key.
         request.append("dpop_jkt", key?.thumbprint)
         request.append("code_challenge", challenge)
         request.append("code_challenge_method", "S256")
+        request.append(contentsOf: pageParameters.without(demanded.names))
         return OAuth2SignInPage(
             endpoint: endpoint, clientID: client.id, state: PKCE.randomText(), request: request,
             push: pushEndpoint.map { endpoint in
                 { @Sendable request in try await reference(to: request, at: endpoint, key) }
             })
+    }
+
+    private func checkParameters(beside request: QueryItems) throws(OAuth2SignInError) {
+        // Some servers ignore the case of names.
+        let own = Self.ownNames.union(request.names)
+        let names = (pageParameters.names + tokenParameters.names).map { $0.lowercased() }
+        guard let name = names.first(where: own.contains) else { return }
+        throw OAuth2SignInError(
+            .unsupported, reason: "the sign-in sets the parameter \(name) itself: remove it from the other parameters")
     }
 
     /// Sends an authorization request to the server (RFC 9126 §2), and returns its reference.
@@ -140,6 +167,7 @@ public struct OAuth2CodeSignIn: Sendable {
             "code_verifier": verifier,
         ]
         parameters.append(target)
+        parameters.append(contentsOf: tokenParameters)
         do {
             return try await DPoPTokenCall.send(key, to: server.tokenEndpoint, over: network) { [parameters] in
                 let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {

@@ -46,6 +46,16 @@ public struct QueryItems: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// Appends the items of another query.
     package mutating func append(contentsOf other: QueryItems) { items += other.items }
 
+    /// The names of the items, in order.
+    package var names: [String] { items.map(\.name) }
+
+    /// The items without those of some names.
+    package func without(_ names: [String]) -> QueryItems {
+        var rest = self
+        rest.items.removeAll { names.contains($0.name) }
+        return rest
+    }
+
     private static func texts(of value: any CustomStringConvertible) -> [String] {
         switch value {
         case let list as [Any]: list.compactMap { $0 as? any CustomStringConvertible }.flatMap(texts)
