@@ -26,12 +26,16 @@ final class LoopbackListener: Sendable {
     }
 
     private let sockets: [LoopbackSocket]
+    private let clock: any TimeSource
     private let isCancelled = Locked(false)
 
     /// Listens at the first of the ports that is free on every address of the host. Without ports the system chooses.
     ///
     /// - Throws: ``OAuth2SignInError`` with code `userAgentFailed`, which names the ports.
-    init(host: String = "127.0.0.1", ports: [UInt16] = []) throws(OAuth2SignInError) {
+    init(
+        host: String = "127.0.0.1", ports: [UInt16] = [], clock: any TimeSource = SystemTimeSource()
+    ) throws(OAuth2SignInError) {
+        self.clock = clock
         sockets = try Self.sockets(host, ports)
         port = sockets[0].port
     }
@@ -56,18 +60,20 @@ final class LoopbackListener: Sendable {
             .userAgentFailed, reason: "cannot listen on \(host) at \(places); free a port, or register another one")
     }
 
-    /// Waits for a request whose target, such as `/callback?code=…`, is accepted, and responds to every request.
+    /// Waits for a request whose target, such as `/callback?code=…`, is accepted, and responds to every request. The
+    /// error code that `refusal` finds in another one is shown on its page, and named where the time ends.
     ///
     /// - Throws: ``OAuth2SignInError`` with code `expired`; `CancellationError`.
     func firstRequest<Result: Sendable>(
         within limit: Duration,
+        refusal: @escaping @Sendable (String) -> String? = { _ in nil },
         accept: @escaping @Sendable (String) -> Result?
     ) async throws -> Result {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 // A thread of its own: poll blocks.
                 Thread.detachNewThread { [self] in
-                    continuation.resume(with: Swift.Result { try wait(within: limit, accept) })
+                    continuation.resume(with: Swift.Result { try wait(within: limit, refusal, accept) })
                 }
             }
         } onCancel: {
@@ -75,12 +81,15 @@ final class LoopbackListener: Sendable {
         }
     }
 
-    private func wait<Result>(within limit: Duration, _ accept: (String) -> Result?) throws -> Result {
+    private func wait<Result>(
+        within limit: Duration, _ refusal: (String) -> String?, _ accept: (String) -> Result?
+    ) throws -> Result {
         var connections: [Int32: Connection] = [:]
+        var lastRefusal: String?
         var arrivals = 0
         defer { connections.keys.forEach { _ = close($0) } }
-        let deadline = ContinuousClock.now + limit
-        while ContinuousClock.now < deadline {
+        let deadline = clock.uptime + limit
+        while clock.uptime < deadline {
             if isCancelled.withLock({ $0 }) { throw CancellationError() }
             // The listening sockets are last: a request that has arrived is read before its connection can be closed.
             let descriptors = sockets.map(\.descriptor)
@@ -92,13 +101,17 @@ final class LoopbackListener: Sendable {
                     arrivals += 1
                 } else if let line = readLine(ready.fd, &connections) {
                     connections[ready.fd] = nil
-                    let result = Self.target(of: line).flatMap(accept)
-                    respond(to: ready.fd, isAccepted: result != nil)
+                    let target = Self.target(of: line)
+                    let result = target.flatMap(accept)
+                    let code = result == nil ? target.flatMap(refusal) : nil
+                    respond(to: ready.fd, isAccepted: result != nil, refusal: code)
                     if let result { return result }
+                    lastRefusal = code ?? lastRefusal
                 }
             }
         }
-        throw OAuth2SignInError(.expired, reason: "the user did not sign in in time")
+        let hint = lastRefusal.map { "; a response without a state had the error \($0)" } ?? ""
+        throw OAuth2SignInError(.expired, reason: "the user did not sign in in time\(hint)")
     }
 
     private func acceptConnection(
@@ -151,9 +164,11 @@ final class LoopbackListener: Sendable {
     /// The script may run, and nothing else is loaded: `script-src` has its SHA-256.
     private static let policy = "default-src 'none'; script-src 'sha256-8A+3er73YJf04rRHGhbZwZQACPiiipi9EPduIeAAIDk='"
 
-    /// The response says nothing of the request, and is not kept: no cache, history or referrer has the code (G35).
-    private static func page(isAccepted: Bool) -> String {
-        let text = isAccepted ? "You can close this window." : "This page is not part of a sign-in."
+    /// The response says nothing of the request but an error code, and is not kept: no cache, history or referrer has
+    /// the code (G35).
+    private static func page(isAccepted: Bool, refusal: String?) -> String {
+        let refusal = refusal.map { "The server refused a sign-in: \($0). If it was yours, start it again." }
+        let text = isAccepted ? "You can close this window." : refusal ?? "This page is not part of a sign-in."
         let body =
             "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Sign-in</title><script>\(script)</script>"
             + "<p>\(text)</p></html>"
@@ -163,8 +178,8 @@ final class LoopbackListener: Sendable {
             + body
     }
 
-    private func respond(to connection: Int32, isAccepted: Bool) {
-        let response = Self.page(isAccepted: isAccepted)
+    private func respond(to connection: Int32, isAccepted: Bool, refusal: String?) {
+        let response = Self.page(isAccepted: isAccepted, refusal: refusal)
         #if os(Linux)
         let flags = Int32(MSG_NOSIGNAL)
         #else

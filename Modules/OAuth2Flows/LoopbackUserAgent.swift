@@ -5,7 +5,8 @@ public import Foundation
 /// A browser, and a server on loopback that receives the redirect (RFC 8252 §7.3).
 ///
 /// The server listens on 127.0.0.1, on a port that the system chooses unless others are named, until the response has
-/// arrived. It ignores every request that is not the response to the page.
+/// arrived. It ignores every request that is not the response to the page. An error without a `state`, which any program
+/// can send, is shown on the page of the redirect and in the reason of the time-out, and the sign-in goes on.
 public struct LoopbackUserAgent: OAuth2UserAgent {
     private let host: String
     private let ports: [UInt16]
@@ -56,10 +57,13 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
                 try await open(try await page.url(redirectingTo: redirectURI))
             },
             Task {
+                @Sendable func callback(_ target: String) -> URL? {
+                    URL(string: "\(origin)\(target)").flatMap { OAuth2SignInPage.isSame($0, redirectURI) ? $0 : nil }
+                }
                 let url = try await listener.firstRequest(within: timeout) { target in
-                    URL(string: "\(origin)\(target)").flatMap {
-                        OAuth2SignInPage.isSame($0, redirectURI) && page.isResponse($0) ? $0 : nil
-                    }
+                    callback(target).flatMap(OAuth2SignInPage.refusalWithoutState)
+                } accept: { target in
+                    callback(target).flatMap { page.isResponse($0) ? $0 : nil }
                 }
                 response.end(.success(url))
             },

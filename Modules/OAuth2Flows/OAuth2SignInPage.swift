@@ -39,10 +39,20 @@ public struct OAuth2SignInPage: Sendable {
         Self.values("state", in: response) == [state]
     }
 
+    /// The error code of a response without a `state`: some servers leave it out where they cannot read the request. It
+    /// is no response to a page, as any program can send it. A code of other characters than identifiers have is not
+    /// shown.
+    static func refusalWithoutState(in response: URL) -> String? {
+        guard values("state", in: response).isEmpty, let code = values("error", in: response).first else { return nil }
+        let shown = code.asIdentifier(withoutQuoting: [])
+        return shown.wholeMatch(of: /[A-Za-z0-9_.-]+/) == nil ? "an error" : shown
+    }
+
     /// The code in a response, after all checks.
     func code(in response: URL, redirectURI: URL, of server: OAuth2Server) throws(OAuth2SignInError) -> String {
         guard isResponse(response), Self.isSame(response, redirectURI) else {
-            throw OAuth2SignInError(.mismatch, reason: "the response belongs to another sign-in")
+            let hint = Self.refusalWithoutState(in: response).map { ", or has no state: \($0)" } ?? ""
+            throw OAuth2SignInError(.mismatch, reason: "the response belongs to another sign-in\(hint)")
         }
         // RFC 9207 §2.4: the issuer prevents that a code is sent to another server than the one that issued it.
         let issuers = Self.values("iss", in: response)

@@ -87,6 +87,46 @@ import Testing
         #expect(parts[1].contains("<script>\(LoopbackListener.script)</script>"))
     }
 
+    @Test func `an error without a state is shown, is named when the time ends, and is no response`() async throws {
+        let clock = ManualTimeSource()
+        let listener = try LoopbackListener(clock: clock)
+        let response = Task {
+            try await listener.firstRequest(within: .seconds(600)) { target in
+                URL(string: target).flatMap(OAuth2SignInPage.refusalWithoutState)
+            } accept: { target in
+                target.contains("state=fixture-state") ? target : nil
+            }
+        }
+        let pages = try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                let pages = Swift.Result {
+                    try ["error=invalid_request&error_description=x", "error=access_denied&state=other", "a=b"].map {
+                        let browser = try ClientConnection(port: listener.port)
+                        browser.write("GET /callback?\($0) HTTP/1.1\r\n\r\n")
+                        return browser.readToEnd()
+                    }
+                }
+                clock.advance(by: .seconds(600))
+                continuation.resume(with: pages)
+            }
+        }
+        #expect(pages.map { $0.contains("invalid_request") } == [true, false, false])
+        #expect(pages.allSatisfy { !$0.contains("access_denied") && $0.hasPrefix("HTTP/1.1 404") })
+        let error = await signInError { try await response.value }
+        #expect(error?.code == .expired && error?.reason.contains("invalid_request") == true)
+    }
+
+    @Test(arguments: [
+        ("error=a_b.c-1", "a_b.c-1"), ("error=a&state=", nil), ("error=a&state=b", nil), ("code=a", nil), ("", nil),
+        ("error=%3Cscript%3E", "an error"), ("error=", "an error"), ("error=no%20such%20client", "an error"),
+    ])
+    func `an error is a response without a state only where there is none, and is shown as an identifier`(
+        _ query: String, _ shown: String?
+    ) throws {
+        let url = try #require(URL(string: "http://127.0.0.1:9/callback?\(query)"))
+        #expect(OAuth2SignInPage.refusalWithoutState(in: url) == shown)
+    }
+
     @Test func `a connection that sends its line slowly is served among idle ones`() async throws {
         let (response, target) = try await response { port in
             let idle = try (0..<40).map { _ in try ClientConnection(port: port) }
