@@ -59,34 +59,38 @@ public struct OAuth2Server: Sendable, Hashable {
 }
 
 extension OAuth2Server {
-    /// Reads the description of a server: of RFC 8414, and if there is none, of OpenID Connect Discovery. It must name
-    /// exactly the text of the issuer (§3.3). Issuer and endpoints have scheme `https` unless they are loopback.
-    /// Redirects are followed within the issuer's origin only: a description is the issuer's because its origin sent it
-    /// (§6.2), whatever issuer its text names.
+    /// Reads the description of a server: of RFC 8414, and where that cannot be used, of OpenID Connect Discovery. It
+    /// must name exactly the text of the issuer (§3.3). Issuer and token endpoint have scheme `https` unless they are
+    /// loopback; another endpoint that has not is absent. Redirects are followed within the issuer's origin only: a
+    /// description is the issuer's because its origin sent it (§6.2), whatever issuer its text names.
     ///
-    /// - Throws: ``OAuth2SignInError`` with code `unsupported` for an invalid issuer or description, `mismatch` for
-    ///   the description of another issuer; `unavailable`. `CancellationError`.
+    /// - Throws: ``OAuth2SignInError``, whose reason names the URLs that were read: with code `unavailable` where one
+    ///   of them may have a description later, `mismatch` for that of another issuer, `unsupported` for an invalid
+    ///   issuer or description. `CancellationError`.
     public static func discover(issuer: URL, network: any UnauthenticatedNetworkService) async throws -> OAuth2Server {
         guard issuer.isSafeEndpoint, issuer.query == nil, issuer.fragment == nil else {
             throw OAuth2SignInError(
                 .unsupported, reason: "the issuer must be an https URL, without user, query and fragment")
         }
-        var failure: OAuth2SignInError?
+        var failures: [OAuth2SignInError] = []
+        var reasons: [String] = []
         for location in locations(of: issuer) {
             do {
-                let call = Endpoint<Metadata>.get(.url(location)).withoutAuthentication()
+                let call = Endpoint<JSONValue>.get(.url(location)).withoutAuthentication()
                     .redirects(.followWithinOrigin).format(.json)
-                return try await network.send(call).server(of: issuer)
+                return try OAuth2Server(try await network.send(call), of: issuer)
             } catch let error as NetworkError {
-                let described = OAuth2SignInError(error, without: [])
-                // A server may redirect what it does not know.
-                let isAbsent = [.refused, .invalidResponse, .redirected].contains(described.code)
-                guard isAbsent else { throw described }
-                failure = failure ?? described
+                failures.append(OAuth2SignInError(error, without: []))
+            } catch let error as OAuth2SignInError {
+                failures.append(error)
             }
+            reasons.append("\(location.absoluteString): \(failures.last?.reason ?? "")")
         }
-        let reason = failure?.reason ?? "no location"
-        throw OAuth2SignInError(.unsupported, reason: "the server has no description: \(reason)", cause: failure)
+        let telling = [.unavailable, .mismatch].lazy.compactMap { code in failures.first { $0.code == code } }.first
+        throw OAuth2SignInError(
+            telling?.code ?? .unsupported,
+            reason: "no description of the server can be used: \(reasons.joined(separator: "; "))",
+            cause: telling ?? failures.first)
     }
 
     /// The locations of a description, in order: RFC 8414 §3.1 puts the well-known path before the issuer's path, and
@@ -102,61 +106,34 @@ extension OAuth2Server {
             }
     }
 
-    private struct Metadata: Decodable, Sendable {
-        let issuer: String
-        let authorizationEndpoint: String?
-        let tokenEndpoint: String?
-        let deviceAuthorizationEndpoint: String?
-        let revocationEndpoint: String?
-        let pushedAuthorizationRequestEndpoint: String?
-        let requiresPushedAuthorizationRequests: Bool?
-        let jwksURI: String?
-        let codeChallengeMethods: Set<String>?
-        let namesIssuerInResponses: Bool?
-
-        private enum CodingKeys: String, CodingKey {
-            case issuer
-            case authorizationEndpoint = "authorization_endpoint"
-            case tokenEndpoint = "token_endpoint"
-            case deviceAuthorizationEndpoint = "device_authorization_endpoint"
-            case revocationEndpoint = "revocation_endpoint"
-            case pushedAuthorizationRequestEndpoint = "pushed_authorization_request_endpoint"
-            case requiresPushedAuthorizationRequests = "require_pushed_authorization_requests"
-            case jwksURI = "jwks_uri"
-            case codeChallengeMethods = "code_challenge_methods_supported"
-            case namesIssuerInResponses = "authorization_response_iss_parameter_supported"
+    /// Reads a description of an issuer.
+    private init(_ description: JSONValue, of expected: URL) throws(OAuth2SignInError) {
+        guard let members = description.members, case .text(let issuer)? = members["issuer"] else {
+            throw OAuth2SignInError(.unsupported, reason: "it names no issuer")
         }
-
-        func server(of expected: URL) throws(OAuth2SignInError) -> OAuth2Server {
-            guard issuer == expected.absoluteString else {
-                throw OAuth2SignInError(.mismatch, reason: "the description is that of another issuer")
-            }
-            guard let token = try endpoint(tokenEndpoint, "token_endpoint") else {
-                throw OAuth2SignInError(.unsupported, reason: "the description has no token_endpoint")
-            }
-            var server = OAuth2Server(
-                issuer: issuer,
-                tokenEndpoint: token,
-                authorizationEndpoint: try endpoint(authorizationEndpoint, "authorization_endpoint"),
-                deviceAuthorizationEndpoint: try endpoint(deviceAuthorizationEndpoint, "device_authorization_endpoint"),
-                revocationEndpoint: try endpoint(revocationEndpoint, "revocation_endpoint"),
-                codeChallengeMethods: codeChallengeMethods,
-                namesIssuerInResponses: namesIssuerInResponses ?? false
-            )
-            server.pushedAuthorizationRequestEndpoint = try endpoint(
-                pushedAuthorizationRequestEndpoint, "pushed_authorization_request_endpoint")
-            server.requiresPushedAuthorizationRequests = requiresPushedAuthorizationRequests ?? false
-            server.jwksURI = try endpoint(jwksURI, "jwks_uri")
-            return server
+        guard issuer == expected.absoluteString else {
+            throw OAuth2SignInError(.mismatch, reason: "the description is that of another issuer")
         }
-
-        private func endpoint(_ text: String?, _ name: String) throws(OAuth2SignInError) -> URL? {
-            guard let text else { return nil }
-            guard let url = URL(string: text), url.isSafeEndpoint, url.fragment == nil else {
-                throw OAuth2SignInError(.unsupported, reason: "\(name) must be an https URL")
+        func endpoint(_ name: String) -> URL? {
+            members[name]?.text.flatMap { URL(string: $0) }.flatMap {
+                $0.isSafeEndpoint && $0.fragment == nil ? $0 : nil
             }
-            return url
         }
+        func isTrue(_ name: String) -> Bool { members[name] == .flag(true) || members[name] == .text("true") }
+        guard let token = endpoint("token_endpoint") else {
+            throw OAuth2SignInError(.unsupported, reason: "token_endpoint must be an https URL")
+        }
+        self.init(
+            issuer: issuer, tokenEndpoint: token, authorizationEndpoint: endpoint("authorization_endpoint"),
+            deviceAuthorizationEndpoint: endpoint("device_authorization_endpoint"),
+            revocationEndpoint: endpoint("revocation_endpoint"),
+            namesIssuerInResponses: isTrue("authorization_response_iss_parameter_supported"))
+        if case .list(let methods)? = members["code_challenge_methods_supported"] {
+            codeChallengeMethods = Set(methods.compactMap(\.text))
+        }
+        pushedAuthorizationRequestEndpoint = endpoint("pushed_authorization_request_endpoint")
+        requiresPushedAuthorizationRequests = isTrue("require_pushed_authorization_requests")
+        jwksURI = endpoint("jwks_uri")
     }
 }
 

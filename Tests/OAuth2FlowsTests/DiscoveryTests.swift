@@ -42,18 +42,47 @@ import Testing
             #expect(server.pushedAuthorizationRequestEndpoint?.path == path)
             #expect(server.requiresPushedAuthorizationRequests == isRequired)
         }
-        let cleartext = endpoint.replacingOccurrences(of: "https", with: "http")
-        let error = await signInError { try await discover(StubTransport(.any ~> metadata(cleartext))) }
-        #expect(error?.code == .unsupported)
     }
 
     @Test func `the description says where the server's keys are, over https`() async throws {
         let keys = #","jwks_uri":"https://id.example.com/keys""#
         #expect(try await discover(StubTransport(.any ~> metadata(keys))).jwksURI?.path == "/keys")
         #expect(try await discover(StubTransport(.any ~> metadata())).jwksURI == nil)
-        let cleartext = keys.replacingOccurrences(of: "https", with: "http")
-        let error = await signInError { try await discover(StubTransport(.any ~> metadata(cleartext))) }
-        #expect(error?.code == .unsupported)
+    }
+
+    @Test(arguments: [#""""#, #""http://id.example.com/x""#, #""/x""#, #""false""#, "false", "null", "7", "[]"])
+    func `an optional endpoint that cannot be used is absent, and the others are used`(_ value: String) async throws {
+        let names = [
+            "authorization_endpoint", "device_authorization_endpoint", "pushed_authorization_request_endpoint",
+            "jwks_uri", "code_challenge_methods_supported",
+        ]
+        let members = names.map { #","\#($0)":\#(value)"# }.joined()
+        let usable = #","revocation_endpoint":"https://id.example.com/revoke""#
+        let server = try await discover(StubTransport(.any ~> metadata(members + usable)))
+        #expect(server.authorizationEndpoint == nil && server.deviceAuthorizationEndpoint == nil)
+        #expect(server.pushedAuthorizationRequestEndpoint == nil && server.jwksURI == nil)
+        #expect(server.revocationEndpoint?.path == "/revoke" && server.tokenEndpoint.path == "/token")
+    }
+
+    static let failures: [StubResponse] = [
+        .status(404), .status(500), .status(503), .failure(.connectionFailed), .text("{}"), .text("[]"),
+        .text("<html></html>"), .text(#"{"issuer":"https://evil.example.com","token_endpoint":"https://a.example/t"}"#),
+        .text(#"{"issuer":"https://id.example.com/tenant","token_endpoint":"/token"}"#),
+    ]
+
+    @Test(arguments: failures)
+    func `after any failure of the first place the second is read`(_ failure: StubResponse) async throws {
+        #expect(try await discover(StubTransport(.any ~> failure, .any ~> metadata())).tokenEndpoint.path == "/token")
+    }
+
+    @Test func `the reason names the documents that were read, and what is wrong with each`() async throws {
+        let error = await signInError {
+            try await discover(StubTransport(.any ~> .status(404), .any ~> metadata(issuer: "https://other.example")))
+        }
+        let reason = try #require(error?.reason)
+        #expect(error?.code == .mismatch)
+        #expect(reason.contains("https://id.example.com/.well-known/oauth-authorization-server/tenant: "))
+        #expect(reason.contains("https://id.example.com/tenant/.well-known/openid-configuration: the description is"))
     }
 
     @Test func `without it, that of OpenID Connect is read`() async throws {
@@ -69,14 +98,17 @@ import Testing
         "http://id.example.com/tenant", "",
     ])
     func `the description of another issuer is refused`(_ issuer: String) async throws {
-        let error = await signInError { try await discover(StubTransport(.any ~> metadata(issuer: issuer))) }
+        let error = await signInError {
+            try await discover(StubTransport(.any ~> metadata(issuer: issuer), .any ~> .status(404)))
+        }
         #expect(error?.code == .mismatch)
     }
 
     @Test(arguments: ["http://id.example.com/token", "ftp://id.example.com/token", "not a url", ""])
     func `an endpoint that is not https is refused`(_ endpoint: String) async throws {
         let body = #"{"issuer":"https://id.example.com/tenant","token_endpoint":"\#(endpoint)"}"#
-        #expect(await signInError { try await discover(StubTransport(.any ~> .text(body))) }?.code == .unsupported)
+        let error = await signInError { try await discover(StubTransport(.any ~> .text(body), .any ~> .text(body))) }
+        #expect(error?.code == .unsupported && error?.reason.contains("token_endpoint") == true)
     }
 
     @Test(arguments: [
@@ -89,7 +121,12 @@ import Testing
     }
 
     @Test func `a server that fails is unavailable, and is not taken for one without a description`() async throws {
-        #expect(await signInError { try await discover(StubTransport(.any ~> .status(503))) }?.code == .unavailable)
+        for (first, second) in [(503, 404), (404, 503)] {
+            let error = await signInError {
+                try await discover(StubTransport(.any ~> .status(first), .any ~> .status(second)))
+            }
+            #expect(error?.code == .unavailable)
+        }
     }
 
     @Test func `a page and a missing description are unsupported`() async throws {
