@@ -97,13 +97,14 @@ public struct OAuth2DeviceSignIn: Sendable {
         return idToken
     }
 
-    /// Polls the token endpoint as RFC 8628 §3.4 and §3.5 define it.
+    /// Polls the token endpoint as RFC 8628 §3.4 and §3.5 define it, and as Twitch and Trakt do.
     private func tokens(
         for code: OAuth2DeviceCode, _ key: DPoPTokenCall?, until deadline: Duration
     ) async throws -> OAuth2TokenResponse {
         var interval = min(max(code.interval, Self.intervals.lowerBound), Self.intervals.upperBound)
         var pause = interval
         var failure: OAuth2SignInError?
+        var isBare = false
         while true {
             guard clock.uptime + pause < deadline else {
                 try await clock.sleep(until: deadline)
@@ -118,7 +119,8 @@ public struct OAuth2DeviceSignIn: Sendable {
                 // The client's key cannot be used now.
                 (failure, pause) = (error, min(pause * 2, Self.intervals.upperBound))
             } catch let error as NetworkError {
-                let serverCode = error.isPage ? nil : ErrorBody(of: error)?.text(at: "error")
+                let serverCode = error.codeOfPoll(afterBarePending: isBare)
+                isBare = isBare || error.isBarePending
                 switch serverCode {
                 case "authorization_pending":
                     (pause, failure) = (interval, nil)
@@ -128,7 +130,7 @@ public struct OAuth2DeviceSignIn: Sendable {
                 default:
                     let secrets = [code.deviceCode] + client.secrets
                     let described = OAuth2SignInError(client.noting(error), serverCode: serverCode, without: secrets)
-                    // G4: only an error of RFC 6749 §5.2 is the server's. A network's sign-in page responds or
+                    // G4: only an error of RFC 6749 §5.2, or what stands for one, is the server's. A network's sign-in page responds or
                     // redirects, and a gateway refuses: they are between, and the server is not reached.
                     let isRefusal = serverCode != nil && ![.unavailable, .redirected].contains(described.code)
                     guard !isRefusal else { throw described }

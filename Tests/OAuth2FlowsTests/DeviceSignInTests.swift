@@ -72,6 +72,7 @@ import Testing
         .body("<html>No.</html>", status: 401, type: nil), .body("<html>No.</html>", status: 403, type: "text/html"),
         .body("No.", status: 404, type: "text/html"), .text(#"{"message":"Forbidden"}"#, status: 403),
         .text(#"{"message":"Unauthorized"}"#, status: 401), .status(401), .status(200), .text("{}"), .status(429),
+        .status(404), .body("Gone", status: 410, type: nil), .text(#"{"message":"Gone"}"#, status: 410),
     ]
 
     @Test(arguments: responsesFromBetween)
@@ -86,6 +87,41 @@ import Testing
         #expect(try await signIn(Self.code(), pending, Self.tokens) == [5, 5])
         let failure = await signInError { try await signIn(Self.code(), .text(#"{"error":"access_denied"}"#)) }
         #expect(failure?.code == .denied && failure?.serverCode == "access_denied")
+    }
+
+    private static func twitch(_ message: String) -> StubResponse {
+        .text(#"{"status":400,"message":"\#(message)"}"#, status: 400)
+    }
+
+    @Test func `a message of Twitch is its code: pending goes on, an invalid device code ends`() async throws {
+        let pending = Self.twitch("authorization_pending")
+        let pauses = try await signIn(
+            Self.code(), pending, pending, pending, pending, pending, pending, Self.tokens)
+        #expect(pauses == Array(repeating: 5, count: 7))
+        let failure = await signInError { try await signIn(Self.code(), pending, Self.twitch("invalid device code")) }
+        #expect(failure?.code == .expired)
+    }
+
+    @Test func `an empty 400 is pending, and a 429 waits as it says`() async throws {
+        let wait = StubResponse.status(429, headers: ["Retry-After": "60"])
+        #expect(try await signIn(Self.code(), .status(400), wait, .status(400), Self.tokens) == [5, 5, 60, 5])
+    }
+
+    @Test(arguments: [(404, "expired"), (409, "expired"), (410, "expired"), (418, "denied")])
+    func `a bare status of a server that says pending by one ends the sign-in`(_ status: Int, _ code: String)
+        async throws
+    {
+        let failure = await signInError { try await signIn(Self.code(), .status(400), .status(status)) }
+        #expect(failure?.code.rawValue == code)
+        #expect(clock.pauses == [5, 5] && session.signIns.isEmpty)
+    }
+
+    @Test(arguments: [(409, "expired"), (410, "expired"), (418, "denied")])
+    func `a bare status that no gateway sends ends the sign-in at the first poll`(_ status: Int, _ code: String)
+        async throws
+    {
+        let failure = await signInError { try await signIn(Self.code(), .status(status)) }
+        #expect(failure?.code.rawValue == code && clock.pauses == [5])
     }
 
     @Test(arguments: [("-1", 5.0), ("0", 5), ("0.001", 1), ("86400", 120), (#""x""#, 5)])
