@@ -10,6 +10,9 @@ public struct OAuth2Server: Sendable, Hashable {
     /// The identifier of the server: a URL without query and fragment.
     public var issuer: String
 
+    /// Whose users may sign in where ``issuer`` has `{tenantid}` in it. `nil`: it is compared letter for letter.
+    public var tenants: OAuth2Tenants?
+
     /// The authorization endpoint (RFC 6749 §3.1).
     public var authorizationEndpoint: URL?
 
@@ -60,14 +63,17 @@ public struct OAuth2Server: Sendable, Hashable {
 
 extension OAuth2Server {
     /// Reads the description of a server: of RFC 8414, and where that cannot be used, of OpenID Connect Discovery. It
-    /// must name exactly the text of the issuer (§3.3). Issuer and token endpoint have scheme `https` unless they are
-    /// loopback; another endpoint that has not is absent. Redirects are followed within the issuer's origin only: a
-    /// description is the issuer's because its origin sent it (§6.2), whatever issuer its text names.
+    /// must name exactly the text of the issuer (§3.3), or with `tenants` that text with `{tenantid}` in it. Issuer and
+    /// token endpoint have scheme `https` unless they are loopback; another endpoint that has not is absent. Redirects
+    /// are followed within the issuer's origin only: a description is the issuer's because its origin sent it (§6.2),
+    /// whatever issuer its text names.
     ///
     /// - Throws: ``OAuth2SignInError``, whose reason names the URLs that were read: with code `unavailable` where one
     ///   of them may have a description later, `mismatch` for that of another issuer, `unsupported` for an invalid
     ///   issuer or description. `CancellationError`.
-    public static func discover(issuer: URL, network: any UnauthenticatedNetworkService) async throws -> OAuth2Server {
+    public static func discover(
+        issuer: URL, tenants: OAuth2Tenants? = nil, network: any UnauthenticatedNetworkService
+    ) async throws -> OAuth2Server {
         guard issuer.isSafeEndpoint, issuer.query == nil, issuer.fragment == nil else {
             throw OAuth2SignInError(
                 .unsupported, reason: "the issuer must be an https URL, without user, query and fragment")
@@ -78,7 +84,7 @@ extension OAuth2Server {
             do {
                 let call = Endpoint<JSONValue>.get(.url(location)).withoutAuthentication()
                     .redirects(.followWithinOrigin).format(.json)
-                return try OAuth2Server(try await network.send(call), of: issuer)
+                return try OAuth2Server(try await network.send(call), of: issuer, tenants)
             } catch let error as NetworkError {
                 failures.append(OAuth2SignInError(error, without: []))
             } catch let error as OAuth2SignInError {
@@ -107,12 +113,15 @@ extension OAuth2Server {
     }
 
     /// Reads a description of an issuer.
-    private init(_ description: JSONValue, of expected: URL) throws(OAuth2SignInError) {
+    private init(_ description: JSONValue, of expected: URL, _ tenants: OAuth2Tenants?) throws(OAuth2SignInError) {
         guard let members = description.members, case .text(let issuer)? = members["issuer"] else {
             throw OAuth2SignInError(.unsupported, reason: "it names no issuer")
         }
-        guard issuer == expected.absoluteString else {
-            throw OAuth2SignInError(.mismatch, reason: "the description is that of another issuer")
+        let expected = expected.absoluteString
+        let isTemplate = tenants != nil && OAuth2Tenants.tenant(in: expected, at: issuer) != nil
+        guard issuer == expected || isTemplate else {
+            let hint = OAuth2Tenants.isTemplate(issuer) && tenants == nil ? ": name the tenants of discover" : ""
+            throw OAuth2SignInError(.mismatch, reason: "the description is that of another issuer\(hint)")
         }
         func endpoint(_ name: String) -> URL? {
             members[name]?.text.flatMap { URL(string: $0) }.flatMap {
@@ -128,6 +137,7 @@ extension OAuth2Server {
             deviceAuthorizationEndpoint: endpoint("device_authorization_endpoint"),
             revocationEndpoint: endpoint("revocation_endpoint"),
             namesIssuerInResponses: isTrue("authorization_response_iss_parameter_supported"))
+        self.tenants = tenants
         if case .list(let methods)? = members["code_challenge_methods_supported"] {
             codeChallengeMethods = Set(methods.compactMap(\.text))
         }

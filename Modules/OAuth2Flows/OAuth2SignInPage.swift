@@ -56,7 +56,8 @@ public struct OAuth2SignInPage: Sendable {
         }
         // RFC 9207 §2.4: the issuer prevents that a code is sent to another server than the one that issued it.
         let issuers = Self.values("iss", in: response)
-        guard issuers == [server.issuer] || issuers.isEmpty && !server.namesIssuerInResponses else {
+        let isIssuer = issuers.count == 1 && server.isIssuer(issuers[0])
+        guard isIssuer || issuers.isEmpty && !server.namesIssuerInResponses else {
             throw OAuth2SignInError(.mismatch, reason: "the response names another issuer, or none")
         }
         if let error = Self.values("error", in: response).first {

@@ -68,6 +68,8 @@ extension IDToken: RedactedDescription {
 /// The claims of an id token that the checks need, as the token has them.
 struct IDTokenClaims: Sendable {
     let issuer: String
+    /// The tenant of a server of many (``OAuth2Tenants``).
+    let tenant: String?
     let subject: String
     let audiences: [String]
     let authorizedParty: String?
@@ -96,6 +98,7 @@ extension IDTokenClaims: Decodable {
     private enum CodingKeys: String, CodingKey {
         case nonce, acr, amr
         case issuer = "iss"
+        case tenant = "tid"
         case subject = "sub"
         case audience = "aud"
         case authorizedParty = "azp"
@@ -107,6 +110,7 @@ extension IDTokenClaims: Decodable {
     init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
         issuer = try object.decode(String.self, forKey: .issuer)
+        tenant = try? object.decodeIfPresent(String.self, forKey: .tenant)
         // Some servers write a number.
         subject = try object.decode(JSONValue.self, forKey: .subject).text ?? ""
         audiences =

@@ -29,7 +29,7 @@ public struct IDTokenValidator: Sendable {
     /// The clock.
     public var clock: any TimeSource = SystemTimeSource()
 
-    private let issuer: String
+    private let server: OAuth2Server
     private let clientID: String
     private let keys: VerificationKeyCache?
 
@@ -43,7 +43,7 @@ public struct IDTokenValidator: Sendable {
         maximumKeyAge: Duration = .seconds(3_600),
         minimumPause: Duration = .seconds(60)
     ) {
-        (issuer, clientID) = (server.issuer, client.id)
+        (self.server, clientID) = (server, client.id)
         let rule = KeySetState(maximumAge: maximumKeyAge, minimumPause: minimumPause)
         keys = server.jwksURI.map { VerificationKeyCache($0, network: network, rule) }
     }
@@ -81,7 +81,7 @@ public struct IDTokenValidator: Sendable {
 
     /// The rules on claims.
     private func token(_ claims: IDTokenClaims, nonce: String?, at date: Date) throws(IDTokenError) -> IDToken {
-        guard claims.issuer.hasSameBytes(as: issuer) else {
+        guard server.isIssuer(claims.issuer, tenant: claims.tenant ?? "") else {
             throw IDTokenError(.wrongIssuer, reason: "another server has issued it")
         }
         guard claims.audiences.contains(where: { $0.hasSameBytes(as: clientID) }) else {
