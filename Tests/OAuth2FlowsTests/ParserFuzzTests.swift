@@ -38,7 +38,9 @@ struct ParserFuzzTests {
             units: ["[", "{\"keys\":[", " "]
         ) { (data: Data) in
             for key in try JSONDecoder().decode(VerificationKeySet.self, from: data).keys {
-                _ = key.isValid(Data(count: 64), for: Data())
+                for algorithm in SignatureAlgorithm.allCases where key.isFor(algorithm) {
+                    _ = key.isValid(Data(count: 64), for: Data(), by: algorithm)
+                }
             }
         },
     ]

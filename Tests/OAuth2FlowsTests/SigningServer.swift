@@ -16,43 +16,64 @@ typealias Members = [String: String]
 struct ServerKey: Sendable {
     private enum Secret: Sendable {
         case p256(P256.Signing.PrivateKey)
+        case p384(P384.Signing.PrivateKey)
+        case p521(P521.Signing.PrivateKey)
         case rsa(_RSA.Signing.PrivateKey)
+        case ed25519(Curve25519.Signing.PrivateKey)
     }
+
+    /// The algorithms by which a test can sign.
+    static let algorithms = ["ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "EdDSA"]
 
     let id: String?
+    let algorithm: String
     private let secret: Secret
 
-    static func es256(_ id: String?) -> ServerKey { ServerKey(id: id, secret: .p256(P256.Signing.PrivateKey())) }
-
-    static func rs256(_ id: String?) throws -> ServerKey {
-        ServerKey(id: id, secret: .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048)))
+    static func es256(_ id: String?) -> ServerKey {
+        ServerKey(id: id, algorithm: "ES256", secret: .p256(P256.Signing.PrivateKey()))
     }
 
-    var algorithm: String {
-        switch secret {
-        case .p256: "ES256"
-        case .rsa: "RS256"
-        }
+    static func rs256(_ id: String?) throws -> ServerKey { try of("RS256", id) }
+
+    /// A key for an algorithm.
+    static func of(_ algorithm: String, _ id: String?) throws -> ServerKey {
+        let secret: Secret =
+            switch algorithm {
+            case "ES256": .p256(P256.Signing.PrivateKey())
+            case "ES384": .p384(P384.Signing.PrivateKey())
+            case "ES512": .p521(P521.Signing.PrivateKey())
+            case "EdDSA": .ed25519(Curve25519.Signing.PrivateKey())
+            default: .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+            }
+        return ServerKey(id: id, algorithm: algorithm, secret: secret)
     }
 
     /// The public half, as the server publishes it.
     var published: Members {
-        var members: Members = ["use": #""sig""#]
-        members["kid"] = id.map { #""\#($0)""# }
+        func curve(_ name: String, _ point: Data) -> Members {
+            let length = point.count / 2
+            return [
+                "kty": #""EC""#, "crv": #""\#(name)""#, "x": #""\#(point.prefix(length).base64URL)""#,
+                "y": #""\#(point.suffix(length).base64URL)""#,
+            ]
+        }
+        var members: Members
         switch secret {
-        case .p256(let key):
-            let point = key.publicKey.rawRepresentation
-            members.merge([
-                "kty": #""EC""#, "crv": #""P-256""#, "x": #""\#(point.prefix(32).base64URL)""#,
-                "y": #""\#(point.suffix(32).base64URL)""#,
-            ]) { $1 }
+        case .p256(let key): members = curve("P-256", key.publicKey.rawRepresentation)
+        case .p384(let key): members = curve("P-384", key.publicKey.rawRepresentation)
+        case .p521(let key): members = curve("P-521", key.publicKey.rawRepresentation)
+        case .ed25519(let key):
+            let bytes = key.publicKey.rawRepresentation.base64URL
+            members = ["kty": #""OKP""#, "crv": #""Ed25519""#, "x": #""\#(bytes)""#]
         case .rsa(let key):
             let numbers = try? key.publicKey.getKeyPrimitives()
-            members.merge([
+            members = [
                 "kty": #""RSA""#, "n": #""\#(numbers?.modulus.base64URL ?? "")""#,
                 "e": #""\#(numbers?.publicExponent.base64URL ?? "")""#,
-            ]) { $1 }
+            ]
         }
+        members["use"] = #""sig""#
+        members["kid"] = id.map { #""\#($0)""# }
         return members
     }
 
@@ -61,14 +82,25 @@ struct ServerKey: Sendable {
         var head: Members = ["alg": #""\#(algorithm)""#, "typ": #""JWT""#]
         head["kid"] = id.map { #""\#($0)""# }
         let content = [head.merging(header) { $1 }, claims].map { $0.json.base64URL }.joined(separator: ".")
-        let signature =
-            switch secret {
-            case .p256(let key): try key.signature(for: Data(content.utf8)).rawRepresentation
-            case .rsa(let key):
-                try key.signature(for: SHA256.hash(data: Data(content.utf8)), padding: .insecurePKCS1v1_5)
-                    .rawRepresentation
+        return "\(content).\(try signature(of: Data(content.utf8)).base64URL)"
+    }
+
+    private func signature(of content: Data) throws -> Data {
+        switch secret {
+        case .p256(let key): return try key.signature(for: content).rawRepresentation
+        case .p384(let key): return try key.signature(for: content).rawRepresentation
+        case .p521(let key): return try key.signature(for: content).rawRepresentation
+        case .ed25519(let key): return try key.signature(for: content)
+        case .rsa(let key):
+            let hash: any Digest
+            switch algorithm.suffix(3) {
+            case "256": hash = SHA256.hash(data: content)
+            case "384": hash = SHA384.hash(data: content)
+            default: hash = SHA512.hash(data: content)
             }
-        return "\(content).\(signature.base64URL)"
+            let padding: _RSA.Signing.Padding = algorithm.hasPrefix("PS") ? .PSS : .insecurePKCS1v1_5
+            return try key.signature(for: hash, padding: padding).rawRepresentation
+        }
     }
 }
 

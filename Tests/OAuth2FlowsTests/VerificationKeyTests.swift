@@ -53,11 +53,54 @@ import _CryptoExtras
             let token = try JSONWebSignature("\(head).\(Self.payload).\(signature)")
             let own = try #require(try keys(key).first)
             #expect(VerificationKeySet(keys: all).candidates(for: token) == [own])
-            #expect(own.isValid(token.signature, for: token.signedContent))
-            #expect(!own.isValid(token.signature, for: token.signedContent + [0]))
+            #expect(own.isValid(token.signature, for: token.signedContent, by: token.algorithm))
+            #expect(!own.isValid(token.signature, for: token.signedContent + [0], by: token.algorithm))
             for other in all where other != own {
-                #expect(!other.isValid(token.signature, for: token.signedContent))
+                #expect(!other.isValid(token.signature, for: token.signedContent, by: token.algorithm))
             }
+        }
+    }
+
+    // RFC 7515, appendix A.4, and RFC 8037, appendix A.4.
+    static let otherExamples = [
+        (
+            """
+            {"kty":"EC","crv":"P-521",\
+            "x":"AekpBQ8ST8a8VcfVOTNl353vSrDCLLJXmPk06wTjxrrjcBpXp5EOnYG_NjFZ6OvLFV1jSfS9tsz4qUxcWceqwQGk",\
+            "y":"ADSmRA43Z1DSNx_RvcLI87cdL07l6jQyyBXMoxVg_l2Th-x3S1WDhjDly79ajL4Kkd0AZMaZmh9ubmf63e3kyMj2"}
+            """,
+            """
+            eyJhbGciOiJFUzUxMiJ9.UGF5bG9hZA.AdwMgeerwtHoh-l192l60hp9wAHZFVJbLfD_UxMi70cwnZOYaRI1bKPWROc-mZZqwqT2SI-KGDKB\
+            34XO0aw_7XdtAG8GaSwFKdCAPZgoXD2YBJZCPEX3xKpRwcdOO8KpEHwJjyqOgzDO7iKvU8vcnwNrmxYbSW9ERBXukOXolLzeO_Jn
+            """
+        ),
+        (
+            #"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#,
+            """
+            eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc.hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijc\
+            NR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg
+            """
+        ),
+    ]
+
+    @Test(arguments: otherExamples)
+    func `the examples of P-521 and Ed25519 are signed by their keys`(_ key: String, _ text: String) throws {
+        let token = try JSONWebSignature(text)
+        let own = try #require(VerificationKeySet(keys: try keys(key)).candidates(for: token).first)
+        #expect(own.isValid(token.signature, for: token.signedContent, by: token.algorithm))
+        #expect(!own.isValid(token.signature, for: token.signedContent + [0], by: token.algorithm))
+        #expect(!own.isValid(token.signature.dropLast(), for: token.signedContent, by: token.algorithm))
+    }
+
+    @Test func `a key is for the algorithm that it names, or for those of its kind`() throws {
+        let kinds: [(key: String, algorithms: Set<SignatureAlgorithm>)] = [
+            (Self.pointKey, [.es256]), (Self.rsaKey, [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]),
+            (Self.rsaKey.replacingOccurrences(of: "}", with: #","alg":"PS256"}"#), [.ps256]),
+            (Self.otherExamples[0].0, [.es512]), (Self.otherExamples[1].0, [.edDSA]),
+        ]
+        for (key, algorithms) in kinds {
+            let key = try #require(try keys(key).first)
+            #expect(Set(SignatureAlgorithm.allCases.filter(key.isFor)) == algorithms)
         }
     }
 
@@ -83,7 +126,9 @@ import _CryptoExtras
         #"{"kty":"EC","crv":"P-256","x":"\#(point.x)"}"#, #"{"kty":"EC","crv":"P-256","x":"AQAB","y":"\#(point.y)"}"#,
         #"{"kty":"RSA","n":"AQAB","e":"AQAB"}"#, #"{"kty":"RSA","n":"\#(modulus)","e":"AQABAQAB"}"#,
         #"{"kty":"RSA","n":"\#(modulus)","e":"AA"}"#,
-        #"{"kty":"RSA","n":"\#(modulus)","e":"AQAB","alg":"RS512"}"#,
+        #"{"kty":"RSA","n":"\#(modulus)","e":"AQAB","alg":"RSA-OAEP"}"#,
+        #"{"kty":"RSA","n":"\#(modulus)","e":"AQAB","alg":"ES256"}"#,
+        #"{"kty":"OKP","crv":"X25519","x":"\#(point.x)"}"#, #"{"kty":"OKP","crv":"Ed25519","x":"AQAB"}"#,
         #"{"kty":"RSA","n":"\#(modulus)","e":"AQAB","use":"enc"}"#,
         #"{"kty":"RSA","n":"\#(modulus)","e":"AQAB","key_ops":["encrypt"]}"#, "{}", "null", "[]", "7",
     ]
@@ -96,7 +141,7 @@ import _CryptoExtras
     @Test func `a point that is not on the curve verifies nothing`() throws {
         let key = try #require(
             try keys(#"{"kty":"EC","crv":"P-256","x":"\#(Self.point.y)","y":"\#(Self.point.x)"}"#).first)
-        #expect(!key.isValid(Data(count: 64), for: Data()))
+        #expect(!key.isValid(Data(count: 64), for: Data(), by: .es256))
     }
 
     @Test func `an RSA key is written as swift-crypto writes it`() throws {

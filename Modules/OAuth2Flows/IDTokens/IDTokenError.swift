@@ -29,7 +29,7 @@ extension ErrorCode<IDTokenError> {
     /// It is no JSON Web Token, is longer than ``IDToken/maximumLength``, or lacks a claim.
     public static let malformed = Self(rawValue: "malformed")
 
-    /// It is signed by an algorithm other than RS256 and ES256, or not at all (`none`).
+    /// It is signed by an algorithm that is not supported, such as one with a shared secret, or not at all (`none`).
     public static let unsupportedAlgorithm = Self(rawValue: "unsupportedAlgorithm")
 
     /// The server publishes no key by which it may be signed.

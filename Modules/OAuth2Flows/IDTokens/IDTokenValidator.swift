@@ -10,9 +10,10 @@ public import NetworkCore
 /// let idTokens = IDTokenValidator(server: server, client: client, network: api)
 /// ```
 ///
-/// It keeps the keys. Copies share them: give the same validator to the sign-in and to the refresh handler. RS256 and
-/// ES256 are supported, and each key only for its own algorithm; any other, and `none`, is refused by name. On Linux it
-/// needs the package trait `Crypto`.
+/// It keeps the keys. Copies share them: give the same validator to the sign-in and to the refresh handler. ES256, ES384,
+/// ES512, RS256 to RS512, PS256 to PS512 and EdDSA (Ed25519) are supported, and each key only for the algorithm that it
+/// names, or for those of its kind; any other, and `none`, is refused by name. On Linux it needs the package trait
+/// `Crypto`.
 ///
 /// It does not check that the scope or the time of the last authentication is as the application asked for.
 public struct IDTokenValidator: Sendable {
@@ -67,7 +68,7 @@ public struct IDTokenValidator: Sendable {
         let isValid = try await keys.first(on: clock) { keys -> Bool? in
             let candidates = keys.candidates(for: token)
             guard !candidates.isEmpty else { return nil }
-            if candidates.contains(where: { $0.isValid(token.signature, for: token.signedContent) }) { return true }
+            if token.isSigned(by: candidates) { return true }
             // A token without a key's identifier may be signed by a newer key.
             isWithoutID = token.keyID == nil
             return isWithoutID ? nil : false
@@ -141,8 +142,7 @@ extension IDTokenValidator {
         guard let known = keys?.known else {
             throw IDTokenError(.keysUnavailable, reason: "the keys of the server are not here")
         }
-        let candidates = known.candidates(for: signed)
-        guard candidates.contains(where: { $0.isValid(signed.signature, for: signed.signedContent) }) else {
+        guard signed.isSigned(by: known.candidates(for: signed)) else {
             keys?.wantNewer()
             throw IDTokenError(.invalidSignature, reason: "it is not signed by a key of the server that is here")
         }

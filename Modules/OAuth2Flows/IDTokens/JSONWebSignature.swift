@@ -33,7 +33,8 @@ struct JSONWebSignature: Sendable {
         }
         guard let algorithm = SignatureAlgorithm(rawValue: header.algorithm) else {
             let name = header.algorithm.asIdentifier(withoutQuoting: [])
-            throw IDTokenError(.unsupportedAlgorithm, reason: "\(name) is not supported; RS256 and ES256 are")
+            let known = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
+            throw IDTokenError(.unsupportedAlgorithm, reason: "\(name) is not supported; \(known) are")
         }
         (self.algorithm, keyID, self.payload, self.signature) = (algorithm, header.keyID, payload, signature)
         signedContent = Data(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))

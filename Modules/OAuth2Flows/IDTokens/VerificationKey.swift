@@ -1,11 +1,19 @@
 import AuthInterface
 import Foundation
 
-/// The algorithms by which an id token may be signed (RFC 7518 §3.1). The set is closed: `none` is no algorithm here,
-/// and neither are those with a shared secret.
-enum SignatureAlgorithm: String, Sendable, Hashable {
+/// The algorithms by which an id token may be signed (RFC 7518 §3.1, RFC 8037 §3.1). The set is closed: `none` is no
+/// algorithm here, and neither are those with a shared secret.
+enum SignatureAlgorithm: String, Sendable, Hashable, CaseIterable {
     case es256 = "ES256"
+    case es384 = "ES384"
+    case es512 = "ES512"
     case rs256 = "RS256"
+    case rs384 = "RS384"
+    case rs512 = "RS512"
+    case ps256 = "PS256"
+    case ps384 = "PS384"
+    case ps512 = "PS512"
+    case edDSA = "EdDSA"
 }
 
 /// A public key by which a server signs (RFC 7517).
@@ -14,32 +22,55 @@ struct VerificationKey: Sendable, Hashable {
     /// few milliseconds.
     static let modulusLengths = 256...1_024
 
-    /// The bytes of a coordinate of P-256.
-    static let coordinateLength = 32
+    /// The bytes of a key of Ed25519.
+    static let ed25519Length = 32
 
     /// The identifier (`kid`); `nil`: it has none.
     let id: String?
     let content: Content
 
+    /// The algorithm that the key names (`alg`).
+    private(set) var algorithm: SignatureAlgorithm?
+
     enum Content: Sendable, Hashable {
-        /// A point of P-256 (RFC 7518 §6.2).
-        case p256(x: Data, y: Data)
+        /// RFC 7518 §6.2.
+        case point(Curve, x: Data, y: Data)
         /// RFC 7518 §6.3.
         case rsa(modulus: Data, exponent: Data)
+        /// RFC 8037 §2.
+        case ed25519(Data)
     }
 
-    /// The one algorithm that the key is for. The token does not choose it.
-    var algorithm: SignatureAlgorithm {
-        switch content {
-        case .p256: .es256
-        case .rsa: .rs256
+    enum Curve: String, Sendable {
+        case p256 = "P-256"
+        case p384 = "P-384"
+        case p521 = "P-521"
+
+        /// The bytes of a coordinate.
+        var coordinateLength: Int {
+            switch self {
+            case .p256: 32
+            case .p384: 48
+            case .p521: 66
+            }
         }
     }
 
-    /// The point as X9.63 writes it: uncompressed. `nil`: it is no point.
-    var point: Data? {
-        guard case .p256(let x, let y) = content else { return nil }
-        return [0x04] + x + y
+    init(id: String?, content: Content) { (self.id, self.content) = (id, content) }
+
+    /// Whether the key is for an algorithm: the one that it names, or each of its kind where it names none.
+    func isFor(_ algorithm: SignatureAlgorithm) -> Bool {
+        self.algorithm == algorithm || (self.algorithm == nil && algorithmsOfKind.contains(algorithm))
+    }
+
+    private var algorithmsOfKind: [SignatureAlgorithm] {
+        switch content {
+        case .point(.p256, _, _): [.es256]
+        case .point(.p384, _, _): [.es384]
+        case .point(.p521, _, _): [.es512]
+        case .rsa: [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]
+        case .ed25519: [.edDSA]
+        }
     }
 
     /// The key as `RSAPublicKey` (RFC 8017 appendix A.1.1), in DER. `nil`: it is no RSA key.
@@ -79,22 +110,28 @@ extension VerificationKey: Decodable {
             guard let data, lengths.contains(data.count) else { throw Self.unusable(key, object) }
             return data
         }
-        func coordinate(_ key: CodingKeys) throws -> Data {
-            try bytes(key, Self.coordinateLength...Self.coordinateLength, isNumber: false)
+        func coordinate(_ key: CodingKeys, _ length: Int) throws -> Data {
+            try bytes(key, length...length, isNumber: false)
         }
         id = try object.decodeIfPresent(String.self, forKey: .kid)
+        let curve = try object.decodeIfPresent(String.self, forKey: .crv)
         switch try object.decode(String.self, forKey: .kty) {
-        case "EC" where try object.decode(String.self, forKey: .crv) == "P-256":
-            content = .p256(x: try coordinate(.x), y: try coordinate(.y))
+        case "EC":
+            guard let curve = curve.flatMap(Curve.init) else { throw Self.unusable(.crv, object) }
+            let length = curve.coordinateLength
+            content = .point(curve, x: try coordinate(.x, length), y: try coordinate(.y, length))
+        case "OKP" where curve == "Ed25519":
+            content = .ed25519(try coordinate(.x, Self.ed25519Length))
         case "RSA":
             content = .rsa(modulus: try bytes(.n, Self.modulusLengths), exponent: try bytes(.e, 1...4))
         default:
             throw Self.unusable(.kty, object)
         }
-        let algorithm = try object.decodeIfPresent(String.self, forKey: .alg)
+        let name = try object.decodeIfPresent(String.self, forKey: .alg)
+        algorithm = name.flatMap(SignatureAlgorithm.init)
         let operations = try object.decodeIfPresent([String].self, forKey: .operations)
         let use = try object.decodeIfPresent(String.self, forKey: .use)
-        guard algorithm == nil || algorithm == self.algorithm.rawValue else { throw Self.unusable(.alg, object) }
+        guard name == nil || algorithm.map(algorithmsOfKind.contains) == true else { throw Self.unusable(.alg, object) }
         guard use == nil || use == "sig" else { throw Self.unusable(.use, object) }
         guard operations?.contains("verify") ?? true else { throw Self.unusable(.operations, object) }
     }
@@ -118,7 +155,7 @@ struct VerificationKeySet: Sendable, Hashable {
     /// Those by which a token may be signed: of its algorithm, and of its `kid` where it names one.
     func candidates(for token: JSONWebSignature) -> [VerificationKey] {
         keys.filter { key in
-            guard key.algorithm == token.algorithm else { return false }
+            guard key.isFor(token.algorithm) else { return false }
             guard let id = token.keyID else { return true }
             return key.id?.hasSameBytes(as: id) == true
         }

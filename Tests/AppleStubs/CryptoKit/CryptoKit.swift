@@ -42,6 +42,44 @@ public enum P256 {
     }
 }
 
+public enum P384 {
+    public enum Signing {
+        public struct ECDSASignature: Sendable {
+            public init(rawRepresentation: some DataProtocol) throws {}
+        }
+
+        public struct PublicKey: Sendable {
+            public init(x963Representation: some ContiguousBytes) throws {}
+
+            public func isValidSignature(_ signature: ECDSASignature, for data: some DataProtocol) -> Bool { false }
+        }
+    }
+}
+
+public enum P521 {
+    public enum Signing {
+        public struct ECDSASignature: Sendable {
+            public init(rawRepresentation: some DataProtocol) throws {}
+        }
+
+        public struct PublicKey: Sendable {
+            public init(x963Representation: some ContiguousBytes) throws {}
+
+            public func isValidSignature(_ signature: ECDSASignature, for data: some DataProtocol) -> Bool { false }
+        }
+    }
+}
+
+public enum Curve25519 {
+    public enum Signing {
+        public struct PublicKey: Sendable {
+            public init(rawRepresentation: some ContiguousBytes) throws {}
+
+            public func isValidSignature(_ signature: some DataProtocol, for data: some DataProtocol) -> Bool { false }
+        }
+    }
+}
+
 public enum SecureEnclave {
     public static var isAvailable: Bool { false }
 

@@ -82,6 +82,11 @@ public let kSecAttrKeyClassPublic: CFString = "0"
 
 public struct SecKeyAlgorithm: Sendable {
     public static let rsaSignatureMessagePKCS1v15SHA256 = SecKeyAlgorithm()
+    public static let rsaSignatureMessagePKCS1v15SHA384 = SecKeyAlgorithm()
+    public static let rsaSignatureMessagePKCS1v15SHA512 = SecKeyAlgorithm()
+    public static let rsaSignatureMessagePSSSHA256 = SecKeyAlgorithm()
+    public static let rsaSignatureMessagePSSSHA384 = SecKeyAlgorithm()
+    public static let rsaSignatureMessagePSSSHA512 = SecKeyAlgorithm()
 }
 
 public func SecKeyCreateWithData(
