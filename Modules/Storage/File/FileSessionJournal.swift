@@ -8,12 +8,14 @@ public import Foundation
 /// application; beside a ``FileTokenStore`` in another folder, on another file system where there is one. A disk that
 /// fails, is full or is read-only then takes one of the two.
 ///
-/// **The file.** `FOLDER/DIGEST.json`, mode 0600, in a folder of mode 0700. The digest of the account and of the name
-/// of its store has a random key, which is in the folder too: no account can be read from a name, nor from a file. What
-/// ``FileTokenStore`` says of other users' rights, of links, of missing folders and of atomic, durable writes holds
-/// here as well, by the same code. An empty journal has no file.
+/// **The file.** `FOLDER/DIGEST.json`, mode 0600, in a folder of mode 0700, with a lock of its own (`DIGEST.json.lock`).
+/// The digest of the account and of the name of its store has a random key, which is in the folder too, with a checksum:
+/// no account can be read from a name, nor from a file. What ``FileTokenStore`` says of other users' rights, of links, of
+/// missing folders and of atomic, durable writes holds here as well, by the same code. An empty journal has no file.
 ///
-/// **A file that cannot be read** stays as it is, and throws: the error names the command that removes it.
+/// **A journal that cannot be read** throws, and is never an empty one: a key or a file that is not what was written is
+/// `corrupt`, stays as it is, and the error names the command that removes it; a folder that may have the journal and
+/// cannot be looked into, or whose disk is absent, is `unavailable`. An earlier version reads the key as `corrupt`.
 public struct FileSessionJournal: SessionJournal {
     /// What keeps the tokens, as a lost session shows it.
     public let storeName: String

@@ -17,12 +17,12 @@ enum FileSystemKind: Sendable {
         self.init(device: device)
     }
 
-    /// The device of a path, or of the nearest folder above it.
+    /// The device of a path, or of the nearest folder above it. `nil`: not known.
     static func nearestDevice(to path: String) -> UInt64? {
         var path = path
         var status = stat()
         while stat(path, &status) != 0 {
-            guard path.count > 1 else { return nil }
+            guard errno == ENOENT, path.count > 1 else { return nil }
             path = (path as NSString).deletingLastPathComponent
         }
         return UInt64(status.st_dev)

@@ -6,9 +6,8 @@ import Foundation
 final class JournalFile: Sendable {
     /// The most bytes that are read or written: an entry has a few hundred.
     private static let sizeLimit = 1 << 16
-    private static let keyName = "key"
-    /// One lock for all journals of a folder: each write takes milliseconds, and none is frequent.
-    private static let lockName = "journals.lock"
+    /// The lock for the key of a folder. An earlier version held it for every write.
+    private static let keyLockName = "journals.lock"
 
     /// The store and the account, which the name of the file is a digest of.
     private let identity: String
@@ -25,36 +24,47 @@ final class JournalFile: Sendable {
     }
 
     func read() throws(TokenStoreError) -> SessionJournalEntry {
-        let place = place
-        guard let folder = try place.open(), let name = try name(in: folder) else { return SessionJournalEntry() }
-        return try entry(name, in: folder, of: place)
+        let place = try place()
+        guard let folder = try place.open(), let key = try key(of: folder) else { return SessionJournalEntry() }
+        return try entry(key.fileName(of: identity), in: folder, of: place)
     }
 
-    /// Reads, changes and writes under the lock of the folder.
+    /// Reads, changes and writes under the lock of the journal.
     func update(_ change: (SessionJournalEntry) -> SessionJournalEntry) throws(TokenStoreError) -> SessionJournalEntry {
-        let place = place
-        guard let folder = try place.open() else { return try updateInNewFolder(change) }
-        let lock = try folder.lock(Self.lockName, waitingAtMost: writeLimit)
+        let place = try place()
+        guard let folder = try place.open() else { return try updateInNewFolder(place, change) }
+        guard let key = try key(of: folder), key.hasChecksum else {
+            return try updateWithNewKey(folder, of: place, change)
+        }
+        let name = key.fileName(of: identity)
+        let lock = try folder.lock(name + ".lock", waitingAtMost: writeLimit)
         defer { lock.release() }
-        var old = SessionJournalEntry()
-        if let name = try name(in: folder) { old = try entry(name, in: folder, of: place) }
+        let old = try entry(name, in: folder, of: place)
         let new = change(old)
         // Without its file the lock excludes no process: another one may have written since.
         guard lock.isAtItsPath else { throw folder.replaced() }
-        if new != old { try write(new, in: folder, of: place) }
+        if new != old { try write(new, name, in: folder, of: place) }
         return new
     }
 
-    /// The folder that has the journal, or is to get it. Until there is one it is looked for each time: which disks are
-    /// there changes.
-    private var place: TokenFolder {
+    /// The folder that has the journal; the first one, if it is certain that none has it. Until there is one it is
+    /// looked for each time: which disks are there changes.
+    private func place() throws(TokenStoreError) -> TokenFolder {
         if let place = chosen.withLock({ $0 }) { return place }
-        let locations = locations()
-        let found = locations.first { mayHaveJournal($0.folder) }
-        let location = found ?? locations[0]
-        let place = TokenFolder(
-            path: location.folder.path, anchor: location.anchor.path, access: .owner, known: known)
-        return found == nil ? place : keep(place)
+        let places = locations().map { location in
+            TokenFolder(path: location.folder.path, anchor: location.anchor.path, access: .owner, known: known)
+        }
+        var failure: TokenStoreError?
+        for place in places {
+            do throws(TokenStoreError) {
+                guard let folder = try place.open(isModeChecked: false), let key = try key(of: folder) else { continue }
+                if try has(key, folder) { return keep(place) }
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+        return places[0]
     }
 
     private func keep(_ place: TokenFolder) -> TokenFolder {
@@ -65,19 +75,9 @@ final class JournalFile: Sendable {
         }
     }
 
-    /// Whether a folder has the journal, or one that cannot be told apart without the key.
-    private func mayHaveJournal(_ folder: URL) -> Bool {
-        guard let opened = try? PrivateFolder.open(folder.path, isModeChecked: false),
-            case .bytes(let key)? = try? opened.read(Self.keyName, atMost: KeyedHash.keySize),
-            key.count == KeyedHash.keySize
-        else { return hasFiles(folder.path) }
-        return FileManager.default.fileExists(atPath: folder.appendingPathComponent(fileName(key)).path)
-    }
-
     private func updateInNewFolder(
-        _ change: (SessionJournalEntry) -> SessionJournalEntry
+        _ place: TokenFolder, _ change: (SessionJournalEntry) -> SessionJournalEntry
     ) throws(TokenStoreError) -> SessionJournalEntry {
-        let place = place
         let creation = try place.lockCreation(waitingAtMost: writeLimit)
         defer { creation.release() }
         if try place.open() != nil {
@@ -86,23 +86,48 @@ final class JournalFile: Sendable {
         }
         let new = change(SessionJournalEntry())
         guard !new.isEmpty else { return new }
-        try place.create(locking: Self.lockName) { (folder) throws(TokenStoreError) in
-            try write(new, in: folder, of: place)
+        try place.create(locking: Self.keyLockName) { (folder) throws(TokenStoreError) in
+            try writeFirst(new, in: folder, of: place)
         }
         return new
     }
 
-    /// The caller holds the lock.
-    private func write(
+    /// Makes the key, or adds the checksum to that of an earlier version, which then cannot write without the new locks.
+    private func updateWithNewKey(
+        _ folder: borrowing PrivateFolder, of place: TokenFolder,
+        _ change: (SessionJournalEntry) -> SessionJournalEntry
+    ) throws(TokenStoreError) -> SessionJournalEntry {
+        let lock = try folder.lock(Self.keyLockName, waitingAtMost: writeLimit)
+        defer { lock.release() }
+        if let key = try key(of: folder) {
+            if !key.hasChecksum { try folder.replace(JournalKey.name, with: key.content) }
+            lock.release()
+            return try update(change)
+        }
+        let new = change(SessionJournalEntry())
+        guard lock.isAtItsPath else { throw folder.replaced() }
+        if !new.isEmpty { try writeFirst(new, in: folder, of: place) }
+        return new
+    }
+
+    /// Writes a key and an entry. The caller holds the lock for the key, and there is none: until it is written, no other
+    /// process knows the name of the journal.
+    private func writeFirst(
         _ entry: SessionJournalEntry, in folder: borrowing PrivateFolder, of place: TokenFolder
     ) throws(TokenStoreError) {
-        let found = try name(in: folder)
-        guard !entry.isEmpty else {
-            if let found { try folder.remove(found) }
-            return
-        }
-        let name: String
-        if let found { name = found } else { name = try makeKey(in: folder) }
+        let key = JournalKey()
+        let name = key.fileName(of: identity)
+        let lock = try folder.lock(name + ".lock", waitingAtMost: writeLimit)
+        defer { lock.release() }
+        try folder.replace(JournalKey.name, with: key.content)
+        try write(entry, name, in: folder, of: place)
+    }
+
+    /// The caller holds the lock of the journal.
+    private func write(
+        _ entry: SessionJournalEntry, _ name: String, in folder: borrowing PrivateFolder, of place: TokenFolder
+    ) throws(TokenStoreError) {
+        guard !entry.isEmpty else { return try folder.remove(name) }
         let data = try JournalEnvelope.encode(entry)
         guard data.count <= Self.sizeLimit else {
             throw TokenStoreError(.unavailable, reason: "the journal is larger than \(Self.sizeLimit) bytes")
@@ -127,92 +152,30 @@ final class JournalFile: Sendable {
         }
     }
 
-    // MARK: Names
+    // MARK: The key
 
-    /// The name of the file. `nil`: the folder has no key, and so no journal.
-    private func name(in folder: borrowing PrivateFolder) throws(TokenStoreError) -> String? {
-        switch try folder.read(Self.keyName, atMost: KeyedHash.keySize) {
-        case .bytes(let key) where key.count == KeyedHash.keySize: return fileName(key)
-        case .nothing where !hasFiles(folder.path): return nil
-        case .nothing, .bytes, .tooLarge:
-            // Without its key a journal cannot be found; that there is none is not certain.
-            throw .damaged(folder.path(of: Self.keyName), remedy: "rm -r \(folder.path.quotedForShell)")
+    /// The key of the folder. `nil`: it is certain that there is none, and no journal.
+    ///
+    /// - Throws: ``TokenStoreError`` with code `corrupt` also for a key without a checksum that fits no file: one of its
+    ///   bits may have changed, and the journal has another name.
+    private func key(of folder: borrowing PrivateFolder) throws(TokenStoreError) -> JournalKey? {
+        var found = try folder.read(JournalKey.name, atMost: JournalKey.sizeLimit)
+        if found == .nothing {
+            guard try folder.hasFile(endingIn: JournalLocation.fileSuffix) else { return nil }
+            // The first journal may have come in between, after its key.
+            found = try folder.read(JournalKey.name, atMost: JournalKey.sizeLimit)
         }
-    }
-
-    private func makeKey(in folder: borrowing PrivateFolder) throws(TokenStoreError) -> String {
-        let key = KeyedHash.randomKey()
-        try folder.replace(Self.keyName, with: key)
-        return fileName(key)
-    }
-
-    private func fileName(_ key: Data) -> String {
-        let digest = KeyedHash(key: key).digest(of: identity).prefix(16)
-        return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + JournalLocation.fileSuffix
-    }
-
-    private func hasFiles(_ folder: String) -> Bool {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.contains { $0.hasSuffix(JournalLocation.fileSuffix) }
-    }
-}
-
-/// A folder that may have a journal.
-struct JournalLocation: Sendable {
-    static let fileSuffix = ".json"
-
-    let folder: URL
-
-    /// A folder that must exist. If it does not, its disk is not mounted.
-    let anchor: URL
-
-    /// The default folders of an application, the preferred one first.
-    static func standard(
-        _ application: String, environment: [String: String] = ProcessInfo.processInfo.environment
-    ) -> [JournalLocation] {
-        let state = TokenFolderLocation.state(environment: environment)
-        let name = TokenFolderLocation.folderName(for: application)
-        func journal(_ folder: URL, _ anchor: URL) -> JournalLocation {
-            JournalLocation(
-                folder: folder.appendingPathComponent(name).appendingPathComponent("journal"), anchor: anchor)
+        if case .bytes(let content) = found, let key = JournalKey(content) {
+            let fits = key.hasChecksum ? true : try has(key, folder)
+            if fits { return key }
+            if try !folder.hasFile(endingIn: JournalLocation.fileSuffix) { return key }
         }
-        var locations = [journal(state.folder, state.anchor)]
-        #if !canImport(Darwin)
-        let variable = environment["HOME"] ?? ""
-        let home = URL(fileURLWithPath: variable.hasPrefix("/") ? variable : NSHomeDirectory(), isDirectory: true)
-        for (variable, standard) in [("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share")] {
-            let path = environment[variable] ?? ""
-            let folder = path.hasPrefix("/") ? URL(fileURLWithPath: path, isDirectory: true) : nil
-            locations.append(journal(folder ?? home.appendingPathComponent(standard), folder ?? home))
-        }
-        #endif
-        return locations
+        throw .damaged(folder.path(of: JournalKey.name), remedy: "rm -r \(folder.path.quotedForShell)")
     }
 
-    /// The folders for the journal of tokens in files: default ones on another disk, then on theirs, then the folder
-    /// beside them. Where their disk is absent, their path is on that of its mount point: the folder stays the same.
-    /// Tokens in memory do not outlive a restart of the system, and neither does what is remembered of them.
-    static func apart(from tokens: URL, _ standard: [JournalLocation]) -> [JournalLocation] {
-        let tokens = tokens.standardizedFileURL
-        let parent = tokens.deletingLastPathComponent()
-        let isInStateFolder = parent == standard[0].folder.deletingLastPathComponent().standardizedFileURL
-        let own =
-            isInStateFolder
-            ? standard[0] : JournalLocation(folder: tokens.appendingPathExtension("journal"), anchor: parent)
-        let device = FileSystemKind.nearestDevice(to: tokens.path)
-        let isThere = FileManager.default.fileExists(atPath: tokens.path)
-        if isThere, device.map({ !isDurable($0) }) ?? true { return [own] }
-        let durable = standard.compactMap { location in
-            FileSystemKind.nearestDevice(to: location.folder.path).flatMap { device in
-                isDurable(device) ? (location: location, device: device) : nil
-            }
-        }
-        let sorted = durable.filter { $0.device != device } + durable.filter { $0.device == device }
-        return sorted.map(\.location) + (isInStateFolder && !sorted.isEmpty ? [] : [own])
-    }
-
-    private static func isDurable(_ device: UInt64) -> Bool {
-        [.disk, .network].contains(FileSystemKind(device: device))
+    /// Whether the folder has the journal.
+    private func has(_ key: JournalKey, _ folder: borrowing PrivateFolder) throws(TokenStoreError) -> Bool {
+        try folder.read(key.fileName(of: identity), atMost: Self.sizeLimit) != .nothing
     }
 }
 

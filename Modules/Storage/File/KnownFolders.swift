@@ -67,9 +67,8 @@ struct KnownFolders: Sendable {
     @discardableResult
     func record(_ folder: borrowing PrivateFolder) -> Bool {
         let device = folder.identity.device
-        guard let home = FileSystemKind.nearestDevice(to: stateFolder), device != home, isDurable(device) else {
-            return true
-        }
+        guard let home = FileSystemKind.nearestDevice(to: stateFolder) else { return false }
+        guard device != home, isDurable(device) else { return true }
         // Two processes must not write two identifiers.
         guard flock(folder.descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
         defer { flock(folder.descriptor.number, LOCK_UN) }

@@ -77,6 +77,31 @@ extension PrivateFolder {
         try synchronizeNames()
     }
 
+    /// Whether the folder has a file whose name ends so.
+    ///
+    /// - Throws: ``TokenStoreError`` with code `unavailable`: that there is none is then not known.
+    func hasFile(endingIn suffix: String) throws(TokenStoreError) -> Bool {
+        try attempt("list", path) { () throws(SystemCallError) in
+            let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+            let number = try uninterrupted { openat(descriptor.number, ".", flags) }
+            guard let list = fdopendir(number) else {
+                defer { close(number) }
+                throw SystemCallError(number: errno)
+            }
+            defer { closedir(list) }
+            errno = 0
+            while let entry = readdir(list) {
+                let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name.hasSuffix(suffix) { return true }
+                errno = 0
+            }
+            guard errno == 0 else { throw SystemCallError(number: errno) }
+            return false
+        }
+    }
+
     /// The name of a file that is about to be renamed to `name`.
     static func temporaryName(of name: String) -> String { name + ".tmp" }
 

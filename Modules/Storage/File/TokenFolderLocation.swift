@@ -24,23 +24,28 @@ struct TokenFolderLocation {
     }
 
     /// The folder in which the programs of this user keep their state.
-    ///
-    /// `HOME` and `XDG_STATE_HOME` are used if they are absolute paths, even if the folders do not exist: when a disk
-    /// is not mounted, tokens must not be stored in the home of the user database. Where `XDG_STATE_HOME` is
-    /// `~/.local/state` or another folder in the home itself, it is created, as the specification says.
     static func state(environment: [String: String] = ProcessInfo.processInfo.environment) -> TokenFolderLocation {
         #if canImport(Darwin)
         return TokenFolderLocation(folder: .applicationSupportDirectory, anchor: .homeDirectory)
         #else
-        let variable = environment["HOME"] ?? ""
-        let home = URL(fileURLWithPath: variable.hasPrefix("/") ? variable : NSHomeDirectory(), isDirectory: true)
-        let standard = home.appendingPathComponent(".local/state", isDirectory: true)
-        let xdg = environment["XDG_STATE_HOME"] ?? ""
+        return base("XDG_STATE_HOME", standard: ".local/state", environment)
+        #endif
+    }
+
+    /// A base directory of the XDG specification, `standard` in the home without its variable.
+    ///
+    /// `HOME` and the variable are used if they are absolute paths, even if the folders do not exist: when a disk
+    /// is not mounted, tokens must not be stored in the home of the user database. Where the variable names the
+    /// standard folder or another one in the home itself, it is created, as the specification says.
+    static func base(_ variable: String, standard: String, _ environment: [String: String]) -> TokenFolderLocation {
+        let path = environment["HOME"] ?? ""
+        let home = URL(fileURLWithPath: path.hasPrefix("/") ? path : NSHomeDirectory(), isDirectory: true)
+        let standard = home.appendingPathComponent(standard, isDirectory: true)
+        let xdg = environment[variable] ?? ""
         guard xdg.hasPrefix("/") else { return TokenFolderLocation(folder: standard, anchor: home) }
         let folder = URL(fileURLWithPath: xdg, isDirectory: true).standardizedFileURL
         let isInHome = folder.path == standard.path || folder.deletingLastPathComponent().path == home.path
         return TokenFolderLocation(folder: folder, anchor: isInHome ? home : folder)
-        #endif
     }
 
     /// A folder name for any text: not a path, not hidden, not empty.

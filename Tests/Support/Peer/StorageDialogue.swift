@@ -75,6 +75,9 @@ struct StorageDialogue {
         case "delete":
             try await store.delete()
             return "done"
+        case "noted":
+            let entry = try await FileSessionJournal.test(in: folder).read()
+            return entry.isEmpty ? "empty" : "\(entry.pending.count)"
         case "contract":
             try await checkContract()
             return "kept"
@@ -206,6 +209,17 @@ struct StorageDialogue {
     private static func contents(_ account: String) throws -> Data { Data() }
     private func iterateMainContext() throws {}
     #endif
+}
+
+extension FileSessionJournal {
+    /// A journal that may be in a folder, or in another one that is preferred.
+    static func test(in folder: URL) -> FileSessionJournal {
+        let parent = folder.deletingLastPathComponent()
+        let folders = [folder.appendingPathExtension("preferred"), folder]
+        return FileSessionJournal(storeName: "store", account: "ada") {
+            folders.map { JournalLocation(folder: $0, anchor: parent) }
+        }
+    }
 }
 
 #if os(Linux)

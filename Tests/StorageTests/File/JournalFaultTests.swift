@@ -1,0 +1,171 @@
+import AuthInterface
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// A journal with a sign-out that the store has not taken: read as empty, the user would be signed in again.
+@Suite("G14, G30: a journal that cannot be read is unavailable or corrupt, never empty", .timeLimit(.minutes(10)))
+struct JournalFaultTests {
+    private let temporary = TemporaryFolder()
+    private let disk: URL
+    private let folder: URL
+    private let known: KnownFolders
+
+    init() throws {
+        disk = temporary.fresh()
+        folder = disk.appendingPathComponent("journal")
+        known = KnownFolders(stateFolder: temporary.fresh().path, isDurable: { _ in true })
+        for folder in [disk, URL(fileURLWithPath: known.stateFolder)] { try folder.makePrivateFolder() }
+    }
+
+    /// The journal, in a folder on the disk or in one that is preferred; as a new process has it.
+    private func journal(_ account: String = "ada") -> FileSessionJournal {
+        let preferred = temporary.url.appendingPathComponent("preferred")
+        let locations = [(preferred, temporary.url), (folder, disk)].map { JournalLocation(folder: $0, anchor: $1) }
+        return FileSessionJournal(storeName: "store", account: account, known: known) { locations }
+    }
+
+    private var signOut: PendingSignOut {
+        PendingSignOut(sessions: [SessionID(rawValue: "1")], reason: .byUser, date: Date(timeIntervalSince1970: 0))
+    }
+
+    /// Notes a sign-out in the folder on the disk.
+    private func noteSignOut(_ account: String = "ada") async throws {
+        let journal = FileSessionJournal(folder: folder, account: account, storeName: "store")
+        try await journal.update { [signOut] _ in SessionJournalEntry(pending: [signOut]) }
+    }
+
+    private var key: URL { folder.appendingPathComponent("key") }
+
+    /// Leaves the key as an earlier version wrote it.
+    private func removeChecksum() throws {
+        try Data(contentsOf: key).prefix(KeyedHash.keySize).write(to: key)
+        try key.setPermissions(0o600)
+    }
+
+    enum Fault: CaseIterable, Sendable {
+        case diskIsAbsent, mountPointIsEmpty, diskIsAFile, diskLinksToItself
+        case keyIsGone, keyIsEmpty, keyIsCut, keyIsTooLong, entryIsEmpty, entryIsTooLong
+
+        var code: TokenStoreError.Code {
+            switch self {
+            case .diskIsAbsent, .mountPointIsEmpty, .diskIsAFile, .diskLinksToItself: .unavailable
+            case .keyIsGone, .keyIsEmpty, .keyIsCut, .keyIsTooLong, .entryIsEmpty, .entryIsTooLong: .corrupt
+            }
+        }
+    }
+
+    private func apply(_ fault: Fault) throws {
+        let entry = folder.appendingPathComponent(try #require(try folder.names.first { $0.hasSuffix(".json") }))
+        func resize(_ file: URL, to size: Int) { #expect(truncate(file.path, off_t(size)) == 0) }
+        switch fault {
+        case .mountPointIsEmpty:
+            let opened = try PrivateFolder.existing(folder)
+            let identity = FolderIdentity(device: 1 << 40, inode: opened.identity.inode, fileSystem: 0)
+            let descriptor = Descriptor(number: dup(opened.descriptor.number))
+            known.record(PrivateFolder(path: folder.path, descriptor: descriptor, access: .owner, identity: identity))
+            try FileManager.default.moveItem(at: folder, to: temporary.fresh())
+        case .diskIsAbsent, .diskIsAFile, .diskLinksToItself:
+            try FileManager.default.moveItem(at: disk, to: temporary.fresh())
+            if fault == .diskIsAFile { try Data().write(to: disk) }
+            if fault == .diskLinksToItself { #expect(symlink(disk.path, disk.path) == 0) }
+        case .keyIsGone: try FileManager.default.removeItem(at: key)
+        case .keyIsEmpty: resize(key, to: 0)
+        case .keyIsCut: resize(key, to: KeyedHash.keySize + 5)
+        case .keyIsTooLong: resize(key, to: JournalKey.sizeLimit + 1)
+        case .entryIsEmpty: resize(entry, to: 0)
+        case .entryIsTooLong: resize(entry, to: 1 << 20)
+        }
+    }
+
+    @Test(arguments: Fault.allCases)
+    func `a sign-out that is noted is not forgotten, whatever is the matter with the place`(fault: Fault) async throws {
+        try await noteSignOut()
+        #expect(try await journal().read().pending == [signOut])
+        try apply(fault)
+        #expect(await storeError { _ = try await journal().read() }?.code == fault.code)
+        #expect(await storeError { try await journal().update { _ in SessionJournalEntry() } }?.code == fault.code)
+    }
+
+    @Test(arguments: [true, false])
+    func `any flipped bit of the key is noticed, with a checksum or without one`(hasChecksum: Bool) async throws {
+        try await noteSignOut()
+        if !hasChecksum { try removeChecksum() }
+        let content = try Data(contentsOf: key)
+        for bit in 0..<content.count * 8 {
+            var damaged = content
+            damaged[bit / 8] ^= 1 << (bit % 8)
+            try damaged.write(to: key)
+            try key.setPermissions(0o600)
+            #expect(await storeError { _ = try await journal().read() }?.code == .corrupt, "bit \(bit)")
+        }
+    }
+
+    @Test func `the journal of an earlier version is read, and that version then reads an error`() async throws {
+        for account in ["ada", "bob"] { try await noteSignOut(account) }
+        try removeChecksum()
+        #expect(try await journal().read().pending == [signOut])
+        #expect(await storeError { _ = try await journal("eve").read() }?.code == .corrupt, "a bit may have changed")
+        try await journal().update { entry in
+            SessionJournalEntry(seen: SessionSighting(session: SessionID(rawValue: "2")), pending: entry.pending)
+        }
+        #expect(try await journal("bob").read().pending == [signOut])
+        #expect(try await journal("eve").read().isEmpty)
+        #expect(try PrivateFolder.existing(folder).read("key", atMost: KeyedHash.keySize) == .tooLarge)
+    }
+
+    @Test func `no account waits for the journal of another one`() async throws {
+        for account in ["ada", "bob"] { try await noteSignOut(account) }
+        let opened = try PrivateFolder.existing(folder)
+        let content = try #require(JournalKey(try Data(contentsOf: key)))
+        let locks = try ["journals.lock", content.fileName(of: "store\0ada") + ".lock"].map { try opened.tryLock($0) }
+        let location = JournalLocation(folder: folder, anchor: disk)
+        let bob = FileSessionJournal(storeName: "store", account: "bob", writeLimit: .zero) { [location] }
+        try await bob.update { _ in SessionJournalEntry() }
+        let ada = FileSessionJournal(storeName: "store", account: "ada", writeLimit: .zero) { [location] }
+        #expect(await storeError { try await ada.update { _ in SessionJournalEntry() } }?.code == .busy)
+        for lock in locks { lock?.release() }
+    }
+
+    @Test func `the first entries of many accounts and processes are all kept`() async throws {
+        let accounts = (1...8).map { "account-\($0)" }
+        let signOut = signOut
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for account in accounts + accounts + accounts {
+                let journal = FileSessionJournal(folder: folder, account: account, storeName: "store")
+                group.addTask {
+                    try await journal.update { SessionJournalEntry(pending: $0.pending + [signOut]) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for account in accounts { #expect(try await journal(account).read().pending.count == 3) }
+    }
+
+    #if os(Linux)
+    @Test(
+        .enabled(if: access("/usr/bin/strace", X_OK) == 0, "needs strace(1), which makes calls fail"),
+        arguments: ["EIO", "EACCES"])
+    func `no call that fails makes a journal empty, nor do all of them`(error: String) async throws {
+        let home = temporary.fresh()
+        try home.makePrivateFolder()
+        try await noteSignOut()
+        let paths = [folder, disk, temporary.url, home].map(\.path) + [folder.path + ".preferred", "/"]
+        let environment = ProcessInfo.processInfo.environment.merging(["HOME": home.path, "XDG_STATE_HOME": ""]) { $1 }
+        for calls in (1...40).map({ "\($0)" }) + ["1+"] {
+            let process = StorageDialogue(
+                try SpawnedProcess(
+                    "/usr/bin/strace",
+                    ["-f", "-qq", "-o", "/dev/null"] + paths.flatMap { ["-P", $0] } + [
+                        "-e", "inject=%file,%desc:error=\(error):when=\(calls)", SpawnedProcess.peer, "storage",
+                        "dialogue", folder.path,
+                    ], environment: environment))
+            let answer = try await process.send("noted") ?? "the process has ended"
+            let isKept = ["1", "unavailable:", "corrupt:"].contains { answer.hasPrefix($0) }
+            #expect(isKept && (answer != "1" || calls != "1+"), "call \(calls): \(answer)")
+        }
+    }
+    #endif
+}
