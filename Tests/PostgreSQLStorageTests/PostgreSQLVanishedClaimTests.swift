@@ -172,6 +172,32 @@ struct PostgreSQLVanishedClaimTests {
         await current.release()
     }
 
+    @Test func `a claim is not released by an owner whose fence it has, after commits were lost in a failover`()
+        async throws
+    {
+        let store = try await server.store(clock: ManualTimeSource()).holding(.fleet(1))
+        let lost = try await store.lease(waitingAtMost: .zero)
+        try await server.set("claim_owner = 'other-host/4711-other/1', last_writer = NULL", of: store.account)
+        await lost.release()
+        let owner = "SELECT claim_owner = 'other-host/4711-other/1' FROM latchkey_tokens WHERE account = $1"
+        #expect(try await server.run(owner, [.text(store.account)]).flag(0))
+        let next = server.store(store.account)
+        #expect(await storeFailure { _ = try await next.lease(waitingAtMost: .zero) }?.code == .busy)
+    }
+
+    @Test func `a claim that was lost in a failover and the next one have two fences`() async throws {
+        let store = try await server.store().holding(.fleet(1))
+        var fences: Set<Int64> = []
+        for _ in 1...4 {
+            // As the row was before the claim, and above the numbers of transactions, which grow here.
+            try await server.set("claim_fence = 1::bigint << 60, last_writer = NULL", of: store.account)
+            let lease = try #require(try await store.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+            fences.insert(lease.fence)
+            await lease.release()
+        }
+        #expect(fences.count == 4)
+    }
+
     @Test func `an account whose tokens this store has deleted itself is free at once`() async throws {
         let store = try await server.store().holding(.fleet(1))
         try await store.delete()

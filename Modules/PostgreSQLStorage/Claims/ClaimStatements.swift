@@ -1,7 +1,8 @@
 #if PostgreSQL
 /// The SQL for the lease of one account: a claim in its row.
 ///
-/// A claim has an owner and a fence number that grows with every claim, and lapses at an instant of the database's
+/// A claim has an owner and a fence number that grows with every claim, in steps with a random part: a server that has
+/// lost commits in a failover would issue the numbers of the lost claims again. It lapses at an instant of the database's
 /// clock unless it is renewed. Taking, renewing and releasing are one short transaction each, on any connection. A
 /// lease holds no connection, has no state in a session of the server, and works through a pooler.
 struct ClaimStatements: Sendable {
@@ -42,7 +43,8 @@ struct ClaimStatements: Sendable {
                 ), taken AS (
                     UPDATE \(table.quoted) AS kept SET
                         last_writer = txid_current(), unclaimed_until = NULL,
-                        claim_owner = $2, claim_fence = greatest(kept.claim_fence + 1, txid_current()),
+                        claim_owner = $2,
+                        claim_fence = greatest(kept.claim_fence + 1, txid_current() << \(Self.stepBits)) + $5,
                         claim_since = clock.now, claim_heartbeat = clock.now, claim_expires = clock.now + clock.life,
                         lapsed_owners = CASE WHEN kept.claim_owner IS NULL OR kept.claim_owner = $2
                             THEN kept.lapsed_owners ELSE
@@ -55,7 +57,7 @@ struct ClaimStatements: Sendable {
                     INSERT INTO \(table.quoted) (account, version, last_writer,
                         claim_owner, claim_fence, claim_since, claim_heartbeat, claim_expires)
                     SELECT $1, txid_current(), txid_current(),
-                        $2, txid_current(), clock.now, clock.now, clock.now + clock.life
+                        $2, (txid_current() << \(Self.stepBits)) + $5, clock.now, clock.now, clock.now + clock.life
                     FROM clock WHERE NOT $4 AND NOT EXISTS (SELECT FROM \(table.quoted) WHERE account = $1)
                     ON CONFLICT (account) DO NOTHING RETURNING claim_fence, NULL::bigint[]
                 ), unclaimed AS (
@@ -73,7 +75,10 @@ struct ClaimStatements: Sendable {
                     kept.claim_owner, extract(epoch FROM kept.claim_since)::bigint
                 FROM clock LEFT JOIN claim ON true LEFT JOIN \(table.quoted) AS kept ON kept.account = $1
                 """,
-            values: [.text(account), .text(owner), .integer(life.milliseconds), .flag(hasHeldSession)]
+            values: [
+                .text(account), .text(owner), .integer(life.milliseconds), .flag(hasHeldSession),
+                .integer(.random(in: 0..<1 << Self.stepBits)),
+            ]
         )
     }
 
@@ -90,7 +95,7 @@ struct ClaimStatements: Sendable {
                 WHERE $5 OR EXISTS (SELECT FROM \(table.quoted) WHERE account = $1)
                 ON CONFLICT (account) DO UPDATE SET last_writer = txid_current(), claim_owner = $2, claim_fence = $3,
                     claim_heartbeat = excluded.claim_heartbeat, claim_expires = excluded.claim_expires
-                WHERE kept.claim_owner = $2 AND kept.claim_fence = $3
+                WHERE \(Self.isOwn)
                     OR kept.claim_owner IS NULL AND kept.claim_fence <= $3 AND NOT $3 = ANY (kept.released_fences)
                 RETURNING claim_fence
                 """,
@@ -110,9 +115,9 @@ struct ClaimStatements: Sendable {
                 UPDATE \(table.quoted) AS kept SET last_writer = txid_current(),
                     unclaimed_until = CASE WHEN kept.claim_fence <> $3 AND \(Self.wasWrittenByOthers)
                         THEN clock_timestamp() + $4::bigint * interval '1 millisecond' ELSE unclaimed_until END,
-                    claim_owner = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_owner END,
-                    claim_heartbeat = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_heartbeat END,
-                    claim_expires = CASE WHEN claim_fence = $3 THEN NULL ELSE claim_expires END,
+                    claim_owner = CASE WHEN \(Self.isOwn) THEN NULL ELSE claim_owner END,
+                    claim_heartbeat = CASE WHEN \(Self.isOwn) THEN NULL ELSE claim_heartbeat END,
+                    claim_expires = CASE WHEN \(Self.isOwn) THEN NULL ELSE claim_expires END,
                     lapsed_owners = array_remove(lapsed_owners, $2 || '#' || $3::text),
                     released_fences = (released_fences || $3)
                         [greatest(1, cardinality(released_fences) - \(Self.listLimit - 2)):]
@@ -135,6 +140,9 @@ struct ClaimStatements: Sendable {
         return [release, clear, report]
     }
 
+    /// The random bits of a fence. The bits above them have room for 8.8 trillion transactions.
+    private static let stepBits: Int64 = 20
+
     /// The most lapsed claims, and the most released ones, that are kept for an account. An owner that is not in the
     /// list of released ones any more may be alive.
     private static let listLimit = 8
@@ -146,6 +154,9 @@ struct ClaimStatements: Sendable {
         kept.last_writer IS NOT NULL AND kept.xmin::text::bigint <> kept.last_writer & 4294967295
             AND (kept.claim_owner IS NULL OR kept.claim_heartbeat IS NULL OR kept.claim_expires IS NULL)
         """
+
+    /// Whether the claim in the row is this one. Its fence alone may be that of another owner after a failover.
+    private static let isOwn = "kept.claim_owner = $2 AND kept.claim_fence = $3"
 
     private static let isFree = """
         kept.claim_owner IS NULL OR kept.claim_owner = $2
