@@ -26,8 +26,7 @@ public actor StepUpSender {
 
     /// - Parameters:
     ///   - network: The service with the session's tokens.
-    ///   - stepUp: Shows the page. A user who closes it makes it throw, and the calls that wait for it fail with that
-    ///     error. The session stays.
+    ///   - stepUp: Shows the page. Where the user closes it, it throws, the waiting calls fail so, and the session stays.
     public init(network: any NetworkService, stepUp: @escaping StepUp) {
         self.network = network
         self.stepUp = stepUp
