@@ -39,10 +39,14 @@ import Testing
 
     @Test func `a port is used again at once, although the system remembers the connections of a sign-in`() async throws
     {
-        let (_, first) = try await userAgent().response(to: Self.page)
-        let port = UInt16(try #require(first.port))
-        let (_, second) = try await userAgent(ports: [port]).response(to: Self.page)
-        #expect(second == first)
+        var isReused = false
+        // What else runs on this machine may take one of the ports meanwhile.
+        for _ in 0..<20 where !isReused {
+            let (_, first) = try await userAgent().response(to: Self.page)
+            let port = UInt16(try #require(first.port))
+            isReused = (try? await userAgent(ports: [port]).response(to: Self.page))?.1 == first
+        }
+        #expect(isReused)
     }
 
     /// Whether this machine has the loopback address of IPv6.
