@@ -27,14 +27,12 @@ struct TokenFile: Sendable {
 
     /// What is stored.
     func read() throws(TokenStoreError) -> StoredSession {
-        try checkName()
         guard let folder = try open() else { return .empty }
         return try content(of: folder)
     }
 
     /// Reads, decides and writes under the write lock of the account.
     func update(_ change: StoreChange) throws(TokenStoreError) {
-        try checkName()
         guard let folder = try open() else { return try updateInNewFolder(change) }
         let lock = try folder.lock(lockName, waitingAtMost: writeLimit)
         defer { lock.release() }
@@ -52,7 +50,6 @@ struct TokenFile: Sendable {
 
     /// Removes what is stored, without reading it.
     func delete() throws(TokenStoreError) {
-        try checkName()
         guard let folder = try open(isModeChecked: false) else { return }
         let lock = try folder.lock(lockName, waitingAtMost: writeLimit)
         defer { lock.release() }
@@ -61,7 +58,6 @@ struct TokenFile: Sendable {
 
     /// Takes the lease if it is free and no other waiter is before the request.
     func tryLease(_ request: LeaseRequest = LeaseRequest()) throws(TokenStoreError) -> FolderLock? {
-        try checkName()
         guard let folder = try open() else {
             throw TokenStoreError(
                 .unavailable,
@@ -151,11 +147,6 @@ struct TokenFile: Sendable {
     private var lockName: String { name + ".lock" }
 
     private var path: String { folder.path + "/" + name }
-
-    private func checkName() throws(TokenStoreError) {
-        guard name.utf8.count > AccountName.limit else { return }
-        throw TokenStoreError(.unavailable, reason: "the account name is too long for a file name")
-    }
 }
 
 /// The session that a file has held last, without its tokens.
@@ -194,9 +185,12 @@ enum AccountName {
     /// Lowercase letters, digits, `-` and `_` are kept; every other byte of the UTF-8 becomes `%` and two lowercase
     /// hexadecimal digits. So no two accounts share a file, even if the file system treats `A` and `a`, or two
     /// encodings of `é`, as equal; and no name is a path, a hidden file or has a suffix of the store (`.lock`,
-    /// `.lease`, `.queue`, `.tmp`).
+    /// `.lease`, `.queue`, `.tmp`). Where that is too long, it is `%-` and a digest, which no other account has.
     static func fileName(for account: String) -> String {
-        account.isEmpty ? "%.json" : account.utf8.map(encoded).joined() + ".json"
+        let name = account.isEmpty ? "%.json" : account.utf8.map(encoded).joined() + ".json"
+        guard name.utf8.count > limit else { return name }
+        let digest = KeyedHash(key: Data()).digest(of: account)
+        return "%-" + digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + ".json"
     }
 
     private static func encoded(_ byte: UInt8) -> String {

@@ -48,9 +48,9 @@ struct TokenFolderLocation {
         return TokenFolderLocation(folder: folder, anchor: isInHome ? home : folder)
     }
 
-    /// A folder name for any text: not a path, not hidden, not empty.
+    /// A folder name for any text: not a path, not hidden, not empty, and that of no other text.
     static func folderName(for application: String) -> String {
-        let name = application.replacingOccurrences(of: "/", with: "%2f")
+        let name = application.replacingOccurrences(of: "%", with: "%25").replacingOccurrences(of: "/", with: "%2f")
         return name.isEmpty || name.hasPrefix(".") ? "%" + name : name
     }
 }

@@ -38,9 +38,21 @@ struct AccountNameTests {
         #expect(Set(distinct.map { AccountName.fileName(for: $0).lowercased() }).count == distinct.count)
     }
 
-    @Test func `an account name that is too long for a file is unavailable, and never none`() async throws {
+    @Test func `an account name that is too long for a file has one of a fixed length`() async throws {
         let temporary = TemporaryFolder()
-        let store = FileTokenStore(folder: temporary.fresh(), account: String(repeating: "a", count: 201))
-        await store.expectFailures(.unavailable, "the account name is too long")
+        let folder = temporary.fresh()
+        let long = String(repeating: "a", count: 196)
+        let longest = String(repeating: "\u{e9}", count: 5_000)
+        let accounts = [String(long.dropLast()), long, long + "a", long + "b", longest]
+        #expect(AccountName.fileName(for: accounts[0]) == accounts[0] + ".json")
+        for (number, account) in accounts.enumerated() {
+            let store = FileTokenStore(folder: folder, account: account)
+            try await store.save(.numbered(number))
+            await (try await store.lease(waitingAtMost: .zero)).release()
+        }
+        for (number, account) in accounts.enumerated() {
+            #expect(try await FileTokenStore(folder: folder, account: account).load() == .numbered(number))
+        }
+        #expect(try folder.names.count { $0.hasPrefix("%-") && $0.hasSuffix(".json") } == 4)
     }
 }

@@ -251,8 +251,11 @@ struct TokenFolderLocationTests {
         #expect(state.anchor.path == anchor)
     }
 
-    @Test(arguments: [("articles", "articles"), ("../articles", "%..%2farticles"), ("", "%"), (".config", "%.config")])
-    func `an application's name is one visible folder`(application: String, name: String) {
+    @Test(arguments: [
+        ("articles", "articles"), ("../articles", "%..%2farticles"), ("", "%"), (".config", "%.config"),
+        ("a/b", "a%2fb"), ("a%2fb", "a%252fb"), ("%", "%25"), ("%.config", "%25.config"),
+    ])
+    func `an application's name is one visible folder, and that of no other`(application: String, name: String) {
         #expect(TokenFolderLocation.folderName(for: application) == name)
     }
 
