@@ -13,8 +13,10 @@ struct FileSafety {
     let kind: Kind
     var access = FolderAccess.owner
 
+    /// The user of this process, where it is known already.
+    var owner: uid_t?
+
     static let folder = FileSafety(kind: .folder)
-    static let file = FileSafety(kind: .file)
 
     private var type: mode_t {
         switch kind {
@@ -36,7 +38,7 @@ struct FileSafety {
             let move = "mv \(path.quotedForShell) \((path + ".old").quotedForShell)"
             throw insecure("\(path) is not \(kind); move it away: \(move)")
         }
-        guard access.admits(status) else {
+        guard status.st_uid == owner || access.admits(status) else {
             let change = "sudo chown \(geteuid()) \(path.quotedForShell)"
             throw insecure("\(path) belongs to user \(status.st_uid); change the owner: \(change)")
         }
@@ -224,6 +226,15 @@ func statusIfExists(_ call: (inout stat) -> Int32) throws(SystemCallError) -> st
     do {
         try uninterrupted { call(&status) }
         return status
+    } catch let error where error.number == ENOENT {
+        return nil
+    }
+}
+
+/// Opens a file or folder with `open` or `openat`; `nil` if there is no such file.
+func openIfExists(_ call: () -> Int32) throws(SystemCallError) -> Descriptor? {
+    do {
+        return Descriptor(number: try uninterrupted(call))
     } catch let error where error.number == ENOENT {
         return nil
     }

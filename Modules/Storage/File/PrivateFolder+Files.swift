@@ -105,7 +105,7 @@ extension PrivateFolder {
     /// The name of a file that is about to be renamed to `name`.
     static func temporaryName(of name: String) -> String { name + ".tmp" }
 
-    private var safety: FileSafety { FileSafety(kind: .file, access: access) }
+    var safety: FileSafety { FileSafety(kind: .file, access: access, owner: owner) }
 
     /// The path of a file in the folder, for messages.
     func path(of name: String) -> String { path + "/" + name }

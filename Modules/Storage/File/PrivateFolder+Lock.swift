@@ -10,9 +10,9 @@ extension PrivateFolder {
     func tryLock(_ name: String) throws(TokenStoreError) -> FolderLock? {
         let path = path(of: name)
         while true {
-            let lock = try open(lockFile: name, path)
+            let lock = try open(lockFile: name)
             let status = try attempt("inspect", path) { () throws(SystemCallError) in try lock.status() }
-            try FileSafety(kind: .file, access: access).checkOwner(status, path)
+            try safety.checkOwner(status, path)
             do {
                 try uninterrupted { flock(lock.number, LOCK_EX | LOCK_NB) }
             } catch let error where error.number == EWOULDBLOCK {
@@ -86,17 +86,28 @@ extension PrivateFolder {
         usleep(500)
     }
 
-    private func open(lockFile name: String, _ path: String) throws(TokenStoreError) -> Descriptor {
+    /// Opens a lock file. A missing one is made, and has its mode before it has its name: the umask may remove bits.
+    func open(lockFile name: String) throws(TokenStoreError) -> Descriptor {
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         do {
-            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-            let lock = Descriptor(number: try uninterrupted { openat(descriptor.number, name, flags, access.fileMode) })
-            // The umask may have removed the group's bits. (The call fails for another user's file, which has them.)
-            if access == .group { fchmod(lock.number, access.fileMode) }
-            return lock
+            while true {
+                if let lock = try openIfExists({ openat(descriptor.number, name, flags) }) { return lock }
+                let unnamed = "\(name).\(String(UInt64.random(in: .min ... .max), radix: 36)).tmp"
+                let lock = Descriptor(
+                    number: try uninterrupted {
+                        openat(descriptor.number, unnamed, flags | O_CREAT | O_EXCL, access.fileMode)
+                    })
+                defer { unlinkat(descriptor.number, unnamed, 0) }
+                try uninterrupted { fchmod(lock.number, access.fileMode) }
+                if linkat(descriptor.number, unnamed, descriptor.number, name, 0) == 0 { return lock }
+                if errno == EEXIST { continue }
+                // The file system has no links. Two processes may lock two files: each looks again before it writes.
+                try uninterrupted { renameat(descriptor.number, unnamed, descriptor.number, name) }
+            }
         } catch let error where error.number == ELOOP {
-            throw FileSafety.file.symbolicLink(path)
+            throw safety.symbolicLink(path(of: name))
         } catch {
-            throw .system(error, "open", path)
+            throw .system(error, "open", path(of: name))
         }
     }
 

@@ -11,6 +11,9 @@ struct PrivateFolder: ~Copyable {
     let access: FolderAccess
     let identity: FolderIdentity
 
+    /// The user of this process, in a folder that no other user may use.
+    var owner: uid_t?
+
     /// Opens a folder; `nil` if it is certain that it does not exist.
     ///
     /// - Throws: ``TokenStoreError`` with code `insecure` when another user has any right on it; `unavailable`, also
@@ -27,7 +30,8 @@ struct PrivateFolder: ~Copyable {
         try safety.checkOwner(status, path)
         if isModeChecked { try safety.checkMode(status, path) }
         let identity = FolderIdentity(status, fileSystem: descriptor.fileSystem())
-        return PrivateFolder(path: path, descriptor: descriptor, access: access, identity: identity)
+        let owner = access == .owner ? status.st_uid : nil
+        return PrivateFolder(path: path, descriptor: descriptor, access: access, identity: identity, owner: owner)
     }
 
     /// Opens a folder. It and those above it are created (mode 0700) if they are missing.
@@ -42,22 +46,45 @@ struct PrivateFolder: ~Copyable {
         return folder
     }
 
-    /// Creates a folder, and those above it. It is no error if it exists.
+    /// Creates a folder, and those above it, each with its mode before it has its name. It is no error if it exists.
     static func create(_ path: String, mode: mode_t = 0o700) throws(SystemCallError) {
         let parent = (path as NSString).deletingLastPathComponent
-        do {
+        let unnamed = path + ".tmp"
+        var status = stat()
+        while lstat(path, &status) != 0 {
             do {
-                try uninterrupted { mkdir(path, mode) }
+                try make(unnamed, mode)
             } catch let error where error.number == ENOENT && parent != path && !parent.isEmpty {
                 try create(parent, mode: mode)
                 // A second failure is final: a link on the way leads nowhere, or the file system takes no folders.
-                try uninterrupted { mkdir(path, mode) }
+                try make(unnamed, mode)
             }
-        } catch let error where error.number == EEXIST {
-            return
+            try name(unnamed, path)
         }
-        try uninterrupted { chmod(path, mode) }  // the umask may have removed bits
-        try synchronizeNames(in: parent)
+    }
+
+    /// Makes a folder of a mode, or takes one that a killed process has left.
+    static func make(_ path: String, _ mode: mode_t) throws(SystemCallError) {
+        do {
+            try uninterrupted { mkdir(path, mode) }
+        } catch let error where error.number == EEXIST {
+            guard let status = try statusIfExists({ lstat(path, &$0) }) else { return }
+            guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else { throw error }
+        }
+        // The umask may have removed bits. If the folder is gone, another process has given it its name.
+        if chmod(path, mode) != 0, errno != ENOENT { throw SystemCallError(number: errno) }
+    }
+
+    /// Gives a folder its name, unless another process has. The lock is that of the folder: renaming it over one that
+    /// another process has just made would take the place of that one.
+    private static func name(_ unnamed: String, _ path: String) throws(SystemCallError) {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        guard let folder = try openIfExists({ systemOpen(unnamed, flags) }) else { return }
+        _ = flock(folder.number, LOCK_EX)  // not every file system can lock a folder
+        guard LockedFile(path: unnamed, try folder.status()).isAtItsPath else { return }
+        guard try statusIfExists({ lstat(path, &$0) }) == nil else { return _ = rmdir(unnamed) }
+        try uninterrupted { rename(unnamed, path) }
+        try synchronizeNames(in: (path as NSString).deletingLastPathComponent)
     }
 
     /// Waits until the names in a folder are on the disk.

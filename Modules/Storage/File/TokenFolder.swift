@@ -80,7 +80,8 @@ struct TokenFolder: Sendable {
     ) throws(TokenStoreError) {
         let temporary = path + ".new"
         try attempt("make the folder", temporary) { () throws(SystemCallError) in
-            try PrivateFolder.create(temporary, mode: access.folderMode)
+            try PrivateFolder.create((path as NSString).deletingLastPathComponent, mode: access.folderMode)
+            try PrivateFolder.make(temporary, access.folderMode)
         }
         guard let made = try PrivateFolder.open(temporary, access: access), let lock = try made.tryLock(lockName) else {
             throw missing("was made by another program at the same time")

@@ -14,10 +14,8 @@ final class LeaseTicket: Sendable {
 
     /// Joins the end of the queue, whose file is made if it is missing. `nil` without a queue.
     init?(in folder: borrowing PrivateFolder, _ name: String) {
-        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-        file = openat(folder.descriptor.number, name, flags, folder.access.fileMode)
-        guard file >= 0 else { return nil }
-        if folder.access == .group { fchmod(file, folder.access.fileMode) }
+        guard let queue = try? folder.open(lockFile: name) else { return nil }
+        file = queue.takeNumber()
         var position = Self.now
         while true {
             var lock = Self.lock(from: position, length: 1)

@@ -1,0 +1,70 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Storage
+
+/// What a process makes is complete when others see it, whatever its umask, and when it is killed in between.
+@Suite("Folders and locks have their modes before they have their names", .timeLimit(.minutes(10)))
+struct UnfinishedFolderTests {
+    private let temporary = TemporaryFolder()
+
+    @Test(arguments: ["0277", "0777"])
+    func `a umask takes no right of the owner from a folder or a lock`(umask: String) async throws {
+        let application = temporary.url.lastPathComponent
+        var environment = ProcessInfo.processInfo.environment
+        (environment["HOME"], environment["XDG_STATE_HOME"]) = (temporary.url.path, nil)
+        environment["STORE"] = "application"
+        let process = StorageDialogue(
+            try SpawnedProcess(
+                "/bin/sh",
+                ["-c", "umask \(umask); exec \"$0\" storage dialogue /\(application)", SpawnedProcess.peer],
+                environment: environment))
+        try await process.expect(["save": "0", "lease": "leased", "save": "1", "lease": "leased", "load": "1"])
+        var folder = temporary.url
+        for name in [".local", "state", application, "tokens"] {
+            folder.appendPathComponent(name)
+            #expect(try folder.permissions == "700")
+        }
+        #expect(try folder.names == ["default.json", "default.json.lease", "default.json.lock"])
+        for name in try folder.names { #expect(try folder.appendingPathComponent(name).permissions == "600") }
+    }
+
+    @Test func `what a process has left that was killed before it set the mode is completed`() async throws {
+        let folder = temporary.fresh()
+        try URL(fileURLWithPath: folder.path + ".new").makePrivateFolder()
+        try URL(fileURLWithPath: folder.path + ".new").setPermissions(0o750)
+        try await FileTokenStore(folder: folder, access: .group).save(.numbered(1))
+        #expect(try folder.permissions == "2770")
+
+        let parent = temporary.fresh()
+        try URL(fileURLWithPath: parent.path + ".tmp").makePrivateFolder()
+        try URL(fileURLWithPath: parent.path + ".tmp").setPermissions(0)
+        _ = try PrivateFolder.openOrCreate(parent.appendingPathComponent("deep").path)
+        #expect(try parent.permissions == "700")
+        #expect(try temporary.url.names.sorted() == [folder, parent].map(\.lastPathComponent).sorted())
+    }
+
+    @Test func `a folder that many make at once is made once`() async throws {
+        for _ in 0..<50 {
+            let path = temporary.fresh().appendingPathComponent("one/two").path
+            let identities = try await withThrowingTaskGroup(of: FolderIdentity.self) { group in
+                for number in 0..<8 {
+                    let queue = BlockingQueue(label: "maker")
+                    group.addTask {
+                        try await queue.run { () throws(TokenStoreError) in
+                            let folder = try PrivateFolder.openOrCreate(path)
+                            _ = try folder.tryLock("\(number % 2).lock")
+                            return folder.identity
+                        }
+                    }
+                }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(identities.count == 1)
+            #expect(try URL(fileURLWithPath: path).names == ["0.lock", "1.lock"])
+        }
+    }
+}
