@@ -20,6 +20,9 @@ struct TokenFolder: Sendable {
     private let used = Locked<FolderIdentity?>(nil)
     private let isRecorded = Locked(false)
 
+    /// The folders above are checked once: they change less often than a session is read.
+    private let hasSafeParents = Locked(false)
+
     init(path: String, anchor: String, access: FolderAccess, known: KnownFolders) {
         self.path = path
         self.anchor = anchor
@@ -38,7 +41,10 @@ struct TokenFolder: Sendable {
         isModeChecked: Bool = true,
         isCopy: (borrowing PrivateFolder) -> Bool = { _ in false }
     ) throws(TokenStoreError) -> PrivateFolder? {
-        if isModeChecked { try FileSafety(kind: .folder, access: access).checkParents(of: path) }
+        if isModeChecked, !hasSafeParents.withLock({ $0 }) {
+            try FileSafety(kind: .folder, access: access).checkParents(of: path)
+            hasSafeParents.withLock { $0 = true }
+        }
         if let folder = try PrivateFolder.open(path, isModeChecked: isModeChecked, access: access) {
             try check(folder, isCopy)
             return folder

@@ -152,9 +152,10 @@ struct JournalFaultTests {
         let home = temporary.fresh()
         try home.makePrivateFolder()
         try await noteSignOut()
-        let paths = [folder, disk, temporary.url, home].map(\.path) + [folder.path + ".preferred", "/"]
+        let files = try folder.names.map { folder.appendingPathComponent($0) }
+        let paths = ([folder, disk, temporary.url, home] + files).map(\.path) + [folder.path + ".preferred", "/"]
         let environment = ProcessInfo.processInfo.environment.merging(["HOME": home.path, "XDG_STATE_HOME": ""]) { $1 }
-        for calls in (1...40).map({ "\($0)" }) + ["1+"] {
+        for calls in (1...32).map({ "\($0)" }) + ["1+"] {
             let process = StorageDialogue(
                 try SpawnedProcess(
                     "/usr/bin/strace",

@@ -77,9 +77,10 @@ final class FileChanges: Sendable {
                 return
             }
             let receive: FolderWatcher.Receive = { [weak self] in self?.receive($0, at: target) }
-            guard let subscription = FolderWatcher.shared.subscribe(to: target.folder, target.name, receive) else {
-                return continuation.finish()
-            }
+            let (watcher, isFolder) = (FolderWatcher.shared, !target.isLast)
+            guard
+                let subscription = watcher.subscribe(to: target.folder, target.name, isFolder: isFolder, receive)
+            else { return continuation.finish() }
             let unneeded = state.withLock { state in
                 if state.isEnded { return Optional(subscription) }
                 defer { (state.subscription, state.target) = (subscription, target) }

@@ -20,7 +20,9 @@ final class FolderWatcher: Sendable {
     ///
     /// It follows no symbolic link. `receive` is called on a queue of the watcher, with one event at a time. `nil`: the
     /// folder cannot be watched.
-    func subscribe(to folder: String, _ name: String, _ receive: @escaping Receive) -> Subscription? {
+    func subscribe(
+        to folder: String, _ name: String, isFolder: Bool = false, _ receive: @escaping Receive
+    ) -> Subscription? {
         let file = open(folder, O_EVTONLY | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         let source = DispatchSource.makeFileSystemObjectSource(

@@ -36,10 +36,11 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    /// A save renames a file over another; other programs may write in place. A watch that exists is added to:
-    /// replacing its mask would lose the events of that instant.
+    /// A save renames a file over another; other programs may write in place. The creation of a file is not reported,
+    /// as it is written after it. A watch that exists is added to: replacing its mask would lose the events of that
+    /// instant.
     private static let mask =
-        UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_CREATE) | UInt32(IN_DELETE)
+        UInt32(IN_MOVED_TO) | UInt32(IN_MOVED_FROM) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_DELETE)
         | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR) | UInt32(IN_DONT_FOLLOW)
         | UInt32(IN_MASK_ADD)
 
@@ -49,11 +50,13 @@ final class FolderWatcher: Sendable {
     private let state = Locked(State())
     private let queue = DispatchQueue(label: "token-folder-watching")
 
-    /// Starts to report what happens to a file. Every change after the return is reported.
+    /// Starts to report what happens to a file or folder. Every change after the return is reported.
     ///
     /// It waits for the folder's disk, and follows no symbolic link to it. The file need not exist. `receive` is called
     /// on a queue of the watcher, with one event at a time. `nil`: the folder cannot be watched.
-    func subscribe(to folder: String, _ name: String, _ receive: @escaping Receive) -> Subscription? {
+    func subscribe(
+        to folder: String, _ name: String, isFolder: Bool = false, _ receive: @escaping Receive
+    ) -> Subscription? {
         while true {
             let (file, removals) = state.withLock { state in
                 if state.file < 0 { open(&state) }
@@ -61,7 +64,7 @@ final class FolderWatcher: Sendable {
             }
             guard file >= 0 else { return nil }
             // Not under the lock: the folder's disk may not respond.
-            let watch = inotify_add_watch(file, folder, Self.mask)
+            let watch = inotify_add_watch(file, folder, isFolder ? Self.mask | UInt32(IN_CREATE) : Self.mask)
             guard watch >= 0 else { return nil }
             let subscription = state.withLock { state -> Subscription? in
                 guard state.removals == removals else { return nil }
@@ -95,11 +98,8 @@ final class FolderWatcher: Sendable {
 
     private func readEvents(from file: Int32) {
         withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
-            while true {
-                let count = read(file, buffer.baseAddress, buffer.count)
-                guard count > 0 else { return }
-                deliver(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            }
+            let count = read(file, buffer.baseAddress, buffer.count)
+            if count > 0 { deliver(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
         }
     }
 
