@@ -2,9 +2,9 @@
 /// The SQL for the lease of one account: a claim in its row.
 ///
 /// A claim has an owner and a fence number that grows with every claim, in steps with a random part: a server that has
-/// lost commits in a failover would issue the numbers of the lost claims again. It lapses at an instant of the database's
-/// clock unless it is renewed. Taking, renewing and releasing are one short transaction each, on any connection. A
-/// lease holds no connection, has no state in a session of the server, and works through a pooler.
+/// lost commits in a failover would issue the numbers of the lost claims again. It lapses at an instant of the
+/// database's clock unless it is renewed. Taking, renewing and releasing are one short transaction each, on any
+/// connection. A lease holds no connection, has no state in a session of the server, and works through a pooler.
 struct ClaimStatements: Sendable {
     let table: PostgreSQLTable
     let account: String

@@ -8,10 +8,11 @@ public import Foundation
 /// application; beside a ``FileTokenStore`` in another folder, on another file system where there is one. A disk that
 /// fails, is full or is read-only then takes one of the two.
 ///
-/// **The file.** `FOLDER/DIGEST.json`, mode 0600, in a folder of mode 0700, with a lock of its own (`DIGEST.json.lock`).
-/// The digest of the account and of the name of its store has a random key, which is in the folder too, with a checksum:
-/// no account can be read from a name, nor from a file. What ``FileTokenStore`` says of other users' rights, of links, of
-/// missing folders and of atomic, durable writes holds here as well, by the same code. An empty journal has no file.
+/// **The file.** `FOLDER/DIGEST.json`, mode 0600, in a folder of mode 0700, with a lock of its own
+/// (`DIGEST.json.lock`). The digest of the account and of the name of its store has a random key, which is in the
+/// folder too, with a checksum: no account can be read from a name, nor from a file. What ``FileTokenStore`` says of
+/// other users' rights, of links, of missing folders and of atomic, durable writes holds here as well, by the same
+/// code. An empty journal has no file.
 ///
 /// **A journal that cannot be read** throws, and is never an empty one: a key or a file that is not what was written is
 /// `corrupt`, stays as it is, and the error names the command that removes it; a folder that may have the journal and

@@ -92,7 +92,8 @@ final class JournalFile: Sendable {
         return new
     }
 
-    /// Makes the key, or adds the checksum to that of an earlier version, which then cannot write without the new locks.
+    /// Makes the key, or adds the checksum to that of an earlier version, which then cannot write without the new
+    /// locks.
     private func updateWithNewKey(
         _ folder: borrowing PrivateFolder, of place: TokenFolder,
         _ change: (SessionJournalEntry) -> SessionJournalEntry
@@ -110,8 +111,8 @@ final class JournalFile: Sendable {
         return new
     }
 
-    /// Writes a key and an entry. The caller holds the lock for the key, and there is none: until it is written, no other
-    /// process knows the name of the journal.
+    /// Writes a key and an entry. The caller holds the lock for the key, and there is none: until it is written, no
+    /// other process knows the name of the journal.
     private func writeFirst(
         _ entry: SessionJournalEntry, in folder: borrowing PrivateFolder, of place: TokenFolder
     ) throws(TokenStoreError) {
@@ -156,8 +157,8 @@ final class JournalFile: Sendable {
 
     /// The key of the folder. `nil`: it is certain that there is none, and no journal.
     ///
-    /// - Throws: ``TokenStoreError`` with code `corrupt` also for a key without a checksum that fits no file: one of its
-    ///   bits may have changed, and the journal has another name.
+    /// - Throws: ``TokenStoreError`` with code `corrupt` also for a key without a checksum that fits no file: a bit may
+    ///   have changed, and the journal has another name.
     private func key(of folder: borrowing PrivateFolder) throws(TokenStoreError) -> JournalKey? {
         var found = try folder.read(JournalKey.name, atMost: JournalKey.sizeLimit)
         if found == .nothing {

@@ -26,10 +26,10 @@ struct JournalLocation: Sendable {
         }
     }
 
-    /// The folders that may have the journal of tokens in files. A new one is made in the first: a default one on another
-    /// disk, then on theirs, then the folder beside them. Where their disk is absent, their path is on that of its mount
-    /// point: the folder stays the same. Tokens in memory do not outlive a restart of the system, and neither does what
-    /// is remembered of them.
+    /// The folders that may have the journal of tokens in files. A new one is made in the first: a default one on
+    /// another disk, then on theirs, then the folder beside them. Where their disk is absent, their path is on that of
+    /// its mount point: the folder stays the same. Tokens in memory do not outlive a restart of the system, and neither
+    /// does what is remembered of them.
     ///
     /// Which folder is the first depends on calls that may fail. Which ones are listed does not.
     static func apart(from tokens: URL, _ standard: [JournalLocation]) -> [JournalLocation] {
