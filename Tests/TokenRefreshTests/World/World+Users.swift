@@ -125,7 +125,10 @@ extension World {
             }
             rootsBesideStepUps.insert(server.grants[Int(named: token)].root)
         }
+        let isDemanded = processes[process].machine.value.status.lastFailure?.code == .userActionRequired
         send(process, .stepUp(tokens, session, WaiterID(number: request.waiter)))
+        // The user has done what the server wanted: its pause is over.
+        if isDemanded { processes[process].notes.failure = nil }
     }
 
     /// G32. The tokens in use descend from the newest sign-in that the process has been in. Of two step-ups at once
