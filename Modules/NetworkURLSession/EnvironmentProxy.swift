@@ -1,8 +1,8 @@
 import Foundation
 import NetworkCore
 
-/// The proxy that the environment names for a request without encryption. URLSession on Linux follows it, to loopback too,
-/// and cannot be told otherwise: the request, its tokens and the response would go there in clear (G16).
+/// The proxy that the environment names for a request without encryption. URLSession on Linux follows it, to loopback
+/// too, and cannot be told otherwise: the request, its tokens and the response would go there in clear (G16).
 struct EnvironmentProxy {
     /// The variables that libcurl reads for `http`, in its order. It does not read `HTTP_PROXY`.
     private static let variables = ["http_proxy", "all_proxy", "ALL_PROXY"]

@@ -130,8 +130,8 @@ public final class URLSessionTransport: HTTPTransport {
     ///
     /// - Throws: `HTTPTransportError`: `timedOut` after the idle timeout or the time to the head, `connectionFailed`,
     ///   `tlsFailed` (Apple platforms only; elsewhere `transportFailed`), `encodingFailed` when the body cannot be
-    ///   read, `invalidRequest` when it has trailers, on Linux `cleartextRefused` where the environment names a proxy for
-    ///   a request without encryption. `CancellationError` at once when the task is cancelled.
+    ///   read, `invalidRequest` when it has trailers, on Linux `cleartextRefused` where the environment names a proxy
+    ///   for a request without encryption. `CancellationError` at once when the task is cancelled.
     public func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         guard request.body.trailers == nil else {
             throw HTTPTransportError(.invalidRequest, reason: "URLSession cannot send trailers")

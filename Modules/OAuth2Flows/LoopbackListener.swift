@@ -61,7 +61,8 @@ final class LoopbackListener: Sendable {
     }
 
     /// Waits for a request whose target, such as `/callback?code=…`, is accepted, and responds to every request. The
-    /// error code that `refusal` finds in another one is shown on its page, and named where the time ends.
+    /// error code that `refusal` finds in another one is shown on its page, and named where the time ends. It listens
+    /// no longer then.
     ///
     /// - Throws: ``OAuth2SignInError`` with code `expired`; `CancellationError`.
     func firstRequest<Result: Sendable>(
@@ -73,7 +74,9 @@ final class LoopbackListener: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 // A thread of its own: poll blocks.
                 Thread.detachNewThread { [self] in
-                    continuation.resume(with: Swift.Result { try wait(within: limit, refusal, accept) })
+                    let result = Swift.Result { try wait(within: limit, refusal, accept) }
+                    for socket in sockets { socket.stop() }
+                    continuation.resume(with: result)
                 }
             }
         } onCancel: {

@@ -1,4 +1,5 @@
 #if canImport(CryptoKit) || Crypto
+import ConcurrencyPrimitives
 import Foundation
 
 /// A socket that listens on one address of loopback until it is released.
@@ -7,6 +8,7 @@ final class LoopbackSocket: Sendable {
     /// had one of the two of `localhost` could receive the code.
     static let addresses = ["127.0.0.1": ["127.0.0.1"], "[::1]": ["::1"], "localhost": ["127.0.0.1", "::1"]]
 
+    private let isOpen = Locked(true)
     let descriptor: Int32
     let port: UInt16
 
@@ -49,7 +51,16 @@ final class LoopbackSocket: Sendable {
         self.port = UInt16(bigEndian: bound.sin6_port)
     }
 
-    deinit { close(descriptor) }
+    /// Stops listening: the port can be used again at once.
+    func stop() {
+        let wasOpen = isOpen.withLock { isOpen in
+            defer { isOpen = false }
+            return isOpen
+        }
+        if wasOpen { close(descriptor) }
+    }
+
+    deinit { stop() }
 
     /// Listens on every address at one port. An address that this device lacks is left out: no other program has it.
     ///

@@ -5,8 +5,8 @@ public import Foundation
 /// A browser, and a server on loopback that receives the redirect (RFC 8252 §7.3).
 ///
 /// The server listens on 127.0.0.1, on a port that the system chooses unless others are named, until the response has
-/// arrived. It ignores every request that is not the response to the page. An error without a `state`, which any program
-/// can send, is shown on the page of the redirect and in the reason of the time-out, and the sign-in goes on.
+/// arrived. It ignores every request that is not the response to the page. An error without a `state`, which any
+/// program can send, is shown on the page of the redirect and in the reason of the time-out, and the sign-in goes on.
 public struct LoopbackUserAgent: OAuth2UserAgent {
     private let host: String
     private let ports: [UInt16]
@@ -43,8 +43,8 @@ public struct LoopbackUserAgent: OAuth2UserAgent {
 
     /// Opens a page, and waits for the redirect that is its response.
     ///
-    /// - Throws: ``OAuth2SignInError`` with code `userAgentFailed` when no port is free, naming the ports, or `expired`;
-    ///   the errors of opening the page; `CancellationError`.
+    /// - Throws: ``OAuth2SignInError`` with code `userAgentFailed` when no port is free, naming the ports, or
+    ///   `expired`; the errors of opening the page; `CancellationError`.
     public func response(to page: OAuth2SignInPage) async throws -> (response: URL, redirectURI: URL) {
         let listener = try LoopbackListener(host: host, ports: ports)
         let origin = "http://\(host):\(listener.port)"

@@ -130,8 +130,9 @@ public struct OAuth2DeviceSignIn: Sendable {
                 default:
                     let secrets = [code.deviceCode] + client.secrets
                     let described = OAuth2SignInError(client.noting(error), serverCode: serverCode, without: secrets)
-                    // G4: only an error of RFC 6749 §5.2, or what stands for one, is the server's. A network's sign-in page responds or
-                    // redirects, and a gateway refuses: they are between, and the server is not reached.
+                    // G4: only an error of RFC 6749 §5.2, or what stands for one, is the server's. A network's sign-in
+                    // page responds or redirects, and a gateway refuses: they are between, and the server is not
+                    // reached.
                     let isRefusal = serverCode != nil && ![.unavailable, .redirected].contains(described.code)
                     guard !isRefusal else { throw described }
                     failure = described

@@ -24,8 +24,8 @@ public struct SessionStatus: Sendable, Hashable {
     /// Why the last refresh failed. `nil`: it succeeded, or there was none.
     public internal(set) var lastFailure: TokenRefreshError?
 
-    /// What the server demands of the user before it issues tokens again (G32): the session is kept, and goes on after a
-    /// step-up. `nil`: nothing.
+    /// What the server demands of the user before it issues tokens again (G32): the session is kept, and goes on after
+    /// a step-up. `nil`: nothing.
     public internal(set) var userAction: StepUpChallenge?
 
     /// The process that keeps this one from refreshing, as the last attempt has found it: it has the lease of the

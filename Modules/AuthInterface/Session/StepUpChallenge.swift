@@ -1,9 +1,9 @@
-/// What a server demands of the user before it goes on: a sign-in by a stronger method, a more recent one, one with more
-/// rights, or an action such as a consent or a new password (G32).
+/// What a server demands of the user before it goes on: a sign-in by a stronger method, a more recent one, one with
+/// more rights, or an action such as a consent or a new password (G32).
 ///
-/// A resource demands it for one call, whose token is valid; a token endpoint for the next token. It is neither a refusal
-/// of a token nor the end of the session, and no refresh helps. The application signs the user in again with these values
-/// and passes the tokens to ``AuthSession/stepUp(_:)``.
+/// A resource demands it for one call, whose token is valid; a token endpoint for the next token. It is neither a
+/// refusal of a token nor the end of the session, and no refresh helps. The application signs the user in again with
+/// these values and passes the tokens to ``AuthSession/stepUp(_:)``.
 ///
 /// Each text is one of the server's, and bounded: a longer one, or one that quotes a token of the call, is left out.
 public struct StepUpChallenge: Sendable, Hashable, Codable {

@@ -22,8 +22,8 @@ public struct SessionToken: Sendable {
     /// The access token and the refresh token, which a server may quote.
     package var secrets: [String] { content.secrets }
 
-    /// What the copies of a token share. A call copies its token some ten times, and a crowd waits with one each: without
-    /// it a refresh takes eight times as long for each of 1,000 requests that wait for it.
+    /// What the copies of a token share. A call copies its token some ten times, and a crowd waits with one each:
+    /// without it a refresh takes eight times as long for each of 1,000 requests that wait for it.
     private let content: Content
 
     private final class Content: Sendable {

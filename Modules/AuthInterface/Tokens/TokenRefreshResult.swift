@@ -30,12 +30,12 @@ public struct TokenRefreshResult: Sendable, Hashable {
     /// session's are not used (G31): see ``TokenSubject`` for which sources may name one.
     public var subject: TokenSubject?
 
-    /// Whose tokens they claim to be, by an id token that could not be checked. It is compared with the session's subject
-    /// and never recorded (G31). `nil`: nothing is claimed.
+    /// Whose tokens they claim to be, by an id token that could not be checked. It is compared with the session's
+    /// subject and never recorded (G31). `nil`: nothing is claimed.
     public var claimedSubject: TokenSubject?
 
-    /// Why the id token beside the tokens says nothing: its check has failed, or could not be made. The engine reports it.
-    /// It must not contain a secret.
+    /// Why the id token beside the tokens says nothing: its check has failed, or could not be made. The engine reports
+    /// it. It must not contain a secret.
     public var idTokenProblem: String?
 
     /// The scope of the access token, separated by spaces (RFC 6749 §3.3). `nil`: the one that was asked for
@@ -50,8 +50,8 @@ public struct TokenRefreshResult: Sendable, Hashable {
     /// It must not contain a secret.
     public var unreadExpiry: String?
 
-    /// Why the response has no usable access token, where it has a refresh token alone: the type of the token that came,
-    /// or the names of the members. The engine reports it. It must not contain a secret.
+    /// Why the response has no usable access token, where it has a refresh token alone: the type of the token that
+    /// came, or the names of the members. The engine reports it. It must not contain a secret.
     public var accessTokenProblem: String?
 
     /// Creates a result.

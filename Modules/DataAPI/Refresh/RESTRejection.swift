@@ -23,8 +23,8 @@ public import NetworkCore
 ///
 /// In all sets, 200 stands for an envelope with `"success": false` and a successful status. Another response is an
 /// envelope if it has the ``envelopeMembers``. Codes are compared without regard to case. They are read from the
-/// members `error_code`, `errorCode`, `code`, `error`, `error.code`, `__type`, `errcode`, those of `errors`, and the field
-/// `x-amzn-ErrorType`.
+/// members `error_code`, `errorCode`, `code`, `error`, `error.code`, `__type`, `errcode`, those of `errors`, and the
+/// field `x-amzn-ErrorType`.
 ///
 /// *Ambiguous* is unavailable the first time. The engine counts it as rejected when it is repeated: after one pause
 /// with one of ``expiredStatuses``, after a longer time with another status. So a server with codes of its own ends its
@@ -50,8 +50,8 @@ public struct RESTRejection: Sendable, Hashable {
     public var statuses: Set<Int> = [200, 400, 401, 403, 409, 410, 419, 422]
 
     /// The codes with which the server refuses something other than the refresh token, such as an API key, the version
-    /// of the app or the moment. A code that is in ``refreshTokenCodes`` too refuses the refresh token: what ends nothing
-    /// whatever the sets say is a rule `.neverEnds`.
+    /// of the app or the moment. A code that is in ``refreshTokenCodes`` too refuses the refresh token: what ends
+    /// nothing whatever the sets say is a rule `.neverEnds`.
     public var unrelatedCodes: Set<String> = [
         "API_KEY_INVALID", "API_KEY_MISSING", "API_KEY_EXPIRED", "INVALID_API_KEY", "CLIENT_INVALID", "INVALID_CLIENT",
         "UNAUTHORIZED_CLIENT", "SIGNATURE_INVALID", "INVALID_SIGNATURE",

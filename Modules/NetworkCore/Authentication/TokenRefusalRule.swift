@@ -30,8 +30,8 @@ public struct TokenRefusalRule: Sendable {
     /// Only responses whose error has one of these codes, or with a `Bearer` challenge whose error is `invalid_token`
     /// (RFC 6750 §3.1).
     ///
-    /// The codes count as ``AuthenticationPolicy/invalidTokenCodes`` too, and in a response with a successful status that
-    /// says that the call failed. Case is ignored.
+    /// The codes count as ``AuthenticationPolicy/invalidTokenCodes`` too, and in a response with a successful status
+    /// that says that the call failed. Case is ignored.
     public static func codes(_ codes: Set<String> = AuthenticationPolicy.defaultInvalidTokenCodes) -> TokenRefusalRule {
         TokenRefusalRule(invalidTokenCodes: codes) { head, error in
             error?.hasCode(of: codes) == true || head.saysBearerTokenIsInvalid

@@ -1,7 +1,7 @@
 import AuthInterface
 
-/// The dead refresh tokens of providers with words of their own. The shapes are those of the sources named; none was run
-/// against the provider. Where a provider keeps to RFC 6749, no rule is needed: Google, Microsoft, Kakao, Spotify,
+/// The dead refresh tokens of providers with words of their own. The shapes are those of the sources named; none was
+/// run against the provider. Where a provider keeps to RFC 6749, no rule is needed: Google, Microsoft, Kakao, Spotify,
 /// Discord, Dropbox, Auth0, Okta, Box.
 extension [RefreshRefusalRule] {
     /// `{"error":"bad_refresh_token"}`, with 200 (the thread coder/coder, `isFailedRefresh`; getsentry/junior#620).
@@ -30,8 +30,8 @@ extension [RefreshRefusalRule] {
     /// `{"error":"invalid_code"}`, with 200 (Weble/ZohoBooksApi#84).
     public static var zoho: Self { [RefreshRefusalRule(["invalid_code"], at: ["error"], [200, 400, 401])] }
 
-    /// `{"__type":"NotAuthorizedException","message":"Refresh Token has been revoked"}` of the API of user pools; the same
-    /// type with other messages is a wrong client (aws/aws-sdk-net#1936).
+    /// `{"__type":"NotAuthorizedException","message":"Refresh Token has been revoked"}` of the API of user pools; the
+    /// same type with other messages is a wrong client (aws/aws-sdk-net#1936).
     public static var cognito: Self {
         let places = ["__type", "header:x-amzn-ErrorType"]
         return [
@@ -76,8 +76,8 @@ extension [RefreshRefusalRule] {
         [RefreshRefusalRule(["INVALID_REFRESH_TOKEN", "TOKEN_EXPIRED", "INVALID_GRANT"], at: ["error"])]
     }
 
-    /// `{"error_code":"refresh_token_not_found"}`; a session that is over until the user has passed a second factor asks
-    /// for that (supabase/auth, `internal/api/apierrors`).
+    /// `{"error_code":"refresh_token_not_found"}`; a session that is over until the user has passed a second factor
+    /// asks for that (supabase/auth, `internal/api/apierrors`).
     public static var supabase: Self {
         let codes: Set = [
             "refresh_token_not_found", "refresh_token_already_used", "session_not_found", "session_expired",
@@ -114,8 +114,8 @@ extension [RefreshRefusalRule] {
         [RefreshRefusalRule(["invalid_request"], at: ["error"], [401], containing: "active refresh_token")]
     }
 
-    /// `{"error":"invalid_request"}` with a description of the refresh token. A wrong client gets the same code, so it must
-    /// be repeated; the text is reconstructed (naver/naver-openapi-guide names the codes alone).
+    /// `{"error":"invalid_request"}` with a description of the refresh token. A wrong client gets the same code, so it
+    /// must be repeated; the text is reconstructed (naver/naver-openapi-guide names the codes alone).
     public static var naver: Self {
         let statuses = RefreshRefusalRule.usualStatuses.union([200])
         return [

@@ -14,8 +14,8 @@ public import AuthInterface
 ///
 /// 1. ``neverEnds(_:)``;
 /// 2. a rule with a ``text`` or a ``resource``;
-/// 3. what is built in: a demand that the user acts (G32), and the codes of a wrong client or call, and of a server that
-///    is busy, which end nothing;
+/// 3. what is built in: a demand that the user acts (G32), and the codes of a wrong client or call, and of a server
+///    that is busy, which end nothing;
 /// 4. the other rules.
 public struct RefreshRefusalRule: Sendable, Hashable {
     /// The statuses with which a token endpoint refuses (RFC 6749 §5.2), and 403.
@@ -45,8 +45,8 @@ public struct RefreshRefusalRule: Sendable, Hashable {
 
     /// Creates a rule.
     ///
-    /// - Throws: ``InvalidRefusalRule`` for an empty or missing code, text or resource, a place that is no path, a status
-    ///   with which a server is busy, fails or redirects, and a verdict that no response has.
+    /// - Throws: ``InvalidRefusalRule`` for an empty or missing code, text or resource, a place that is no path, a
+    ///   status with which a server is busy, fails or redirects, and a verdict that no response has.
     public init(
         _ verdict: TokenRefreshError.Code = .rejected,
         codes: Set<String>,

@@ -1,8 +1,8 @@
 package import Foundation
 
 /// The body of a failed call, in any of the forms in which servers write an error: an object with a code and a message,
-/// one inside a member `error`, a list or a map of errors, a form (RFC 6749 §5.2, RFC 9457, JSON:API, GraphQL, and those
-/// of frameworks). All that looks for an error in a body reads it here.
+/// one inside a member `error`, a list or a map of errors, a form (RFC 6749 §5.2, RFC 9457, JSON:API, GraphQL, and
+/// those of frameworks). All that looks for an error in a body reads it here.
 package struct ErrorBody: Sendable, Hashable {
     /// Where codes are, the most specific place first.
     package static let codePlaces: [MemberPath] = [

@@ -57,8 +57,8 @@ public struct PlainJSONFormat: ResponseFormat {
 
     /// Decodes the body. An optional type is `nil` without one, and a `String` may be a body of `text/plain`.
     ///
-    /// - Throws: `DecodingError`; ``ServerError`` for a body that is not of the expected form and has a member `error` or
-    ///   `errors`, as some servers send one with status 200.
+    /// - Throws: `DecodingError`; ``ServerError`` for a body that is not of the expected form and has a member `error`
+    ///   or `errors`, as some servers send one with status 200.
     public func value<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse) throws -> Value {
         if let absent = response.absentValue(type) { return absent }
         do {

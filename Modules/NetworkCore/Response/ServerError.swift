@@ -1,8 +1,8 @@
 /// A server's description of an error.
 ///
-/// Decoding is lenient, because errors come from proxies, gateways and older servers too: a code may be a number, and it
-/// may be inside a member `error` or in a list of errors. It reads the errors of OAuth 2 (RFC 6749 §5.2), problem details
-/// (RFC 9457), JSON:API, GraphQL, and those of common frameworks and clouds.
+/// Decoding is lenient, because errors come from proxies, gateways and older servers too: a code may be a number, and
+/// it may be inside a member `error` or in a list of errors. It reads the errors of OAuth 2 (RFC 6749 §5.2), problem
+/// details (RFC 9457), JSON:API, GraphQL, and those of common frameworks and clouds.
 public struct ServerError: Error, Sendable, Hashable {
     /// The code of the error: `NOT_FOUND`, `invalid_grant`.
     public var code: String?

@@ -10,10 +10,10 @@ public import NetworkCore
 /// let idTokens = IDTokenValidator(server: server, client: client, network: api)
 /// ```
 ///
-/// It keeps the keys. Copies share them: give the same validator to the sign-in and to the refresh handler. ES256, ES384,
-/// ES512, RS256 to RS512, PS256 to PS512 and EdDSA (Ed25519) are supported, and each key only for the algorithm that it
-/// names, or for those of its kind; any other, and `none`, is refused by name. On Linux it needs the package trait
-/// `Crypto`.
+/// It keeps the keys. Copies share them: give the same validator to the sign-in and to the refresh handler. ES256,
+/// ES384, ES512, RS256 to RS512, PS256 to PS512 and EdDSA (Ed25519) are supported, and each key only for the algorithm
+/// that it names, or for those of its kind; any other, and `none`, is refused by name. On Linux it needs the package
+/// trait `Crypto`.
 ///
 /// It does not check that the scope or the time of the last authentication is as the application asked for.
 public struct IDTokenValidator: Sendable {

@@ -30,8 +30,8 @@ extension VerificationKey {
         }
     }
 
-    /// RFC 7518 §3.4: two numbers of the length of a coordinate, and the hash of the curve. The point is as X9.63 writes
-    /// it: uncompressed.
+    /// RFC 7518 §3.4: two numbers of the length of a coordinate, and the hash of the curve. The point is as X9.63
+    /// writes it: uncompressed.
     private static func isValid(_ signature: Data, for content: Data, at point: Data, of curve: Curve) -> Bool {
         switch curve {
         case .p256:

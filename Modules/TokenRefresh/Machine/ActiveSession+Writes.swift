@@ -113,7 +113,8 @@ extension ActiveSession {
         (refusals, userAction) = (nil, nil)
         emit(.report(.refreshed(session: bundle.session, generation: bundle.generation)))
         guard bundle.accessToken.fitsHeaderField else {
-            // Each refresh spends a refresh token. A second one in a row shows that the next will bring no token either.
+            // Each refresh spends a refresh token. A second one in a row shows that the next will bring no token
+            // either.
             let pause = isFirstUnusable ? .zero : max(policy.ambiguityCooldown, AmbiguousRefusals.shortestCooldown)
             return failUnusable(new.problem, atLeast: pause)
         }
