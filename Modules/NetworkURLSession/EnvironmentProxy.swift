@@ -10,7 +10,7 @@ struct EnvironmentProxy {
     private let value: (String) -> String?
 
     /// `value`: reads a variable; an empty one counts as not set.
-    init(_ value: @escaping (String) -> String? = { ProcessInfo.processInfo.environment[$0] }) {
+    init(_ value: @escaping (String) -> String? = { getenv($0).map { String(cString: $0) } }) {
         self.value = { name in value(name).flatMap { $0.isEmpty ? nil : $0 } }
     }
 

@@ -110,17 +110,25 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         }
     }
 
-    /// Rule 12: nothing is waited for once the refresh token is spent. Until the keys of id tokens are here, or do not
-    /// come in time, no byte of the call is written (G28).
+    /// Rule 12: nothing is waited for once the refresh token is spent. The call waits for the keys of id tokens, or
+    /// until they are late.
     private func fetchKeys(for request: TokenRefreshRequest) async throws {
         #if canImport(CryptoKit) || Crypto
         guard let idTokens, idTokens.needsKeys else { return }
-        request.startPermit?.adopt()
-        await idTokens.fetchKeys()
-        guard request.startPermit?.handOver() ?? true else {
-            throw TokenRefreshError(.unavailable, reason: "too late for a call: the keys of id tokens took too long")
-        }
+        try await beforeCall(for: request, "the keys of id tokens") { await idTokens.fetchKeys() }
         #endif
+    }
+
+    /// Does what a call needs. Until it is done, no byte of the call is written (G28).
+    private func beforeCall<Value>(
+        for request: TokenRefreshRequest, _ what: String, _ prepare: () async throws -> Value
+    ) async throws -> Value {
+        request.startPermit?.adopt()
+        let value = try await prepare()
+        guard request.startPermit?.handOver() ?? true else {
+            throw TokenRefreshError(.unavailable, reason: "too late for a call: \(what) took too long")
+        }
+        return value
     }
 
     /// Whose tokens came, where an id token says so.
@@ -141,19 +149,15 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         [request.refreshToken, request.accessToken, request.idempotencyKey] + client.secrets
     }
 
-    /// Makes the call of a refresh. Until the client's key has signed it, no byte is written, and a key that cannot be
-    /// used makes no call (G28).
+    /// Makes the call of a refresh, once the client's key has signed it. A key that cannot be used makes no call.
     private func call<Response>(
         _ parameters: QueryItems, for request: TokenRefreshRequest, make: (RequestBody) -> Endpoint<Response>
     ) async throws -> Endpoint<Response> {
         guard client.signsCalls else { return try await client.call(parameters, make: make) }
-        request.startPermit?.adopt()
         do {
-            let call = try await client.call(parameters, make: make)
-            guard request.startPermit?.handOver() ?? true else {
-                throw TokenRefreshError(.unavailable, reason: "too late for a call: the client's key took too long")
+            return try await beforeCall(for: request, "the client's key") {
+                try await client.call(parameters, make: make)
             }
-            return call
         } catch let error as OAuth2SignInError {
             throw TokenRefreshError(.unavailable, reason: error.reason, cause: error)
         }

@@ -116,14 +116,9 @@ private struct SuccessFlag: Decodable {
     /// Reads `success`: a Boolean, or what some servers send in its place.
     init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: Key.self)
-        let isSuccess =
-            if let flag = try? object.decode(Bool.self, forKey: .success) {
-                flag
-            } else if let number = try? object.decode(Int.self, forKey: .success) {
-                number != 0
-            } else {
-                try !["false", "0", "no"].contains(object.decode(String.self, forKey: .success).lowercased())
-            }
+        guard let isSuccess = try object.decode(JSONValue.self, forKey: .success).flag else {
+            throw DecodingError.dataCorruptedError(forKey: .success, in: object, debugDescription: "no Boolean")
+        }
         error = isSuccess ? nil : (try? ServerError(from: decoder)) ?? ServerError()
     }
 

@@ -50,8 +50,8 @@ public struct RESTRejection: Sendable, Hashable {
     public var statuses: Set<Int> = [200, 400, 401, 403, 409, 410, 419, 422]
 
     /// The codes with which the server refuses something other than the refresh token, such as an API key, the version
-    /// of the app or the moment. A code that is in ``refreshTokenCodes`` too refuses the refresh token: what ends
-    /// nothing whatever the sets say is a rule `.neverEnds`.
+    /// of the app or the moment. A code that is in ``refreshTokenCodes`` too refuses the refresh token: the rule
+    /// `.neverEnds` wins over the sets.
     public var unrelatedCodes: Set<String> = [
         "API_KEY_INVALID", "API_KEY_MISSING", "API_KEY_EXPIRED", "INVALID_API_KEY", "CLIENT_INVALID", "INVALID_CLIENT",
         "UNAUTHORIZED_CLIENT", "SIGNATURE_INVALID", "INVALID_SIGNATURE",
@@ -97,12 +97,11 @@ public struct RESTRejection: Sendable, Hashable {
             return TokenRefreshError(.unavailable, error)
         }
         let answer = TokenCallRefusal(error)
-        let body = answer?.body
         let isUnsuccessful = error.code == .unsuccessful
         let refusal = Refusal(
             status: isUnsuccessful ? 200 : status,
-            codes: body?.codes ?? [],
-            isEnvelope: isUnsuccessful || body?.isEnvelope(with: envelopeMembers) == true,
+            codes: answer?.codes ?? [],
+            isEnvelope: isUnsuccessful || answer?.body.isEnvelope(with: envelopeMembers) == true,
             asksToWait: error.retryAfter != nil || error.response?.headers["Retry-After"] != nil
         )
         // A success without an envelope refuses only by a rule.

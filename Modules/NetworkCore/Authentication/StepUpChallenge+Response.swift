@@ -6,20 +6,32 @@ extension StepUpChallenge {
         // DPoP has a scheme of its own (RFC 9449 §7.1).
         guard ["bearer", "dpop"].contains(challenge.scheme), let error = challenge.parameters["error"]?.lowercased()
         else { return nil }
-        func text(_ name: String) -> String? { challenge.parameters[name]?.unlessQuoting(secrets) }
+        self.init(Demand(rawValue: error), withoutQuoting: secrets) { challenge.parameters[$0] }
+        guard [.userAuthentication, .scope].contains(demand) || (demand == .claims && claims != nil) else { return nil }
+    }
+}
+
+extension StepUpChallenge {
+    /// Reads what stands beside a demand, by its name in RFC 9470 §3: a parameter, or a member of a body. A text with
+    /// one of the secrets in it is left out.
+    init(
+        _ demand: Demand, suberror: String? = nil, withoutQuoting secrets: [String],
+        _ parameter: (_ name: String) -> String?
+    ) {
+        func text(_ name: String) -> String? { parameter(name)?.unlessQuoting(secrets) }
         self.init(
-            Demand(rawValue: error),
+            demand,
             acrValues: text("acr_values")?.split(separator: " ").map(String.init) ?? [],
             maxAge: text("max_age").flatMap(UInt32.init).map { .seconds(Int64($0)) },
             scope: text("scope"),
-            claims: text("claims"))
-        guard [.userAuthentication, .scope].contains(demand) || (demand == .claims && claims != nil) else { return nil }
+            claims: text("claims"),
+            suberror: suberror?.unlessQuoting(secrets)?.asIdentifier(withoutQuoting: []))
     }
 }
 
 extension String {
     /// The text, unless one of the secrets is in it.
-    func unlessQuoting(_ secrets: [String]) -> String? {
+    fileprivate func unlessQuoting(_ secrets: [String]) -> String? {
         secrets.contains { !$0.isEmpty && contains($0) } ? nil : self
     }
 }

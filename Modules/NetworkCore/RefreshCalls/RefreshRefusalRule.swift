@@ -70,7 +70,7 @@ public struct RefreshRefusalRule: Sendable, Hashable {
         self.init(codes, at: places, statuses, containing: text, resource: resource, means: verdict)
     }
 
-    /// Responses with these codes end nothing, wherever the code is and whatever other rules say.
+    /// Responses with these codes end nothing, wherever the code is, and whichever other rules match.
     ///
     /// - Throws: ``InvalidRefusalRule`` for an empty code, or none.
     public static func neverEnds(_ codes: String...) throws(InvalidRefusalRule) -> RefreshRefusalRule {
@@ -116,9 +116,9 @@ public struct RefreshRefusalRule: Sendable, Hashable {
     /// The code of a response for which the rule holds. `nil`: it does not.
     func code(in refusal: TokenCallRefusal) -> String? {
         func isListed(_ code: String) -> Bool { code.isOne(of: codes) }
-        if isFinal { return refusal.body.codes.first(where: isListed) }
+        if isFinal { return refusal.codes.first(where: isListed) }
         guard statuses.contains(refusal.status), text.map(refusal.body.contains) ?? true else { return nil }
-        if places == Self.everyPlace { return refusal.body.codes.first(where: isListed) }
+        if places == Self.everyPlace { return refusal.codes.first(where: isListed) }
         return places.lazy.compactMap { place in
             if let field = Self.field(of: place) {
                 return refusal.headers[field].map(\.withoutNamespace).flatMap { isListed($0) ? $0 : nil }

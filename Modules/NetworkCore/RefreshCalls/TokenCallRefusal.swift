@@ -35,6 +35,9 @@ package struct TokenCallRefusal {
 
     let headers: HTTPHeaders
 
+    /// The codes of the body, which is searched for them once.
+    package let codes: [String]
+
     private let asksToWait: Bool
 
     /// `nil`: no whole response of the server came, it is a page or of no known form, or it has a token.
@@ -43,6 +46,7 @@ package struct TokenCallRefusal {
             error.isRefusalOfTheCall || error.code == .decodingFailed, !body.carriesToken
         else { return nil }
         self.body = body
+        codes = body.codes
         self.status = (200..<300).contains(status) ? 200 : status
         headers = error.response?.headers ?? HTTPHeaders()
         asksToWait = error.retryAfter != nil || headers["Retry-After"] != nil
@@ -65,18 +69,15 @@ package struct TokenCallRefusal {
         }
         let verdict = first(\.isFinal) ?? first(\.isSpecific) ?? demand(withoutQuoting: secrets)
         if let verdict { return verdict }
-        let codes = body.codes
         if let code = codes.first(where: { $0.isOne(of: neverEnding) }) { return (.unavailable, code, nil) }
         if let words = body.message?.asCode, words.isOne(of: Self.clientCodes) { return (.unavailable, words, nil) }
-        if isThrottled, let code = codes.first(where: { $0.isOne(of: ["invalid_grant"]) }) {
-            return (.unavailable, code, nil)
-        }
+        if isThrottled, let invalidGrant { return (.unavailable, invalidGrant, nil) }
         return first { !$0.isFinal && !$0.isSpecific }
     }
 
     /// What the developer can do about a refusal for which there is no rule. `nil`: it has no code.
     package func hintForUnlistedCode(withoutQuoting secrets: [String?]) -> String? {
-        guard let code = body.codes.first?.asIdentifier(withoutQuoting: secrets) else { return nil }
+        guard let code = codes.first?.asIdentifier(withoutQuoting: secrets) else { return nil }
         return
             "no rule says what \(code) means, so the session stays; if it means that the refresh token is dead, add a "
             + "RefreshRefusalRule with this code and status \(status)"
@@ -85,17 +86,19 @@ package struct TokenCallRefusal {
     /// The demand that the user acts.
     private func demand(withoutQuoting secrets: [String?]) -> Verdict? {
         guard status == 200 || (400..<500).contains(status), ![408, 425, 429].contains(status) else { return nil }
-        let codes = body.codes
         if let code = codes.first(where: { $0.isOne(of: Self.userActionCodes) }) {
             return (.userActionRequired, code, stepUp(.init(rawValue: code.lowercased()), secrets))
         }
-        guard let code = codes.first(where: { $0.isOne(of: ["invalid_grant"]) }), !isThrottled else { return nil }
+        guard let invalidGrant, !isThrottled else { return nil }
         let suberror = body.text(at: "suberror", "error.suberror")
         let isFiner = suberror.map { !$0.isOne(of: Self.refusingSuberrors) } ?? false
         let isReauthentication = (body.text(at: "error_subtype") ?? suberror)?.isOne(of: Self.reauthenticationSubtypes)
         guard claims != nil || isFiner || isReauthentication == true else { return nil }
-        return (.userActionRequired, code, stepUp(.interaction, secrets))
+        return (.userActionRequired, invalidGrant, stepUp(.interaction, secrets))
     }
+
+    /// The code of RFC 6749 §5.2 that refuses the refresh token, as the body has it.
+    private var invalidGrant: String? { codes.first { $0.isOne(of: ["invalid_grant"]) } }
 
     private var claims: String? { body.text(at: "claims", "error.claims") ?? body.json(at: "claims") }
 
@@ -105,16 +108,10 @@ package struct TokenCallRefusal {
     }
 
     private func stepUp(_ demand: StepUpChallenge.Demand, _ secrets: [String?]) -> StepUpChallenge {
-        func text(_ places: MemberPath...) -> String? {
-            places.lazy.compactMap { body.text(at: $0) }.first?.unlessQuoting(secrets.compactMap(\.self))
+        let suberror = body.text(at: "suberror") ?? body.text(at: "error_subtype") ?? body.text(at: "error.suberror")
+        return StepUpChallenge(demand, suberror: suberror, withoutQuoting: secrets.compactMap(\.self)) { name in
+            name == "claims" ? claims : MemberPath(name).flatMap { body.text(at: $0) }
         }
-        return StepUpChallenge(
-            demand,
-            acrValues: text("acr_values")?.split(separator: " ").map(String.init) ?? [],
-            maxAge: text("max_age").flatMap(UInt32.init).map { .seconds(Int64($0)) },
-            scope: text("scope"),
-            claims: claims?.unlessQuoting(secrets.compactMap(\.self)),
-            suberror: text("suberror", "error_subtype", "error.suberror")?.asIdentifier(withoutQuoting: secrets))
     }
 }
 

@@ -29,7 +29,7 @@ package struct ErrorBody: Sendable, Hashable {
 
     package init(_ value: JSONValue) { self.value = value }
 
-    /// Reads a body: JSON whatever its media type says, or a form where that says so. `nil`: neither an object nor a
+    /// Reads a body: JSON of any media type, or a form where its media type says so. `nil`: neither an object nor a
     /// list.
     package init?(_ body: Data, _ headers: HTTPHeaders? = nil) {
         if let json = try? JSONDecoder().decode(JSONValue.self, from: body) {

@@ -2,9 +2,9 @@ import AuthInterface
 
 /// What the server demands of the user before it issues tokens again (G32).
 ///
-/// It ends nothing. It is over when new tokens are in use, whoever has brought them; a failure of another kind says
-/// nothing about it. The server is asked once more after a pause that doubles, since an administrator may have changed
-/// what is demanded.
+/// It ends nothing. It is over when new tokens are in use, of this process or another one; a failure of another kind
+/// says nothing about it. The server is asked once more after a pause that doubles, since an administrator may have
+/// changed what is demanded.
 struct UserAction: Hashable, Sendable {
     let challenge: StepUpChallenge
     /// How many demands in a row there have been.
