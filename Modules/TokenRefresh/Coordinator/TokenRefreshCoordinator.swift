@@ -26,6 +26,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let activity: any ExpiringActivity
     let observer: (@Sendable (SessionEvent) -> Void)?
     let access: StoreAccess
+    let store: JournaledStore
     /// The key of the engine in ``EnginesAtWork``, and of others on the same store.
     var place: StorePlace { StorePlace(of: access.store) ?? .object(ObjectIdentifier(self)) }
     let core: Locked<CoordinatorCore>
@@ -77,7 +78,10 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         self.clock = clock
         self.activity = activity
         self.observer = observer
-        access = StoreAccess(store: store, journal: journal, clock: clock)
+        access = StoreAccess(store: store)
+        self.store = JournaledStore(access, journal, storeLimit: policy.storeLimit, clock) {
+            observer?(.journalFailed($0))
+        }
         let settings = MachineSettings(
             policy: policy, isShared: access.shared != nil, owner: .newEngine(), tolerance: handler.replayTolerance,
             hasJournal: journal != nil)
@@ -146,6 +150,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: `AuthenticationError` with code `invalidTokens`, or `CancellationError`.
     public func signIn(_ tokens: TokenRefreshResult) async throws {
         if tokens.accessToken.fitsHeaderField { cancelBroadRevocations() }
+        await readOrder()
         _ = try await response { .signIn(tokens, SessionID(), $0) }.get()
     }
 
@@ -159,6 +164,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         if case .signedOut = known, tokens.accessToken.fitsHeaderField, tokens.bringsRefreshToken {
             cancelBroadRevocations()
         }
+        await readOrder()
         _ = try await response { .stepUp(tokens, SessionID(), $0) }.get()
     }
 
@@ -186,6 +192,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: `AuthenticationError` with code `storeUnavailable`; with a journal, with code `signOutNotStored` where
     ///   neither the store nor the journal takes it: it then ends with the process. `CancellationError`.
     public func signOut(reason: SignOutReason) async throws {
+        if state == .unknown { await readOrder() }
         let response = await response { .signOut(reason, $0) }
         // A revocation handler that signs out does not wait for itself.
         if !HandlerCall.isRunning(in: self) { await endOfRevocations() }
@@ -200,6 +207,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         core.withLock { core in
             var status = core.machine.status
             status.isWatched = core.isWatched
+            status.journalFailure = store.failure
+            if status.state == .unknown, store.isEnding { status.isSignOutPending = true }
             return status
         }
     }
@@ -214,7 +223,10 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     @discardableResult
     public func settle(within limit: Duration = .seconds(30)) async -> Bool {
         guard !HandlerCall.isRunning(in: self) else { return false }
-        return await isIdle(within: limit) { await $0.endOfRevocations() }
+        return await isIdle(within: limit) { engine in
+            await engine.endOfRevocations()
+            await engine.store.settle()
+        }
     }
 
     /// Whether the store holds the newest tokens, none are about to be received, and it holds none that are to be

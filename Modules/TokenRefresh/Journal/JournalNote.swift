@@ -1,0 +1,107 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+/// What a write of the store notes in the journal first, and what is over once the store has it (G30).
+extension StoreContent {
+    /// Which sessions end with the write. `nil`: none, or those that a server has rejected in a shared store: newer
+    /// tokens of theirs may be those of another process (G13).
+    func note(isShared: Bool) -> PendingSignOut? {
+        switch self {
+        case .bundle(let bundle, over: .lower(let ends)):
+            guard ends != .unknown else { return nil }
+            // Who signs in over a session has left it.
+            return PendingSignOut(upTo: ends, reason: .byUser, date: bundle.signedInAt ?? .distantPast)
+        case .bundle: return nil
+        case .tombstone(let reason, let date, .rejected(let bundle, _)):
+            guard !isShared else { return nil }
+            return PendingSignOut(upTo: bundle.ordinal, generation: bundle.generation, reason: reason, date: date)
+        case .tombstone(let reason, let date, let scope):
+            return PendingSignOut(upTo: scope.ordinal, reason: reason, date: date)
+        }
+    }
+
+    /// Up to which ordinal nothing is pending any more, once the write has ended and has not failed. `nil`: it begins
+    /// and ends nothing.
+    private var settles: SessionOrdinal? {
+        switch self {
+        case .bundle(_, over: .lower(let ends)): ends
+        case .bundle: nil
+        case .tombstone(_, _, let scope): scope.ordinal
+        }
+    }
+
+    /// What the journal is to hold once the write has ended. `nil`: what it holds.
+    func settled(
+        _ entry: SessionJournalEntry, _ outcome: WriteOutcome, in store: String, at date: Date
+    ) -> SessionJournalEntry? {
+        guard let settles else { return nil }
+        var entry = entry
+        let (isWritten, isRemoved) =
+            switch outcome {
+            case .written(let replaced): (true, replaced != nil)
+            case .superseded: (false, false)
+            case .failed: (false, false)
+            }
+        if case .failed = outcome { return nil }
+        // Tokens that have vanished may come back: they end then.
+        if case .tombstone(_, _, .unread) = self, isWritten, !isRemoved {
+            entry.seen = entry.seen.flatMap { $0.isUp(to: settles) ? nil : $0 }
+            return entry
+        }
+        if let pending = entry.pending, pending.ordinal <= settles { entry.pending = nil }
+        if isWritten { entry.former = [] }
+        if case .bundle(let bundle, _) = self {
+            if isWritten { entry.seen = SessionSighting(of: bundle, in: store, at: date) }
+        } else if entry.seen?.isUp(to: settles) ?? false {
+            entry.seen = nil
+        }
+        return entry
+    }
+}
+
+extension SessionJournalEntry {
+    /// The highest ordinal that is written.
+    var ordinal: SessionOrdinal { max(pending?.ordinal ?? .unknown, seen?.ordinal ?? .unknown) }
+
+    /// Notes an end: the one that reaches further stays, and of two that reach as far the first.
+    mutating func note(_ new: PendingSignOut) {
+        if !holds(new) { pending = new }
+    }
+
+    /// Whether all that an end ends is pending already.
+    func holds(_ new: PendingSignOut) -> Bool {
+        guard let pending, pending.ordinal >= new.ordinal else { return false }
+        guard pending.ordinal == new.ordinal, let generation = pending.generation else { return true }
+        return new.generation.map { $0 <= generation } ?? false
+    }
+
+    /// Notes that the store holds a session, unless it is to end, or another one came after it.
+    mutating func see(_ bundle: TokenBundle, in store: String, at date: Date) {
+        guard ending(of: bundle) == nil, seen?.isUp(to: bundle.ordinal) ?? true else { return }
+        seen = SessionSighting(of: bundle, in: store, at: date)
+    }
+
+    /// Whether the session is to be noted as seen: it is not, or that was long ago.
+    func lacks(_ bundle: TokenBundle, at now: Date) -> Bool {
+        guard let seen, seen.session == bundle.session, seen.ordinal != nil, let date = seen.date else { return true }
+        return abs(now.timeIntervalSince(date)) >= SessionSighting.age
+    }
+}
+
+extension SessionSighting {
+    /// How long a sighting counts as current, in seconds.
+    static let age: TimeInterval = 3_600
+
+    fileprivate init(of bundle: TokenBundle, in store: String, at date: Date) {
+        self.init(session: bundle.session, date: date, store: store, ordinal: bundle.ordinal)
+    }
+
+    fileprivate func isUp(to ordinal: SessionOrdinal) -> Bool { self.ordinal ?? .unknown <= ordinal }
+
+    /// Whether the session counts as lost where the store holds nothing: it was not seen so long ago that even the
+    /// tombstone of its end would be forgotten.
+    func isRecent(at now: Date) -> Bool {
+        date.map { abs(now.timeIntervalSince($0)) <= SessionTombstone.lifetime / .seconds(1) } ?? true
+    }
+}

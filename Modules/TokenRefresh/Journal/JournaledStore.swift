@@ -1,0 +1,251 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import Foundation
+
+/// What a read shows: the store, and the journal beside it.
+struct StoreReading: Sendable {
+    var result: Result<StoredSession, TokenStoreError>
+    /// Why the tokens in the store are to end, or why it holds nothing.
+    var ending: SignOutReason?
+    /// The highest ordinal that the journal names.
+    var noted = SessionOrdinal.unknown
+}
+
+/// A store with a journal beside it (G30). The engine reads and writes through it, and knows no journal.
+///
+/// **A write** that begins or ends sessions is noted first: *ends up to F, because R*. Then it is stored, and then the
+/// note is removed, unless it reaches beyond F; with the same write a session that begins is noted as *seen*. A process
+/// that is killed before the store has it leaves a note that the next read fulfils; one that is killed after it leaves
+/// a note that has nothing left to end. So a sign-out, and a sign-in over a session, last although the store fails.
+///
+/// **A read** reads the journal before the store: tokens up to F end. Where the store is empty, the journal says why.
+///
+/// A journal that fails or hangs changes nothing, and is reported; but for the first read, which then counts as one of
+/// a store that is unavailable. Each call waits for it for half of the store's limit at most.
+final class JournaledStore: Sendable {
+    private struct State {
+        /// What the journal held last. `nil`: not known.
+        var entry: SessionJournalEntry?
+        var failure: TokenStoreError?
+        /// The last call of the journal. Each one waits for the one before it, however long that hangs (G26).
+        var last: Task<Void, Never>?
+        var isNotingSession = false
+    }
+
+    typealias JournalResult = Result<SessionJournalEntry, TokenStoreError>
+
+    let access: StoreAccess
+    private let journal: (any SessionJournal)?
+    private let limit: Duration
+    private let clock: any TimeSource
+    private let report: @Sendable (TokenStoreError) -> Void
+    private let state = Locked(State())
+
+    /// `storeLimit`: that of the store. `report`: called with each failure of the journal.
+    init(
+        _ access: StoreAccess, _ journal: (any SessionJournal)?, storeLimit: Duration, _ clock: any TimeSource,
+        report: @escaping @Sendable (TokenStoreError) -> Void
+    ) {
+        (self.access, self.journal, self.clock, self.report) = (access, journal, clock, report)
+        limit = storeLimit / 2
+    }
+
+    /// The last failure of the journal; `nil`: its last call has succeeded.
+    var failure: TokenStoreError? { state.withLock { $0.failure } }
+
+    /// Whether an end is noted that the store is not known to have taken.
+    var isEnding: Bool { state.withLock { $0.entry?.pending != nil } }
+
+    // MARK: Reading
+
+    /// Reads the journal and then the store. `isFirst`: nothing is restored where the journal cannot be read.
+    func read(isFirst: Bool) async -> StoreReading {
+        guard journal != nil else { return StoreReading(result: await access.read()) }
+        var entry = SessionJournalEntry()
+        switch await perform({ try await $0.read() }) {
+        case .success(let found): entry = found
+        case .failure(let error):
+            if isFirst {
+                let reason = "the journal of the store cannot be read: \(error.reason)"
+                return StoreReading(result: .failure(TokenStoreError(.unavailable, reason: reason, cause: error)))
+            }
+        }
+        var reading = StoreReading(result: await access.read(), noted: entry.ordinal)
+        switch reading.result {
+        case .success(.active(let bundle)):
+            reading.ending = entry.ending(of: bundle)
+            if let reason = reading.ending {
+                publish(
+                    SessionTombstone(session: bundle.session, reason: reason, date: clock.date, upTo: bundle.ordinal))
+            } else if entry.lacks(bundle, at: clock.date) {
+                noteSession(bundle)
+            }
+        case .success(.empty): (reading.result, reading.ending) = await reason(ofNothing: entry, isFirst)
+        case .success(.tombstone), .failure: break
+        }
+        return reading
+    }
+
+    /// Why the store holds nothing. A session that was seen is lost only where a second read finds nothing either.
+    private func reason(
+        ofNothing entry: SessionJournalEntry, _ isFirst: Bool
+    ) async -> (Result<StoredSession, TokenStoreError>, SignOutReason?) {
+        if let reason = entry.pending?.reason ?? entry.former.last?.reason { return (.success(.empty), reason) }
+        guard let seen = entry.seen, seen.isRecent(at: clock.date) else { return (.success(.empty), nil) }
+        let again = await access.read()
+        guard case .success(.empty) = again else { return (again, nil) }
+        if isFirst {
+            publish(
+                SessionTombstone(
+                    session: seen.session, reason: .lost(seen), date: clock.date, upTo: seen.ordinal ?? .unknown))
+        }
+        return (again, .lost(seen))
+    }
+
+    // MARK: Writing
+
+    /// Notes what ends, writes, and removes the note. `noted` is called once the journal has taken what ends.
+    func write(_ content: StoreContent, noted: () -> Void) async -> WriteOutcome {
+        let note = content.note(isShared: access.shared != nil)
+        var isInTime = true
+        if let note, journal != nil {
+            if state.withLock({ $0.entry?.holds(note) ?? false }) {
+                noted()
+            } else if case .success = await change(replacingDamaged: content.bundle != nil, { $0.note(note) }) {
+                noted()
+            } else {
+                isInTime = false
+            }
+        }
+        let outcome = await access.write(content)
+        if case .failed = outcome {
+            // What is decided is published, also where the store refuses it (G29).
+            if let note {
+                let session = content.bundle == nil ? content.session : nil
+                publish(
+                    SessionTombstone(
+                        session: session ?? SessionID(rawValue: ""), reason: note.reason, date: note.date,
+                        upTo: note.ordinal))
+            }
+            return outcome
+        }
+        guard let journal else { return outcome }
+        let date = clock.date
+        let settling = Task.detached { [self] in
+            let isNeeded = state.withLock { state in
+                guard let entry = state.entry else { return true }
+                return content.settled(entry, outcome, in: journal.storeName, at: date) != entry
+            }
+            guard isNeeded else { return }
+            _ = await change(replacingDamaged: content.bundle != nil) { entry in
+                if let new = content.settled(entry, outcome, in: journal.storeName, at: date) { entry = new }
+            }
+        }
+        // What waits already for a journal that hangs does not wait for it twice.
+        if isInTime { await settling.value }
+        if case .written = outcome, let bundle = content.bundle,
+            state.withLock({ $0.entry?.lacks(bundle, at: date) ?? false })
+        {
+            noteSession(bundle)
+        }
+        return outcome
+    }
+
+    private func publish(_ ending: SessionTombstone) { (access.store as? any SessionPublishing)?.publish(ending) }
+
+    /// Notes that a session is in the store, while nothing waits for it.
+    private func noteSession(_ bundle: TokenBundle) {
+        guard let journal,
+            state.withLock({ state in
+                defer { state.isNotingSession = true }
+                return !state.isNotingSession
+            })
+        else { return }
+        Task.detached { [self, date = clock.date] in
+            _ = await change(replacingDamaged: false) { $0.see(bundle, in: journal.storeName, at: date) }
+            state.withLock { $0.isNotingSession = false }
+        }
+    }
+
+    // MARK: The journal
+
+    /// Changes the journal in one step. `replacingDamaged`: a sign-in replaces one that cannot be read.
+    private func change(
+        replacingDamaged: Bool, _ change: @escaping @Sendable (inout SessionJournalEntry) -> Void
+    ) async -> JournalResult {
+        await perform { journal in
+            try await journal.update { found in
+                guard var entry = (try? found.get()) ?? (replacingDamaged ? SessionJournalEntry() : nil) else {
+                    return nil
+                }
+                change(&entry)
+                return entry
+            }
+        }
+    }
+
+    /// Calls the journal once the call before has ended. One that does not get its turn in time is not made.
+    private func perform(
+        _ work: @escaping @Sendable (any SessionJournal) async throws -> SessionJournalEntry
+    ) async -> JournalResult {
+        guard let journal else { return .success(SessionJournalEntry()) }
+        let isWanted = Locked(true)
+        let race = Race<JournalResult>()
+        state.withLock { state in
+            let earlier = state.last
+            state.last = Task.detached { [self] in
+                await earlier?.value
+                guard isWanted.withLock({ $0 }) else { return }
+                let result: JournalResult
+                do {
+                    result = .success(try await work(journal))
+                } catch {
+                    result = .failure(.wrapping(error, of: "journal"))
+                }
+                learn(result)
+                race.end(result)
+            }
+        }
+        let timer = Task { [clock, limit] in
+            try await clock.sleep(until: clock.uptime + limit)
+            isWanted.withLock { $0 = false }
+            let reason = "the journal has not responded within \(limit.inWords)"
+            race.end(.failure(TokenStoreError(.unavailable, reason: reason)))
+        }
+        defer { timer.cancel() }
+        let result = await race.value()
+        if case .failure(let error) = result {
+            state.withLock { $0.failure = error }
+            report(error)
+        }
+        return result
+    }
+
+    private func learn(_ result: JournalResult) {
+        guard case .success(let entry) = result else { return }
+        state.withLock { ($0.entry, $0.failure) = (entry, nil) }
+    }
+
+    /// Waits until no call of the journal is under way.
+    func settle() async { await state.withLock { $0.last }?.value }
+
+    // MARK: Changes
+
+    /// The changes of a shared store and of the journal. The stream ends with that of the store.
+    var changes: AsyncStream<Void> {
+        guard let shared = access.shared else { return AsyncStream { $0.finish() } }
+        guard let journal else { return shared.changes }
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (ofStore, ofJournal) = (shared.changes, journal.changes)
+        let second = Task.detached { for await _ in ofJournal { continuation.yield() } }
+        let first = Task.detached {
+            for await _ in ofStore { continuation.yield() }
+            continuation.finish()
+        }
+        continuation.onTermination = { _ in
+            first.cancel()
+            second.cancel()
+        }
+        return stream
+    }
+}

@@ -1,0 +1,43 @@
+import AuthInterface
+import Foundation
+
+/// The order of sign-ins, as far as this process knows it (rule 10): one number, which no clock can change.
+///
+/// A sign-in comes after everything that was read or issued before it was asked for. It ends that, and so does a
+/// sign-out; what was asked for later has a greater ordinal. Where nothing was read, what is lower than now ends.
+struct SignInOrder: Hashable, Sendable {
+    private var highest = SessionOrdinal.unknown
+    /// Whether the store, or something in the journal, was read.
+    private var isKnown = false
+
+    /// The store was read, or could not be and the journal names an ordinal.
+    mutating func learn(_ stored: StoredSession?, journal: SessionOrdinal) {
+        highest = max(highest, stored?.ordinal ?? .unknown, journal)
+        if stored != nil || journal != .unknown { isKnown = true }
+    }
+
+    /// The ordinal of a sign-in, and up to which one it ends others.
+    mutating func begin(at date: Date) -> (ordinal: SessionOrdinal, ends: SessionOrdinal) {
+        let ordinal = max(highest.next, SessionOrdinal(at: date))
+        let ends = isKnown ? highest : ordinal.previous
+        highest = ordinal
+        return (ordinal, ends)
+    }
+
+    /// Up to which ordinal a sign-out ends sessions.
+    mutating func end(at date: Date) -> SessionOrdinal {
+        if !isKnown { highest = max(highest, SessionOrdinal(at: date).previous) }
+        return highest
+    }
+}
+
+extension StoredSession {
+    /// The place of the content in the order of sign-ins.
+    var ordinal: SessionOrdinal {
+        switch self {
+        case .active(let bundle): bundle.ordinal
+        case .tombstone(let tombstone): tombstone.ordinal
+        case .empty: .unknown
+        }
+    }
+}
