@@ -92,7 +92,8 @@ extension MachineState {
             respondToStoreWaiters(nil)
         } else {
             let date = context.now.date
-            let scope = reason.isExpired ? session.rejectedScope : session.endScope(upTo: context.order.end(at: date))
+            let ordinal = context.order.end(at: date)
+            let scope = reason.isExpired ? session.rejectedScope : session.value.endScope(upTo: ordinal)
             _ = context.write(.tombstone(reason, at: date, of: scope))
             if let call = session.call {
                 context.lease.endedCalls[call.id] = Lease.EndedCall(
