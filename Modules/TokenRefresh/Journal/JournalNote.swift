@@ -21,6 +21,9 @@ extension StoreContent {
         }
     }
 
+    /// Whether sessions begin or end with the write.
+    var isAct: Bool { settles != nil }
+
     /// Up to which ordinal nothing is pending any more, once the write has ended and has not failed. `nil`: it begins
     /// and ends nothing.
     private var settles: SessionOrdinal? {
@@ -31,32 +34,25 @@ extension StoreContent {
         }
     }
 
-    /// What the journal is to hold once the write has ended. `nil`: what it holds.
+    /// What the journal is to hold once the write has ended, and has not failed.
     func settled(
         _ entry: SessionJournalEntry, _ outcome: WriteOutcome, in store: String, at date: Date
-    ) -> SessionJournalEntry? {
-        guard let settles else { return nil }
+    ) -> SessionJournalEntry {
+        guard let settles else { return entry }
         var entry = entry
-        let (isWritten, isRemoved) =
-            switch outcome {
-            case .written(let replaced): (true, replaced != nil)
-            case .superseded: (false, false)
-            case .failed: (false, false)
-            }
-        if case .failed = outcome { return nil }
         // Tokens that have vanished may come back: they end then.
-        if case .tombstone(_, _, .unread) = self, isWritten, !isRemoved {
-            entry.seen = entry.seen.flatMap { $0.isUp(to: settles) ? nil : $0 }
-            return entry
-        }
-        if let pending = entry.pending, pending.ordinal <= settles { entry.pending = nil }
-        if isWritten { entry.former = [] }
-        if case .bundle(let bundle, _) = self {
-            if isWritten { entry.seen = SessionSighting(of: bundle, in: store, at: date) }
-        } else if entry.seen?.isUp(to: settles) ?? false {
-            entry.seen = nil
+        if !mayReturn(after: outcome), let pending = entry.pending, pending.ordinal <= settles { entry.pending = nil }
+        if bundle == nil, entry.seen?.isUp(to: settles) ?? false { entry.seen = nil }
+        if case .written = outcome {
+            entry.former = []
+            if let bundle { entry.seen = SessionSighting(of: bundle, in: store, at: date) }
         }
         return entry
+    }
+
+    /// Whether an end has found nothing that it ends, where something was.
+    private func mayReturn(after outcome: WriteOutcome) -> Bool {
+        if case (.tombstone(_, _, .unread), .written(replaced: nil)) = (self, outcome) { true } else { false }
     }
 }
 

@@ -61,15 +61,12 @@ final class JournaledStore: Sendable {
     /// Reads the journal and then the store. `isFirst`: nothing is restored where the journal cannot be read.
     func read(isFirst: Bool) async -> StoreReading {
         guard journal != nil else { return StoreReading(result: await access.read()) }
-        var entry = SessionJournalEntry()
-        switch await perform({ try await $0.read() }) {
-        case .success(let found): entry = found
-        case .failure(let error):
-            if isFirst {
-                let reason = "the journal of the store cannot be read: \(error.reason)"
-                return StoreReading(result: .failure(TokenStoreError(.unavailable, reason: reason, cause: error)))
-            }
+        let journaled = await perform { try await $0.read() }
+        if isFirst, case .failure(let error) = journaled {
+            let reason = "the journal of the store cannot be read: \(error.reason)"
+            return StoreReading(result: .failure(TokenStoreError(.unavailable, reason: reason, cause: error)))
         }
+        guard let entry = try? journaled.get() else { return StoreReading(result: await access.read()) }
         var reading = StoreReading(result: await access.read(), noted: entry.ordinal)
         switch reading.result {
         case .success(.active(let bundle)):
@@ -77,7 +74,7 @@ final class JournaledStore: Sendable {
             if let reason = reading.ending {
                 publish(
                     SessionTombstone(session: bundle.session, reason: reason, date: clock.date, upTo: bundle.ordinal))
-            } else if entry.lacks(bundle, at: clock.date) {
+            } else {
                 noteSession(bundle)
             }
         case .success(.empty): (reading.result, reading.ending) = await reason(ofNothing: entry, isFirst)
@@ -107,61 +104,54 @@ final class JournaledStore: Sendable {
     /// Notes what ends, writes, and removes the note. `noted` is called once the journal has taken what ends.
     func write(_ content: StoreContent, noted: () -> Void) async -> WriteOutcome {
         let note = content.note(isShared: access.shared != nil)
-        var isInTime = true
-        if let note, journal != nil {
-            if state.withLock({ $0.entry?.holds(note) ?? false }) {
-                noted()
-            } else if case .success = await change(replacingDamaged: content.bundle != nil, { $0.note(note) }) {
-                noted()
-            } else {
-                isInTime = false
-            }
-        }
+        let isNoted = await take(note, ofSignIn: content.bundle != nil)
+        if isNoted { noted() }
         let outcome = await access.write(content)
         if case .failed = outcome {
-            // What is decided is published, also where the store refuses it (G29).
-            if let note {
-                let session = content.bundle == nil ? content.session : nil
-                publish(
-                    SessionTombstone(
-                        session: session ?? SessionID(rawValue: ""), reason: note.reason, date: note.date,
-                        upTo: note.ordinal))
-            }
+            if let note { publish(note, of: content.bundle == nil ? content.session : nil) }
             return outcome
         }
         guard let journal else { return outcome }
-        let date = clock.date
-        let settling = Task.detached { [self] in
-            let isNeeded = state.withLock { state in
-                guard let entry = state.entry else { return true }
-                return content.settled(entry, outcome, in: journal.storeName, at: date) != entry
-            }
-            guard isNeeded else { return }
-            _ = await change(replacingDamaged: content.bundle != nil) { entry in
-                if let new = content.settled(entry, outcome, in: journal.storeName, at: date) { entry = new }
-            }
+        let settle: @Sendable (SessionJournalEntry) -> SessionJournalEntry = { [date = clock.date] in
+            content.settled($0, outcome, in: journal.storeName, at: date)
         }
-        // What waits already for a journal that hangs does not wait for it twice.
-        if isInTime { await settling.value }
-        if case .written = outcome, let bundle = content.bundle,
-            state.withLock({ $0.entry?.lacks(bundle, at: date) ?? false })
-        {
-            noteSession(bundle)
+        if state.withLock({ $0.entry.map { settle($0) != $0 } ?? content.isAct }) {
+            let settling = Task.detached { [self] in
+                _ = await change(replacingDamaged: content.bundle != nil) { $0 = settle($0) }
+            }
+            // A journal that hangs is not waited for twice.
+            if isNoted || note == nil { await settling.value }
         }
+        if case .written = outcome, let bundle = content.bundle, !content.isAct { noteSession(bundle) }
         return outcome
+    }
+
+    /// Returns whether the journal holds a note.
+    private func take(_ note: PendingSignOut?, ofSignIn isSignIn: Bool) async -> Bool {
+        guard let note, journal != nil else { return false }
+        if state.withLock({ $0.entry?.holds(note) ?? false }) { return true }
+        if case .success = await change(replacingDamaged: isSignIn, { $0.note(note) }) { return true }
+        return false
+    }
+
+    /// What is decided is published, also where the store refuses it (G29).
+    private func publish(_ note: PendingSignOut, of session: SessionID?) {
+        let session = session ?? SessionID(rawValue: "")
+        publish(SessionTombstone(session: session, reason: note.reason, date: note.date, upTo: note.ordinal))
     }
 
     private func publish(_ ending: SessionTombstone) { (access.store as? any SessionPublishing)?.publish(ending) }
 
-    /// Notes that a session is in the store, while nothing waits for it.
+    /// Notes that a session is in the store, unless that is noted. Nothing waits for it.
     private func noteSession(_ bundle: TokenBundle) {
-        guard let journal,
-            state.withLock({ state in
-                defer { state.isNotingSession = true }
-                return !state.isNotingSession
-            })
-        else { return }
-        Task.detached { [self, date = clock.date] in
+        let date = clock.date
+        let isMissing = state.withLock { state in
+            guard !state.isNotingSession, state.entry?.lacks(bundle, at: date) ?? false else { return false }
+            state.isNotingSession = true
+            return true
+        }
+        guard isMissing, let journal else { return }
+        Task.detached { [self] in
             _ = await change(replacingDamaged: false) { $0.see(bundle, in: journal.storeName, at: date) }
             state.withLock { $0.isNotingSession = false }
         }
