@@ -144,7 +144,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         try await response { .requested(.restore, $0) }.state
     }
 
-    /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled. A revocation under way
+    /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled. The store is read first, for
+    /// half of its limit at most: what was signed in before is replaced, whatever a clock says. A revocation under way
     /// that may end other sessions of the user is cancelled; so it is where another process has signed in.
     ///
     /// - Throws: `AuthenticationError` with code `invalidTokens`, or `CancellationError`.
@@ -178,11 +179,12 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// See `AuthSession.signOut(reason:)`. The sign-out is completed even if the task is cancelled.
     ///
-    /// While the store cannot be read, the session to end is not known. The call then throws, and the sign-out is
-    /// completed as soon as the store can be read; a later sign-in replaces it.
+    /// While the store cannot be written, the call throws, and the sign-out is completed as soon as the store can be;
+    /// a later sign-in replaces it.
     ///
     /// With a journal, the sign-out is written there first (G30). Where the store does not take it then, the call
-    /// returns nevertheless: the next start completes it, before it restores anything.
+    /// returns nevertheless: the next start completes it, before it restores anything, and so does every other process
+    /// that runs.
     /// ``SessionStatus/isSignOutPending`` says so.
     ///
     /// The call also waits for the revocation, at most for the policy's `deadline`. A revocation that fails is reported
