@@ -36,7 +36,7 @@ extension OAuth2CodeSignIn {
         for challenge: StepUpChallenge,
         with userAgent: any OAuth2UserAgent
     ) async throws -> IDToken? {
-        let key = try await key(of: session)
+        let key = try await key(of: session.token().binding)
         let (tokens, idToken) = try await asking(for: challenge).tokens(with: userAgent, key)
         guard tokens.bringsRefreshToken else {
             throw OAuth2SignInError(
@@ -44,21 +44,6 @@ extension OAuth2CodeSignIn {
         }
         try await session.stepUp(tokens)
         return idToken
-    }
-
-    /// The key to which the tokens of a session are bound. `nil`: none.
-    private func key(of session: any TokenProvider) async throws -> DPoPTokenCall? {
-        guard let binding = try await session.token().binding else { return nil }
-        guard let prover else {
-            throw OAuth2SignInError(
-                .unavailable, reason: "the tokens are bound to a key; set the prover of the sign-in")
-        }
-        do {
-            return DPoPTokenCall(prover, try await prover.key(of: binding))
-        } catch let error as TokenStoreError {
-            throw OAuth2SignInError(
-                .unavailable, reason: "the key of the session cannot be read now: \(error)", cause: error)
-        }
     }
 
     /// The same sign-in, whose page asks for what a challenge demands (RFC 9470 §4).

@@ -104,6 +104,24 @@ import Testing
     }
 
     @Test(arguments: [true, false])
+    func `the second half of a sign-in compares the nonce of the first one`(_ isValid: Bool) async throws {
+        let server = try SigningServer(date, [key])
+        var signIn = OAuth2CodeSignIn(
+            server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
+            scope: "openid")
+        signIn.idTokens.clock = ManualTimeSource(date: date)
+        let (page, state) = try await signIn.begin(redirectingTo: redirectURI)
+        let nonce = isValid ? page.values(of: "nonce").first : "fixture-other"
+        server.issue(try key.sign(server.claims.merging(["nonce": #""\#(nonce ?? "")""#]) { $1 }))
+        do {
+            let (tokens, idToken) = try await signIn.finish(callback: callback(of: page), state: state)
+            #expect(isValid && idToken?.subject == "fixture-user" && tokens.subject?.id == "fixture-user")
+        } catch let error as OAuth2SignInError {
+            #expect(!isValid && (error.cause as? IDTokenError)?.code == .wrongNonce)
+        }
+    }
+
+    @Test(arguments: [true, false])
     func `a device sign-in returns who has signed in, or signs nobody in`(_ isValid: Bool) async throws {
         let server = try SigningServer(date, [key])
         server.issue(try key.sign(server.claims.merging(isValid ? [:] : ["aud": #""other""#]) { $1 }))

@@ -147,6 +147,62 @@ struct DPoPSignInTests {
         #expect(await session.thumbprint == server.now.thumbprint && server.now.faults == [])
     }
 
+    @Test func `US2: the second half uses the key that the first one made, in another process`() async throws {
+        let keys = FailingKeys()
+        let first = try SigningIn(keys: keys)
+        defer { first.server.stop() }
+        let (page, state) = try await first.signIn.begin(redirectingTo: redirectURI)
+        var second = first.signIn
+        second.prover = DPoPProver(keys: keys)
+        let (tokens, _) = try await second.finish(callback: callback(of: page), state: state)
+        let thumbprint = try #require(tokens.binding?.thumbprint)
+        #expect(page.values(of: "dpop_jkt") == [thumbprint])
+        #expect(first.server.now.thumbprint == thumbprint && first.server.now.faults == [])
+    }
+
+    @Test func `US2: without the key of the first half nothing is exchanged, and the key stays`() async throws {
+        let keys = FailingKeys()
+        let first = try SigningIn(keys: keys)
+        defer { first.server.stop() }
+        let (page, state) = try await first.signIn.begin(redirectingTo: redirectURI)
+        var second = first.signIn
+        second.prover = DPoPProver(keys: FailingKeys())
+        let absent = await signInError { try await second.finish(callback: callback(of: page), state: state) }
+        #expect(absent?.code == .unavailable && absent?.cause is SigningKeyError)
+        second.prover = nil
+        let unset = await signInError { try await second.finish(callback: callback(of: page), state: state) }
+        #expect(unset?.code == .unavailable && unset?.reason.contains("prover") == true)
+        second.prover = DPoPProver(keys: keys)
+        keys.failure.withLock { $0 = TokenStoreError(.unavailable, reason: "the device is locked") }
+        let unreadable = await signInError { try await second.finish(callback: callback(of: page), state: state) }
+        #expect(unreadable?.code == .unavailable && unreadable?.cause is TokenStoreError)
+        #expect(first.server.requests.isEmpty)
+        keys.failure.withLock { $0 = nil }
+        _ = try await second.finish(callback: callback(of: page), state: state)
+    }
+
+    @Test func `US2: a code that is sent twice costs the first session no key, and a page that fails leaves none`()
+        async throws
+    {
+        let (keys, made) = countedKeys()
+        let provider = try LoopbackProvider { _ in .json(#"{"error":"invalid_grant"}"#, status: 400) }
+        var signIn = OAuth2CodeSignIn(
+            server: provider.description, client: .public(id: "fixture-client"), network: provider.network)
+        signIn.prover = DPoPProver(keys: keys)
+        let (page, state) = try await signIn.begin(redirectingTo: redirectURI)
+        let finishing = signIn
+        let error = await signInError { try await finishing.finish(callback: callback(of: page), state: state) }
+        #expect(error?.code == .refused)
+        #expect(try await keys.key(withThumbprint: try #require(state.thumbprint)) != nil)
+
+        signIn.pushesRequest = true
+        let pushing = signIn
+        #expect(await signInError { try await pushing.begin(redirectingTo: redirectURI) }?.code == .unsupported)
+        let last = try #require(made.withLock { $0.last })
+        #expect(last != state.thumbprint)
+        #expect(try await keys.key(withThumbprint: last) == nil)
+    }
+
     @Test func `a sign-in that fails leaves no key, and a bearer token is not taken for a bound one`() async throws {
         for body in [
             #"{"error":"invalid_grant"}"#, #"{"access_token":"a","token_type":"Bearer"}"#,
