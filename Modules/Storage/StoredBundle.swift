@@ -12,6 +12,7 @@ struct StoredBundle: Codable {
     let receivedAt: TimeInterval?
     let pendingRefresh: Intent?
     let signedInAt: TimeInterval?
+    let ordinal: SessionOrdinal?
     let binding: Binding?
 
     /// The stored fields of a binding to a key.
@@ -136,6 +137,7 @@ struct StoredBundle: Codable {
         receivedAt = bundle.receivedAt?.timeIntervalSinceReferenceDate
         pendingRefresh = bundle.refreshIntent.map(Intent.init)
         signedInAt = bundle.signedInAt?.timeIntervalSinceReferenceDate
+        ordinal = bundle.storedOrdinal
         binding = bundle.binding.map(Binding.init)
         subject = bundle.subject.map { Subject(issuer: $0.issuer, id: $0.id) }
         scope = bundle.scope
@@ -154,7 +156,8 @@ struct StoredBundle: Codable {
             signedInAt: signedInAt.map(Date.init(timeIntervalSinceReferenceDate:)),
             binding: binding?.binding,
             subject: subject.flatMap { TokenSubject(issuer: $0.issuer, id: $0.id) },
-            scope: scope
+            scope: scope,
+            ordinal: ordinal
         )
     }
 }
