@@ -69,6 +69,7 @@ import Testing
         _ = script.storeFails()
         #expect(script.respond(.rejected) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.lastContent?.mayRemoveUnread == true)
         for (found, seconds, isRemoved) in [("ada", 0.0, true), ("bob", 0, true), ("cleo", 1, false)] {
             let bundle = TokenBundle.stored(found, 0, ordinal: SessionOrdinal(at: script.date + seconds))
             let new = script.lastContent?.replacement(for: .success(.active(bundle)))
