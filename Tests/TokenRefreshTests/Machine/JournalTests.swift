@@ -25,7 +25,7 @@ import Testing
 
     // MARK: The notes of a write
 
-    @Test func `a write notes what it ends, but for what a server has rejected in a shared store`() {
+    @Test func `G30: a write notes what it ends, but for what a server has rejected in a shared store`() {
         let expired = StoreContent.tombstone(.expired(), at: date, of: .rejected(ada, replacing: .second(4)))
         let contents: [(StoreContent, inShared: PendingSignOut?, inPlain: PendingSignOut?)] = [
             (.bundle(ada, over: .lower(ends: .second(4))), end(4), end(4)),
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `of two notes the one that reaches further stays, and of two that reach as far the first`() {
+    @Test func `G30: of two notes the one that reaches further stays, and of two that reach as far the first`() {
         for (first, second, firstStays) in [
             (end(5), end(6), false), (end(6), end(5), true), (end(5), end(5, disabled), true),
             (end(5, generation: 2), end(5), false), (end(5), end(5, generation: 2), true),
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func `a write that has ended settles the notes up to its own ordinal`() {
+    @Test func `G30: a write that has ended settles the notes up to its own ordinal`() {
         let (removed, left) = (WriteOutcome.written(replaced: ada), WriteOutcome.superseded(by: .active(bob)))
         let written = WriteOutcome.written(replaced: nil)
         let signIn = StoreContent.bundle(bob, over: .lower(ends: .second(5)))
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a note of an earlier version names its sessions, and lasts until the store has taken a content`() throws
+    @Test func `G30: a note of an earlier version names its sessions, and lasts until the store has taken one`() throws
     {
         let note = """
             {"sessions": ["bob"], "unread": true, "spared": ["cat"], \
@@ -96,7 +96,7 @@ import Testing
 
     // MARK: Seen
 
-    @Test func `a session is noted as seen once an hour, unless it is to end or another one came after it`() {
+    @Test func `G30: a session is noted as seen once an hour, unless it is to end or another one came after it`() {
         for (entry, isNoted) in [
             (SessionJournalEntry(), true), (.init(seen: seen("bob", 4)), true), (.init(seen: seen("bob", nil)), true),
             (.init(seen: seen("bob", 6)), false), (.init(pending: end(4)), true), (.init(pending: end(5)), false),
@@ -174,7 +174,7 @@ import Testing
         #expect(script.wrote(.written(replaced: ada)) == [])
     }
 
-    @Test func `a session that comes back is ended where its end is noted, and an earlier one ends none that runs`() {
+    @Test func `G30: a session that comes back is ended where that is noted, and an earlier one ends none that runs`() {
         var script = MachineScript(isShared: true)
         #expect(script.ask(1) == ["load"])
         #expect(script.loaded(.success(.empty), ending: .byUser) == ["signedOut byUser", "1: notSignedIn"])
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a store that holds nothing says why, deletes and revokes nothing, and ends no session that runs`(
+    func `G30: a store that holds nothing says why, deletes and revokes nothing, and ends no session that runs`(
         isShared: Bool
     ) {
         for (ending, text) in [(SignOutReason.lost(seen("ada")), "lost"), (.byUser, "byUser"), (nil, "never")] {
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    @Test func `a sign-out that its store does not take lasts where the journal has it, and says so otherwise`() {
+    @Test func `G30: a sign-out that its store does not take lasts where the journal has it, and says so otherwise`() {
         for (hasJournal, isNoted, response) in [
             (true, true, "done"), (true, false, "signOutNotStored"), (false, false, "storeUnavailable"),
         ] {

@@ -47,7 +47,7 @@ import Testing
         (end(of: "ada", upTo: 0), "----++--"), (.empty, "++++++++"), (nil, "++++++++"),
     ]
 
-    @Test func `a write replaces lower ordinals of other sessions, and what is older of its own`() {
+    @Test func `Rule 10: a write replaces lower ordinals of other sessions, and what is older of its own`() {
         let corrupt = TokenStoreError(.corrupt, reason: "no session")
         for (content, areReplaced) in Self.contents {
             let found = content.map { Result<StoredSession, TokenStoreError>.success($0) } ?? .failure(corrupt)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func `an end has one reason, and reaches as far as the sign-outs that found it and as its session`() {
+    @Test func `Rule 10: an end has one reason, and reaches as far as what found it and as its session`() {
         for (write, found, reason, ordinal) in [
             (4, Self.end(of: "ada", upTo: 0), SignOutReason.application("first"), 5.0),
             (5, Self.end(of: "bob", upTo: 4), .application("first"), 5), (4, Self.end(of: "bob", upTo: 4), .byUser, 5),
@@ -72,7 +72,7 @@ import Testing
 
     // MARK: The ordinals of a process
 
-    @Test func `a sign-in comes after all that was read, and ends it; unread, it ends what came before it`() throws {
+    @Test func `Rule 10: a sign-in ends all that was read before it, or else what came before it`() throws {
         let last = try #require(SessionOrdinal(rawValue: 1 << 53))
         let now = SessionOrdinal.second(10)
         let rows: [(stored: StoredSession?, noted: SessionOrdinal, ordinal: SessionOrdinal, ends: SessionOrdinal)] = [
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `a refresh and an adoption keep the ordinal and the date of the sign-in`() throws {
+    @Test func `Rule 10: a refresh and an adoption keep the ordinal and the date of the sign-in`() throws {
         var script = MachineScript.calling()
         let (ordinal, date) = (SessionOrdinal(at: script.date), script.date)
         _ = script.pass(.seconds(20))
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a sign-in replaces what was read before it, whatever the clock says, and no other`(isRead: Bool) {
+    func `Rule 10: a sign-in replaces what was read before it, whatever the clock says, and no other`(isRead: Bool) {
         var script = MachineScript(isShared: true)
         let ordinal = SessionOrdinal(at: script.date + 86_400)
         let bob = StoredSession.active(.stored("bob", 0, ordinal: ordinal))
@@ -120,7 +120,7 @@ import Testing
         #expect(script.lastContent?.bundle?.ordinal == ordinal.next, "it has been found")
     }
 
-    @Test func `a sign-in that is tried again and finds a later one follows it`() {
+    @Test func `Rule 10: a sign-in that is tried again and finds a later one follows it`() {
         var script = MachineScript(isShared: true)
         _ = script.signIn(1, as: "ada")
         _ = script.storeFails()
@@ -130,7 +130,7 @@ import Testing
         #expect(script.pass(.seconds(300)) == [], "ada comes back")
     }
 
-    @Test func `a session that the user has left does not come back, although the clock was set back since`() throws {
+    @Test func `Rule 10: a session that the user has left does not come back, though the clock was set back`() throws {
         var script = MachineScript.signedIn(isShared: true)
         let left = try #require(script.machine.current?.bundle)
         script.date -= 86_400
