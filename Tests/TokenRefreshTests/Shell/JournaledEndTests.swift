@@ -91,6 +91,30 @@ import Testing
         #expect(try await place.start(kind).engine.restore() == .signedOut(.lost()))
     }
 
+    /// A store whose first read shows nothing.
+    private final class LateStore: ForwardingStore {
+        let base: RecordingTokenStore
+        private let isRead = Locked(false)
+
+        init(over base: RecordingTokenStore) { self.base = base }
+
+        func read() async throws -> StoredSession {
+            let isFirst = isRead.withLock { isRead in
+                defer { isRead = true }
+                return !isRead
+            }
+            return isFirst ? .empty : await base.read()
+        }
+    }
+
+    @Test func `G30: a session is lost only where a second read finds nothing either`() async throws {
+        let place = JournaledPlace()
+        let session = try await place.signedIn(.shared).engine.state
+        let next = TokenRefreshCoordinator(
+            over: LateStore(over: place.base), journal: place.journal, clock: place.clock)
+        #expect(try await next.restore() == session)
+    }
+
     @Test func `G13, G30: in a store of one process a rejection is noted, and ends no later tokens of its session`()
         async throws
     {
