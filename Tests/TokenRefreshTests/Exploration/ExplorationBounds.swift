@@ -34,7 +34,7 @@ struct ExplorationBounds: Hashable, Sendable {
         case removal
         /// A process is stopped, without a sign of it before, between the decision to call and the first byte.
         case freeze
-        /// The journal fails a read or a write.
+        /// The journal fails a read or a note.
         case journal
         /// The tokens are deleted behind the back of the programs.
         case vanish
@@ -98,5 +98,7 @@ struct ExplorationModel: Hashable, Sendable {
     var hasClaims = false
     /// The two processes have a journal (G30).
     var hasJournal = false
+    /// No process runs, and none has signed in yet.
+    var startsEmpty = false
     var flaw: World.Fault?
 }

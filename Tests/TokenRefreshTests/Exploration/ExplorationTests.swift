@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// Rules 1 to 9 between two processes: every interleaving within bounds, not a sample of them.
+/// Rules 1 to 10 between two processes: every interleaving within bounds, not a sample of them.
 ///
 /// `make explore` walks further, and takes `BOUNDS`, as in `make explore BOUNDS="refresh=3 pause=2 crash=1 faults=1"`,
 /// and `KEYS=true` or `false`: with or without idempotency keys only, so that the two can run side by side.
@@ -95,16 +95,33 @@ import Testing
         ExplorationBounds(faults: 2, [.signOut: 1, .failure: 1, .crash: 1, .pause: 1, .journal: 1]),
         ExplorationBounds(faults: 2, [.signOut: 1, .vanish: 1, .crash: 1, .check: 1]),
         ExplorationBounds(faults: 1, [.signOut: 1, .signIn: 1, .crash: 1]),
+        ExplorationBounds(faults: 2, [.signIn: 1, .failure: 1, .crash: 1, .pause: 1]),
     ]
 
     /// What is walked with one on demand.
     private static let largeJournaled = [
-        ExplorationBounds(faults: 1, [.signOut: 2, .signIn: 1, .check: 1, .failure: 1])
+        ExplorationBounds(faults: 1, [.signOut: 2, .signIn: 1, .check: 1, .failure: 1]),
+        ExplorationBounds(faults: 2, [.signIn: 2, .failure: 1, .misreport: 1, .crash: 1, .pause: 1]),
+        ExplorationBounds(faults: 2, [.signIn: 2, .vanish: 1, .crash: 1]),
+        ExplorationBounds(faults: 1, [.signIn: 1, .refresh: 1, .signOut: 1, .failure: 1]),
+    ]
+
+    /// What is walked from an empty store, with a journal and without.
+    private static let empty = [ExplorationBounds(faults: 1, [.signIn: 1, .signOut: 1, .failure: 1])]
+    private static let largeEmpty = [
+        ExplorationBounds(faults: 2, [.signIn: 2, .signOut: 1, .failure: 1, .crash: 1, .pause: 1])
     ]
 
     @Test func `G30: every law holds with a journal, whatever fails and whenever a process is killed`() {
-        let walks = Self.journaled + (Self.environment["EXPLORE"] == "large" ? Self.largeJournaled : [])
-        for bounds in walks { walk(bounds, ExplorationModel(hasJournal: true)) }
+        let isLarge = Self.environment["EXPLORE"] == "large"
+        for bounds in Self.journaled + (isLarge ? Self.largeJournaled : []) {
+            walk(bounds, ExplorationModel(hasJournal: true))
+        }
+        for bounds in Self.empty + (isLarge ? Self.largeEmpty : []) {
+            for hasJournal in [false, true] {
+                walk(bounds, ExplorationModel(hasJournal: hasJournal, startsEmpty: true))
+            }
+        }
     }
 
     /// Only a claim can be cut. Both kinds of leases can lose what shows who holds them, and have owners that stop.
@@ -178,18 +195,28 @@ struct BrokenWorld: CustomTestStringConvertible, Sendable {
         world(.callsAreNotWithdrawn, hasClaims: true, [.refresh: 2, .freeze: 1], breaks: .leased, after: 12),
         world(.subjectsAreNotSaid, [.refresh: 1, .cached: 1], breaks: .subject, after: 7),
         world(.callsStartLate, hasClaims: true, [.refresh: 2, .pause: 2, .freeze: 1], breaks: .secondCall, after: 21),
+        world(.endingsAreNotNoted, hasJournal: true, [.signOut: 1, .check: 1], breaks: .signedOut, after: 6),
+        world(.signInsAreNotNoted, hasJournal: true, [.signIn: 1, .check: 1], breaks: .signedOut, after: 6),
+        world(.everyNoteIsRemoved, hasJournal: true, [.signIn: 2, .check: 1], breaks: .signedOut, after: 10),
+        world(.journalIsReadLate, hasJournal: true, [.signOut: 1, .check: 1], breaks: .signedOut, after: 8),
+        world(.signInsAreNotCompared, [.signIn: 2], breaks: .order, after: 4),
+        world(.tombstonesHaveNoOrdinal, startsEmpty: true, [.signIn: 1, .signOut: 1], breaks: .revival, after: 6),
     ]
 
     private static func world(
         _ flaw: World.Fault,
         honoursKeys: Bool = false,
         hasClaims: Bool = false,
+        hasJournal: Bool = false,
+        startsEmpty: Bool = false,
         faults: UInt8 = 1,
         _ amounts: [ExplorationBounds.Resource: UInt8],
         breaks law: Law,
         after length: Int
     ) -> BrokenWorld {
-        let model = ExplorationModel(honoursKeys: honoursKeys, hasClaims: hasClaims, flaw: flaw)
+        let model = ExplorationModel(
+            honoursKeys: honoursKeys, hasClaims: hasClaims, hasJournal: hasJournal, startsEmpty: startsEmpty, flaw: flaw
+        )
         return BrokenWorld(
             model: model, bounds: ExplorationBounds(faults: faults, amounts), law: law, length: length)
     }

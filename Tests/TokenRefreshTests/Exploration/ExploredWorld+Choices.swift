@@ -85,12 +85,17 @@ extension ExploredWorld {
             choices.append(Choice(slot, isDone ? .report(index) : .work(index)))
             let failure = (Step.Kind.failWork(index, .simulated), Step.Kind.report(index))
             switch job.kind {
-            case .write: choices.append(Choice(slot, failure.0, failure.1, costs: isDone ? .misreport : .failure))
-            case .read where !isDone: choices.append(Choice(slot, failure.0, failure.1, costs: .failure))
-            case .writeJournal:
-                choices.append(Choice(slot, failure.0, failure.1, costs: isDone ? .misreport : .journal))
-            case .readJournal where !isDone: choices.append(Choice(slot, failure.0, failure.1, costs: .journal))
-            case .read, .lease, .release, .readJournal: break
+            case .read, .write:
+                // A failure after the store has taken a write is one before the journal has removed its note.
+                let isTaken = job.outcome != nil
+                if !isDone, !isTaken, job.journal == nil {
+                    choices.append(Choice(slot, failure.0, costs: .journal))
+                } else if !isDone, !isTaken {
+                    choices.append(Choice(slot, failure.0, failure.1, costs: .failure))
+                } else if case .write = job.kind, isDone != isTaken {
+                    choices.append(Choice(slot, failure.0, failure.1, costs: .misreport))
+                }
+            case .lease, .release: break
             }
         }
         if world.holdsLease(slot), world.canCutLease { choices.append(Choice(slot, .cutLease, costs: .cut)) }
@@ -99,11 +104,19 @@ extension ExploredWorld {
     }
 
     private func userChoices(_ slot: Int, _ process: DeviceProcess) -> [Choice] {
+        let actTime = world.now + World.actPause
         var choices = [
-            Choice(slot, .signIn(user: "ada"), costs: .signIn), Choice(slot, .storeChanged, costs: .check),
+            Choice(slot, .signIn(user: "ada"), costs: .signIn, at: actTime), Choice(slot, .storeChanged, costs: .check),
         ]
+        if process.published == .unknown {
+            choices += [
+                Choice(slot, .signIn(user: "ada", isBlind: true), costs: .signIn, at: actTime),
+                Choice(slot, .signOut(.byUser), costs: .signOut, at: actTime),
+                Choice(slot, .signOut(.byUser, isBlind: true), costs: .signOut, at: actTime),
+            ]
+        }
         if process.current != nil {
-            choices.append(Choice(slot, .signOut(.byUser), costs: .signOut))
+            choices.append(Choice(slot, .signOut(.byUser), costs: .signOut, at: actTime))
             let isAsking = process.requests.contains { $0.kind == .refresh }
             if !isAsking, process.retryAt == nil { choices.append(Choice(slot, .refresh, costs: .refresh)) }
         }
@@ -149,7 +162,7 @@ extension ExploredWorld {
         // One that waits for the other process's refresh fails with it: the slow one has been counted.
         case .deadline: hasCall(slot) ? .slow : .pause
         case .callLimit: .limit
-        case .writeDeadline, .loadDeadline, .checkDeadline, .journalDeadline: .slow
+        case .writeDeadline, .loadDeadline, .checkDeadline: .slow
         case .waiterDeadline, .cooldown, .storeRetry, .reload: .pause
         case .abandonment: nil
         }
@@ -170,7 +183,6 @@ extension RefreshTimer {
         case .loadDeadline: (7, 0)
         case .checkDeadline: (8, 0)
         case .waiterDeadline: (9, 0)
-        case .journalDeadline: (10, 0)
         }
     }
 }

@@ -56,7 +56,8 @@ extension World {
             return Step(process, .stepUp, at: now + 1)
         case ..<8:
             guard draws.chance(rates.userMoves), processes[process].runs else { return nil }
-            return Step(process, .signOut(draws.chance(70) ? .byUser : .application("account disabled")))
+            let reason = draws.chance(70) ? SignOutReason.byUser : .application("account disabled")
+            return Step(process, .signOut(reason), at: now + Self.actPause)
         case ..<10: return draws.chance(rates.crashes) && processes[process].isAlive ? Step(process, .crash) : nil
         case ..<11:
             return draws.chance(rates.clockJumps) ? Step(process, .setClock(days: draws.of([-30, -2, 2, 30]))) : nil
@@ -138,10 +139,9 @@ extension World {
         return processes[process].requests[index].isWaiting ? Step(process, .cancelRequest(index)) : nil
     }
 
-    /// No two sign-ins begin at the same instant.
     private func signIn(_ process: Int, _ draws: inout RandomDraws) -> Step? {
         guard processes[process].runs else { return nil }
-        return Step(process, .signIn(user: draws.of(["ada", "bob"])), at: now + 1)
+        return Step(process, .signIn(user: draws.of(["ada", "bob"])), at: now + Self.actPause)
     }
 
     // MARK: Calls
@@ -212,17 +212,20 @@ extension World {
 
     /// The store does one piece of a process's work, or the process gets its result.
     func step(ofJob index: Int, _ process: Int) -> Step? {
-        if processes[process].jobs[index].event != nil { return Step(process, .report(index)) }
+        let job = processes[process].jobs[index]
+        if job.event != nil { return Step(process, .report(index)) }
+        if job.isAtJournal {
+            let isOver = now - job.since >= plan.policy.storeLimit.milliseconds / 2
+            return journal.condition != .hangs || isOver ? Step(process, .work(index)) : nil
+        }
         let condition = condition(for: process)
-        switch processes[process].jobs[index].kind {
+        switch job.kind {
         case .release: return Step(process, .work(index))
-        case .readJournal, .writeJournal:
-            return journal.condition == .hangs ? nil : Step(process, .work(index))
         case _ where condition == .hangs: return nil
         case .lease where condition == .fails: return Step(process, .failWork(index, .simulated))
         case .lease where isLeaseFree: return Step(process, .giveLease(job: index))
         case .lease:
-            let isOver = now - processes[process].jobs[index].since >= plan.policy.deadline.milliseconds
+            let isOver = now - job.since >= plan.policy.deadline.milliseconds
             return isOver ? Step(process, .failWork(index, .busyModel)) : nil
         case .read, .write: return Step(process, .work(index))
         }

@@ -4,15 +4,10 @@ import AuthInterface
 
 /// What the laws need of the server's past.
 extension AuthorizationServer {
-    mutating func noteStored(_ grant: Int, by process: Int) {
+    mutating func noteStored(_ grant: Int) {
         let family = grants[grant].family
-        if !families[family].wasStored {
-            for other in 0..<families.count where other != family {
-                let isOlder = families[other].process == process && other < family
-                if families[other].wasStored || isOlder { families[other].isRetired = true }
-            }
-            families[family].wasStored = true
-        }
+        if !families[family].wasStored { noteEnd(upTo: families[family].ordinal, of: family) }
+        families[family].wasStored = true
         grants[grant].wasStored = true
         guard plan.rotates else { return }
         for older in 0..<grants.count where grants[older].family == family {
@@ -55,7 +50,15 @@ extension AuthorizationServer {
     }
 
     mutating func noteEnding(_ tombstone: SessionTombstone) {
+        guard tombstone.namesSession else { return }
         self[tombstone.session].isRetired = true
         if self[tombstone.session].end == nil { self[tombstone.session].end = tombstone.reason }
+    }
+
+    /// The store holds the end of every session up to an ordinal, or a later one.
+    mutating func noteEnd(upTo ordinal: SessionOrdinal, of latest: Int? = nil) {
+        for family in families.indices where family != latest && families[family].ordinal <= ordinal {
+            families[family].isRetired = true
+        }
     }
 }

@@ -67,19 +67,30 @@ struct DeviceStore {
     mutating func write(
         _ wanted: StoreContent,
         isShared: Bool,
-        in condition: Condition,
-        at date: Date
+        in condition: Condition
     ) -> (WriteOutcome, StoredSession?) {
         if condition == .fails || condition == .failsToWrite { return (.failed(.simulated), nil) }
         if condition == .failsToRead, isShared { return (.failed(.simulated), nil) }
         guard isShared, fault != .writesAreBlind else { return overwrite(wanted, in: condition) }
         let found = read(in: condition)
-        guard let new = wanted.replacement(for: found, at: date) else {
+        guard let new = replacement(wanted, found) else {
             let stored = (try? found.get()) ?? .empty
             return (wanted.outcome(leaving: stored), nil)
         }
         if !isLost(wanted) { replace(by: new) }
         return (.written(replaced: (try? found.get())?.bundle), new)
+    }
+
+    /// What replaces the content; `nil` leaves it.
+    private func replacement(_ wanted: StoreContent, _ found: Result<StoredSession, TokenStoreError>) -> StoredSession?
+    {
+        let new = wanted.replacement(for: found)
+        switch (fault, wanted, new) {
+        case (.signInsAreNotCompared, .bundle(let bundle, over: .lower), _): return .active(bundle)
+        case (.tombstonesHaveNoOrdinal, _, .tombstone(let end)?) where content == .empty:
+            return .tombstone(SessionTombstone(session: end.session, reason: end.reason, date: end.date))
+        default: return new
+        }
     }
 
     /// Whether a faulty store drops what it says to have stored.
@@ -117,7 +128,8 @@ extension TokenBundle {
             session: session,
             generation: generation,
             receivedAt: receivedAt,
-            refreshIntent: refreshIntent
+            refreshIntent: refreshIntent,
+            ordinal: ordinal
         )
     }
 }

@@ -31,8 +31,18 @@ extension World {
         case callsAreNotWithdrawn
         /// A follower is handed tokens that are not stored yet.
         case followersGetUnsavedTokens
-        /// The journal drops the note of a sign-out, and says that it has it.
+        /// The journal drops what it is to note of the sessions that end, and says that it has it.
         case endingsAreNotNoted
+        /// The same, where a sign-in ends them.
+        case signInsAreNotNoted
+        /// What has been stored removes every note, also one that reaches further.
+        case everyNoteIsRemoved
+        /// The journal is read after the store.
+        case journalIsReadLate
+        /// A sign-in replaces any content.
+        case signInsAreNotCompared
+        /// The tombstone in an empty store does not say up to which sign-in it ends sessions.
+        case tombstonesHaveNoOrdinal
         /// The clocks of a process do not show that its device has slept.
         case sleepsAreNotShown
     }
@@ -72,24 +82,13 @@ extension World {
         for process in 0..<processes.count where isShared { processes[process].hasReport = true }
     }
 
-    /// What the store held is there no more, and may come back. A sign-out that was completed may be undone then,
-    /// unless the journal has it still.
+    /// What the store held is there no more. With it goes the end of a session, which another process may write again.
     private mutating func noteVanished() {
         switch store.content {
         case .active(let bundle): vanished.insert(bundle.session)
-        // A process that starts at this moment may have read the journal before the end was noted.
         case .tombstone(let end): vanished.insert(end.session)
         case .empty: break
         }
-        haveVanished.formUnion(vanished)
-        forgetEndings()
-    }
-
-    /// The store has lost the ends of sessions, and what has replaced them: a process that has not heard of an end may
-    /// write its session again.
-    mutating func forgetEndings() {
-        let pending = journal.entry.pending.reduce(into: Set()) { $0.formUnion($1.sessions) }
-        signedOut = signedOut.filter { pending.contains($0) && !server[$0].isRetired }
     }
 
     /// What the store held is lost. Each process may write the session that it is in, was in, or is about to read,
@@ -101,8 +100,8 @@ extension World {
             for job in process.jobs {
                 if case .write(_, .bundle(let bundle, _)) = job.kind { noteDamage(.active(bundle)) }
                 switch job.event {
-                case .read(_, .success(let read), _)?, .wrote(_, .superseded(let read))?: noteDamage(read)
-                default: break
+                case .read(_, .success(let read), _, _, _)?, .wrote(_, .superseded(let read))?: noteDamage(read)
+                default: if case .superseded(let read)? = job.outcome { noteDamage(read) }
                 }
             }
         }
@@ -113,10 +112,15 @@ extension World {
         hasLostContent = true
         switch content {
         case .active(let bundle): server[bundle.session].isDamaged = true
-        case .tombstone(let end): server[end.session].isDamaged = true
+        case .tombstone(let end): if end.namesSession { server[end.session].isDamaged = true }
         case .empty: break
         }
     }
+}
+
+extension SessionTombstone {
+    /// Whether the session that ended was known.
+    var namesSession: Bool { !session.rawValue.isEmpty }
 }
 
 /// Processes start, are killed, stop for a while, and lose their leases.
