@@ -84,18 +84,14 @@ extension ExploredWorld {
             let isDone = job.event != nil
             choices.append(Choice(slot, isDone ? .report(index) : .work(index)))
             let failure = (Step.Kind.failWork(index, .simulated), Step.Kind.report(index))
-            switch job.kind {
-            case .read, .write:
-                // A failure after the store has taken a write is one before the journal has removed its note.
-                let isTaken = job.outcome != nil
-                if !isDone, !isTaken, job.journal == nil {
-                    choices.append(Choice(slot, failure.0, costs: .journal))
-                } else if !isDone, !isTaken {
-                    choices.append(Choice(slot, failure.0, failure.1, costs: .failure))
-                } else if case .write = job.kind, isDone != isTaken {
-                    choices.append(Choice(slot, failure.0, failure.1, costs: .misreport))
-                }
-            case .lease, .release: break
+            // The store may have taken a write that fails before the journal has removed its note.
+            switch (job.kind, job.outcome != nil) {
+            case (.lease, _), (.release, _): break
+            case _ where job.journal == nil: choices.append(Choice(slot, failure.0, costs: .journal))
+            case (_, false) where !isDone: choices.append(Choice(slot, failure.0, failure.1, costs: .failure))
+            case (.write, let isTaken) where isTaken != isDone:
+                choices.append(Choice(slot, failure.0, failure.1, costs: .misreport))
+            case (.read, _), (.write, _): break
             }
         }
         if world.holdsLease(slot), world.canCutLease { choices.append(Choice(slot, .cutLease, costs: .cut)) }

@@ -24,6 +24,7 @@ extension ExploredWorld {
         hasher.combine(world.calls.unordered { $1.feed(swapped: swapped, into: &$0) })
         hasher.combine(world.pauses)
         hasher.combine(world.journal.entry)
+        hasher.combine(world.journal.hasMissed)
         hasher.combine(world.ended)
         hasher.combine(world.vanished)
         return hasher.finalize()
@@ -114,14 +115,7 @@ extension DeviceStore {
 
 extension AuthorizationServer {
     fileprivate func feed(swapped: Bool, into hasher: inout Hasher) {
-        for family in families {
-            hasher.combine(family.ordinal)
-            hasher.combine(family.newest)
-            hasher.combine(family.isRevoked)
-            hasher.combine(family.isLoggedOut)
-            hasher.combine(family.isRetired)
-            hasher.combine(family.wasStored)
-        }
+        hasher.combine(families)
         for grant in grants {
             hasher.combine(grant.family)
             hasher.combine(grant.successor)

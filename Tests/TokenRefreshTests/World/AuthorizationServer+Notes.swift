@@ -6,7 +6,11 @@ import AuthInterface
 extension AuthorizationServer {
     mutating func noteStored(_ grant: Int) {
         let family = grants[grant].family
-        if !families[family].wasStored { noteEnd(upTo: families[family].ordinal, of: family) }
+        if !families[family].wasStored {
+            for other in families(upTo: families[family].ordinal) where other != family {
+                families[other].isRetired = true
+            }
+        }
         families[family].wasStored = true
         grants[grant].wasStored = true
         guard plan.rotates else { return }
@@ -55,10 +59,5 @@ extension AuthorizationServer {
         if self[tombstone.session].end == nil { self[tombstone.session].end = tombstone.reason }
     }
 
-    /// The store holds the end of every session up to an ordinal, or a later one.
-    mutating func noteEnd(upTo ordinal: SessionOrdinal, of latest: Int? = nil) {
-        for family in families.indices where family != latest && families[family].ordinal <= ordinal {
-            families[family].isRetired = true
-        }
-    }
+    func families(upTo ordinal: SessionOrdinal) -> [Int] { families.indices.filter { families[$0].ordinal <= ordinal } }
 }

@@ -5,7 +5,7 @@ import AuthInterface
 /// An authorization server that rotates refresh tokens and detects their second use.
 struct AuthorizationServer {
     /// One login and all tokens that descend from it.
-    struct Family {
+    struct Family: Hashable {
         let user: String
         var newest: Int
         /// Its place in the order of sign-ins.

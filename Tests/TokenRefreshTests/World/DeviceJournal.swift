@@ -8,6 +8,8 @@ struct DeviceJournal {
 
     var entry = SessionJournalEntry()
     var condition = Condition.works
+    /// Whether it could not take what it was to take.
+    var hasMissed = false
 
     /// What a read finds. One that hangs counts as a failure once its time is over.
     func read() -> Result<SessionJournalEntry, TokenStoreError> {

@@ -249,8 +249,6 @@ struct ProcessNotes {
     var sawRejection: SessionID?
     /// The refusal was *ambiguous* (G4).
     var wasAmbiguous = false
-    /// The last response to a call for this session was ambiguous.
-    var ambiguous: SessionID?
     /// No call may be made for the session before this instant, by the server's `Retry-After`.
     var pause: (session: SessionID, until: Int)?
     /// The last attempt that failed: when, its place among all events, and the pause after it.

@@ -85,12 +85,8 @@ struct DeviceStore {
     private func replacement(_ wanted: StoreContent, _ found: Result<StoredSession, TokenStoreError>) -> StoredSession?
     {
         let new = wanted.replacement(for: found)
-        switch (fault, wanted, new) {
-        case (.signInsAreNotCompared, .bundle(let bundle, over: .lower), _): return .active(bundle)
-        case (.tombstonesHaveNoOrdinal, _, .tombstone(let end)?) where content == .empty:
-            return .tombstone(SessionTombstone(session: end.session, reason: end.reason, date: end.date))
-        default: return new
-        }
+        guard fault == .tombstonesHaveNoOrdinal, case .tombstone(let end)? = new, content == .empty else { return new }
+        return .tombstone(SessionTombstone(session: end.session, reason: end.reason, date: end.date))
     }
 
     /// Whether a faulty store drops what it says to have stored.

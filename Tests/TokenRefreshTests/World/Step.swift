@@ -113,7 +113,7 @@ extension World {
 
         case .work(let index): work(on: index, of: process, &draws)
         case .giveLease(let index): giveLease(for: index, to: process)
-        case .failWork(let index, let error): failWork(index, of: process, error)
+        case .failWork(let index, let error): failWork(index, of: process, error, &draws)
         case .report(let index): report(index, to: process)
         case .storeChanged: storeChanged(process)
         case .noticeLosses: noticeLosses(process)
@@ -128,7 +128,7 @@ extension World {
         case .setStore(let condition, isOwn: false): store.condition = condition
         case .setStore(let condition, isOwn: true): processes[process].storeCondition = condition
         case .setJournal(let condition): journal.condition = condition
-        case .emptyStore: emptyStore()
+        case .emptyStore: loseContent()
         case .backUp: backUp()
         case .stopServer: isServerDown = true
         case .refuseEverything: refusesEverything = true

@@ -33,14 +33,10 @@ extension World {
         case followersGetUnsavedTokens
         /// The journal drops what it is to note of the sessions that end, and says that it has it.
         case endingsAreNotNoted
-        /// The same, where a sign-in ends them.
-        case signInsAreNotNoted
         /// What has been stored removes every note, also one that reaches further.
         case everyNoteIsRemoved
         /// The journal is read after the store.
         case journalIsReadLate
-        /// A sign-in replaces any content.
-        case signInsAreNotCompared
         /// The tombstone in an empty store does not say up to which sign-in it ends sessions.
         case tombstonesHaveNoOrdinal
         /// The clocks of a process do not show that its device has slept.
@@ -67,28 +63,22 @@ extension World {
     mutating func backUp() {
         guard let backup = store.backup else { return store.backup = store.content }
         if isTraced { note("the store holds \(backup.traceText) again, as earlier") }
-        noteVanished()
-        noteLoss(of: store.content)
-        noteDamage(backup)
-        (store.content, store.backup) = (backup, nil)
-        for process in 0..<processes.count where isShared { processes[process].hasReport = true }
+        loseContent(for: backup)
+        store.backup = nil
     }
 
-    /// The tokens are deleted behind the back of the programs.
-    mutating func emptyStore() {
-        noteVanished()
-        noteLoss(of: store.content)
-        store.content = .empty
-        for process in 0..<processes.count where isShared { processes[process].hasReport = true }
-    }
-
-    /// What the store held is there no more. With it goes the end of a session, which another process may write again.
-    private mutating func noteVanished() {
+    /// The tokens are deleted behind the back of the programs, or replaced by earlier ones. With them goes the end of a
+    /// session, which another process may write again.
+    mutating func loseContent(for earlier: StoredSession = .empty) {
         switch store.content {
         case .active(let bundle): vanished.insert(bundle.session)
         case .tombstone(let end): vanished.insert(end.session)
         case .empty: break
         }
+        noteLoss(of: store.content)
+        noteDamage(earlier)
+        store.content = earlier
+        for process in 0..<processes.count where isShared { processes[process].hasReport = true }
     }
 
     /// What the store held is lost. Each process may write the session that it is in, was in, or is about to read,

@@ -4,43 +4,29 @@ import AuthInterface
 
 /// The journal around the store (G30): what the shell does by the rules of the journal, one step at a time.
 extension World {
-    // MARK: Reading
-
     /// Reads the journal, or then the store.
     mutating func read(_ purpose: ReadPurpose, _ index: Int, of process: Int, _ draws: inout RandomDraws) {
-        let job = processes[process].jobs[index]
+        var job = processes[process].jobs[index]
         let isLate = store.fault == .journalIsReadLate && job.found == nil
         if job.journal == nil, !isLate {
-            switch journal.read() {
-            case .success(let entry):
-                processes[process].entry = entry
-                processes[process].jobs[index].journal = .success(entry)
-            case .failure(let error):
-                processes[process].jobs[index].event = failRead(purpose, index, of: process, error)
-            }
+            job.journal = journal.read()
+            if case .success(let entry)? = job.journal { processes[process].entry = entry }
         } else {
-            processes[process].jobs[index].found = content(for: purpose, process, &draws)
+            job.found = content(for: purpose, process, &draws)
         }
-        showReading(purpose, index, of: process, &draws)
+        job.event = reading(purpose, of: job, process, &draws)
+        processes[process].jobs[index] = job
     }
 
-    /// Journal or store fail. Without the journal nothing is restored; later it changes nothing.
-    mutating func failRead(_ purpose: ReadPurpose, _ index: Int, of process: Int, _ error: TokenStoreError)
-        -> RefreshEvent?
-    {
-        let isOfStore = processes[process].jobs[index].journal != nil
-        if !isOfStore { processes[process].jobs[index].journal = .failure(error) }
-        guard isOfStore || purpose == .load else { return nil }
-        let entry = try? processes[process].jobs[index].journal?.get()
-        return .read(purpose, .failure(error), ownerMayCall: false, noted: entry?.ordinal ?? .unknown)
-    }
-
-    /// What journal and store say, once both were read.
-    private mutating func showReading(
-        _ purpose: ReadPurpose, _ index: Int, of process: Int, _ draws: inout RandomDraws
-    ) {
-        let job = processes[process].jobs[index]
-        guard job.event == nil, let found = job.found, let journal = job.journal else { return }
+    /// What journal and store say. `nil`: one of them was not read yet. Without the journal nothing is restored; later
+    /// it changes nothing.
+    mutating func reading(
+        _ purpose: ReadPurpose, of job: DeviceProcess.Job, _ process: Int, _ draws: inout RandomDraws
+    ) -> RefreshEvent? {
+        if purpose == .load, case .failure(let error)? = job.journal {
+            return .read(purpose, .failure(error), ownerMayCall: false)
+        }
+        guard let found = job.found, let journal = job.journal else { return nil }
         let entry = (try? journal.get()) ?? SessionJournalEntry()
         var ending: SignOutReason?
         switch found {
@@ -54,9 +40,8 @@ extension World {
         case .success(.tombstone), .failure: break
         }
         let intent = (try? found.get())?.bundle?.refreshIntent
-        processes[process].jobs[index].event = .read(
-            purpose, found, ownerMayCall: intent.map { mayCall($0, process) } ?? false, ending: ending,
-            noted: entry.ordinal)
+        let ownerMayCall = intent.map { mayCall($0, process) } ?? false
+        return .read(purpose, found, ownerMayCall: ownerMayCall, ending: ending, noted: entry.ordinal)
     }
 
     /// Rule 10. What others have signed in is read before a user signs in or out, where store and journal respond.
@@ -67,8 +52,6 @@ extension World {
         let found = store.read(in: condition(for: process))
         send(process, .read(.order, found, ownerMayCall: false, noted: noted ?? .unknown))
     }
-
-    // MARK: Writing
 
     /// Notes what ends, or then writes, or then removes the note.
     mutating func write(
@@ -94,9 +77,9 @@ extension World {
     /// What is decided is a follower's too, also where only the journal has it (G29).
     private mutating func publish(_ content: StoreContent) {
         guard plan.hasJournal, !plan.hasMirroredNames, let note = content.note(isShared: isShared) else { return }
+        let session = content.bundle == nil ? content.session : nil
         let end = SessionTombstone(
-            session: content.bundle == nil ? content.session ?? SessionID(rawValue: "") : SessionID(rawValue: ""),
-            reason: note.reason, date: note.date, upTo: note.ordinal)
+            session: session ?? SessionID(rawValue: ""), reason: note.reason, date: note.date, upTo: note.ordinal)
         for index in followers.indices { followers[index].deliver(.tombstone(end)) }
     }
 
@@ -104,10 +87,8 @@ extension World {
         _ version: Int, _ content: StoreContent, _ index: Int, of process: Int, _ draws: inout RandomDraws
     ) {
         guard let note = content.note(isShared: isShared) else { return }
-        let isSignIn = content.bundle != nil
-        let isDropped = store.fault == .endingsAreNotNoted || (store.fault == .signInsAreNotNoted && isSignIn)
         var result = Result<SessionJournalEntry, TokenStoreError>.success(journal.entry)
-        if !isDropped, !(processes[process].entry?.holds(note) ?? false) {
+        if store.fault != .endingsAreNotNoted, !(processes[process].entry?.holds(note) ?? false) {
             result = change(process, &draws) { $0.note(note) }
         }
         processes[process].jobs[index].journal = result
@@ -146,15 +127,14 @@ extension World {
     private mutating func change(
         _ process: Int, _ draws: inout RandomDraws, _ change: (inout SessionJournalEntry) -> Void
     ) -> Result<SessionJournalEntry, TokenStoreError> {
-        let result = journal.read().map { entry in
-            var entry = entry
-            change(&entry)
-            return entry
+        guard case .success(var entry) = journal.read() else {
+            journal.hasMissed = true
+            return journal.read()
         }
-        guard case .success(let entry) = result else { return result }
+        change(&entry)
         if entry != journal.entry { reportChange(&draws) }
         journal.entry = entry
         processes[process].entry = entry
-        return result
+        return .success(entry)
     }
 }

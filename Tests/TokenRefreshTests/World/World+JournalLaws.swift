@@ -6,9 +6,7 @@ import AuthInterface
 extension World {
     /// Sessions up to an ordinal have ended: the journal has noted it, or the store has it.
     mutating func noteEnd(upTo ordinal: SessionOrdinal) {
-        for family in server.families.indices where server.families[family].ordinal <= ordinal {
-            ended.insert(server.session(family))
-        }
+        ended.formUnion(server.families(upTo: ordinal).map(server.session))
     }
 
     /// G30. A read that began after the end of a session does not show it, unless it says that it is to end. A journal
@@ -23,9 +21,9 @@ extension World {
     mutating func checkJournal(_ process: Int, _ state: SessionState, _ before: MachineSnapshot) {
         switch (state, before.event) {
         case (.signedOut(.lost(let sighting)), _):
-            guard let session = sighting?.session, vanished.contains(session) else {
-                return fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
-            }
+            // What the journal has missed it cannot say.
+            if let session = sighting?.session, vanished.contains(session) || journal.hasMissed { return }
+            fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
         case (.signedOut(.never), .read(.load, .success(.empty), _, let ending?, _)):
             fail(.lost, "p\(process + 1) says nothing of \(ending)")
         default: break
@@ -33,8 +31,8 @@ extension World {
     }
 
     mutating func checkLoss(_ process: Int, _ actions: [RefreshAction]) {
-        guard plan.hasJournal, actions.contains(where: \.saysLost) else { return }
-        for action in actions {
+        let isLost = actions.contains { if case .publish(.signedOut(.lost)) = $0 { true } else { false } }
+        for action in actions where isLost {
             switch action {
             case .write, .revoke: fail(.lostHarmless, "p\(process + 1) \(action)")
             default: break
@@ -74,11 +72,5 @@ extension World {
             else { continue }
             fail(.mark, "p\(process + 1) calls for \(base.traceText)")
         }
-    }
-}
-
-extension RefreshAction {
-    fileprivate var saysLost: Bool {
-        if case .publish(.signedOut(.lost)) = self { true } else { false }
     }
 }

@@ -99,8 +99,7 @@ extension World {
         case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
             endFailures(process)
-        case .refreshFailed(let session, let error, let pause):
-            if error.code != .ambiguous { processes[process].notes.ambiguous = nil }
+        case .refreshFailed(let session, _, let pause):
             processes[process].notes.failure = (session, now, events, now + pause.milliseconds)
             processes[process].notes.isFailing = true
             processes[process].notes.isAttempting = false
@@ -135,7 +134,6 @@ extension World {
     private func endFailures(_ process: Int) {
         processes[process].notes.pause = nil
         processes[process].notes.failure = nil
-        processes[process].notes.ambiguous = nil
         processes[process].notes.isFailing = false
         processes[process].notes.isAttempting = false
     }

@@ -18,17 +18,22 @@ extension World {
     }
 
     /// The store fails, or reports a failure of what it has done.
-    mutating func failWork(_ index: Int, of process: Int, _ error: TokenStoreError) {
-        switch processes[process].jobs[index].kind {
+    mutating func failWork(_ index: Int, of process: Int, _ error: TokenStoreError, _ draws: inout RandomDraws) {
+        var job = processes[process].jobs[index]
+        let isOfJournal = job.journal == nil
+        if isOfJournal { job.journal = .failure(error) }
+        switch job.kind {
         case .release: break
-        case .read(let purpose): processes[process].jobs[index].event = failRead(purpose, index, of: process, error)
-        case .lease(let id): processes[process].jobs[index].event = .leaseFailed(id, error)
-        case .write where processes[process].jobs[index].journal == nil:
-            processes[process].jobs[index].journal = .failure(error)
+        case .read(let purpose):
+            if !isOfJournal { job.found = .failure(error) }
+            job.event = reading(purpose, of: job, process, &draws)
+        case .lease(let id): job.event = .leaseFailed(id, error)
+        case .write where isOfJournal: journal.hasMissed = true
         case .write(let version, _):
-            processes[process].jobs[index].outcome = nil
-            processes[process].jobs[index].event = .wrote(version: version, .failed(error))
+            job.outcome = nil
+            job.event = .wrote(version: version, .failed(error))
         }
+        processes[process].jobs[index] = job
     }
 
     /// Reports the result of a job to its process.
@@ -175,7 +180,7 @@ extension World {
                 server[lost.session].isRetired = true
             }
             if let session = scope.session { server[session].isRetired = true }
-            server.noteEnd(upTo: scope.ordinal)
+            for family in server.families(upTo: scope.ordinal) { server.families[family].isRetired = true }
             noteEnd(upTo: scope.ordinal)
             if case .tombstone(let end) = store.content { server.noteEnding(end) }
         }

@@ -157,9 +157,7 @@ extension World {
         }
         send(process, .signOut(reason, WaiterID(number: request.waiter)))
         guard case .tombstone(_, _, let scope)? = processes[process].machine.value.unsavedContent else { return }
-        for family in server.families.indices where server.families[family].ordinal <= scope.ordinal {
-            server.families[family].isLoggedOut = true
-        }
+        for family in server.families(upTo: scope.ordinal) { server.families[family].isLoggedOut = true }
     }
 
     mutating func fire(_ process: Int, timer index: Int) {

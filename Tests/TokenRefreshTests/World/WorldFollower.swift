@@ -34,8 +34,8 @@ struct WorldFollower {
     /// The content that a read has found, before the follower gets it.
     private var found: Result<StoredSession, TokenStoreError>?
     private var isReading = false
-    /// What is on its way: the content of the store, and what the follower gets of it.
-    private var mail: [(content: StoredSession, given: StoredSession)] = []
+    /// The contents of the store that are on their way.
+    private var mail: [StoredSession] = []
     private var timers: [FollowerTimer: Int] = [:]
     private var waiters: [WaiterID: Int] = [:]
     private var number = 0
@@ -72,7 +72,6 @@ struct WorldFollower {
         case 1, 2:
             guard let result = found, isReading else { return handOver(world, held) }
             (found, isReading) = (nil, false)
-            if case .success(let content) = result { show(content) }
             return send(.read(result.map(\.withoutRefreshToken)), world, held)
         case 3: return ask(world, held)
         default: break
@@ -84,16 +83,11 @@ struct WorldFollower {
     ///
     /// - Returns: What it shows in place of the newest content.
     mutating func comeToRest(_ world: Surroundings, held: Set<String>) -> String? {
-        // The newest content first: what is late changes nothing.
-        for content in [world.store.content] + mail.map(\.content) where !hasSource {
-            show(content)
-            if let broken = send(.given(content.withoutRefreshToken), world, held) { return broken }
-        }
-        for _ in 0..<3 where hasSource {
-            if !isReading, let broken = send(.changed, world, held) { return broken }
-            (found, isReading) = (nil, false)
-            show(world.store.content)
-            if let broken = send(.read(read(world).map(\.withoutRefreshToken)), world, held) { return broken }
+        // The newest content comes first: what is late changes nothing.
+        for content in [world.store.content] + (hasSource ? [] : mail) {
+            isReading = false
+            let content = content.withoutRefreshToken
+            if let broken = send(hasSource ? .read(.success(content)) : .given(content), world, held) { return broken }
         }
         guard world.isIntact else { return nil }
         let shown = machine.current?.bundle
@@ -108,8 +102,8 @@ struct WorldFollower {
 
     /// A change of the store is sent to the follower, without a promise of when.
     mutating func deliver(_ content: StoredSession) {
-        guard !hasSource, mail.last?.content != content else { return }
-        mail.append((content, content.withoutRefreshToken))
+        guard !hasSource, mail.last != content else { return }
+        mail.append(content)
         if mail.count > Self.mailLimit { mail.remove(at: pick(mail.count)) }
     }
 
@@ -120,14 +114,9 @@ struct WorldFollower {
     /// The follower gets one of the contents that are on their way, and may get it again.
     private mutating func handOver(_ world: Surroundings, _ held: Set<String>) -> String? {
         guard !hasSource, !mail.isEmpty else { return nil }
-        var given = mail[pick(mail.count)].given
-        if let newest = world.newest { given = .active(newest.withoutRefreshToken) }
-        show(given)
-        return send(.given(given), world, held)
-    }
-
-    private mutating func show(_ content: StoredSession) {
-        if case .tombstone(let tombstone) = content { ended = max(ended ?? .unknown, tombstone.ordinal) }
+        var given = mail[pick(mail.count)]
+        if let newest = world.newest { given = .active(newest) }
+        return send(.given(given.withoutRefreshToken), world, held)
     }
 
     private mutating func ask(_ world: Surroundings, _ held: Set<String>) -> String? {
@@ -140,6 +129,11 @@ struct WorldFollower {
     }
 
     private mutating func send(_ event: FollowerEvent, _ world: Surroundings, _ held: Set<String>) -> String? {
+        switch event {
+        case .given(.tombstone(let end)), .read(.success(.tombstone(let end))):
+            ended = max(ended ?? .unknown, end.ordinal)
+        default: break
+        }
         for action in machine.handle(event, at: world.instant) {
             switch action {
             case .read:
