@@ -139,8 +139,11 @@ public final class DPoPProver: RequestProof {
         }
     }
 
-    /// The uptime, by which responses are slow.
-    var uptime: Duration { clock.uptime }
+    /// The time in the next proof for an authorization server.
+    func time(at url: URL, _ thumbprint: String) -> SignedTime {
+        let (now, origin) = (moment, DPoPRole.authorizationServer.server(at: url) ?? "")
+        return SignedTime(state.withLock { $0.nonces.serverDate(of: origin, thumbprint, at: now) }, by: clock)
+    }
 
     /// Whether a nonce is to be fetched before a call that spends a token.
     func needsNonce(of url: URL, _ thumbprint: String) -> Bool {

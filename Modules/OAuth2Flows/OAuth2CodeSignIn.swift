@@ -73,6 +73,7 @@ public struct OAuth2CodeSignIn: Sendable {
         self.client = client
         self.network = network
         self.scope = scope
+        client.suppose(server.clock.shown)
         idTokens = IDTokenValidator(server: server, client: client, network: network)
     }
 
@@ -145,7 +146,7 @@ public struct OAuth2CodeSignIn: Sendable {
     private func reference(to request: QueryItems, at endpoint: URL, _ key: DPoPTokenCall?) async throws -> String {
         let start = clock.uptime
         do {
-            let pushed: PushedRequest = try await DPoPTokenCall.send(key, to: endpoint, over: network) {
+            let pushed: PushedRequest = try await client.send(to: endpoint, with: key, over: network) {
                 try await client.call(request, namesClient: true) { .post(.url(endpoint), body: $0) }
             }
             // Counted from the sending of the call, so that a slow response is not taken for a fresh one.
@@ -169,7 +170,7 @@ public struct OAuth2CodeSignIn: Sendable {
         parameters.append(target)
         parameters.append(contentsOf: tokenParameters)
         do {
-            return try await DPoPTokenCall.send(key, to: server.tokenEndpoint, over: network) { [parameters] in
+            return try await client.send(to: server.tokenEndpoint, with: key, over: network) { [parameters] in
                 let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {
                     .post(.url(server.tokenEndpoint), body: $0)
                 }

@@ -1,3 +1,4 @@
+import ConcurrencyPrimitives
 public import Foundation
 public import NetworkCore
 
@@ -39,6 +40,9 @@ public struct OAuth2Server: Sendable, Hashable {
 
     /// Whether each authorization response names the issuer (RFC 9207).
     public var namesIssuerInResponses: Bool
+
+    /// The server's clock, as its description has shown it.
+    var clock = ShownClock()
 
     /// Creates a description of a server without discovery. Each parameter is the property of its name; the other
     /// properties are set after it.
@@ -84,7 +88,10 @@ extension OAuth2Server {
             do {
                 let call = Endpoint<JSONValue>.get(.url(location)).withoutAuthentication()
                     .redirects(.followWithinOrigin).format(.json)
-                return try OAuth2Server(try await network.send(call), of: issuer, tenants)
+                let (description, date) = try await network.send(call.map { ($0, $1.serverDate) })
+                var server = try OAuth2Server(description, of: issuer, tenants)
+                server.clock.shown = date.map { SignedTime($0, by: SystemTimeSource()) }
+                return server
             } catch let error as NetworkError {
                 failures.append(OAuth2SignInError(error, without: []))
             } catch let error as OAuth2SignInError {

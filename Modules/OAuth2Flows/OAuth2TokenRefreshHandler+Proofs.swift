@@ -11,8 +11,7 @@ extension OAuth2TokenRefreshHandler {
     /// How long the call that fetches a nonce may take. The refresh waits for it.
     private static let nonceLimit = Duration.seconds(10)
 
-    /// Makes the call with a proof, and once more where the server wants another one: the same attempt, with the same
-    /// intent, key and end of the right to start it.
+    /// Makes the call with a proof.
     func refresh(
         _ request: TokenRefreshRequest, provingKeyOf binding: TokenBinding
     ) async throws -> TokenRefreshResult {
@@ -30,21 +29,27 @@ extension OAuth2TokenRefreshHandler {
         }
         let call = try await tokenCall(prover, binding)
         if prover.needsNonce(of: tokenEndpoint, binding.thumbprint) { try await fetchNonce(call) }
+        var result = try await perform(request, with: call)
+        result.binding = call.binding
+        return result
+    }
+
+    /// Makes the call, and once more where the server wants another proof or assertion: the same attempt, with the same
+    /// intent, key and end of the right to start it.
+    func perform(_ request: TokenRefreshRequest, with key: DPoPTokenCall? = nil) async throws -> TokenRefreshResult {
         var challenge: String?
         do {
-            var result = try await call.perform(at: tokenEndpoint) { code in
+            return try await client.perform(at: tokenEndpoint, with: key) { code in
                 challenge = code
                 guard request.startPermit?.startOver() ?? true else {
                     throw TokenRefreshError(.unavailable, reason: "too late for another proof", status: 400)
                 }
             } _: { proof in
-                guard request.startPermit?.handOver() ?? true else {
+                guard proof == nil || request.startPermit?.handOver() ?? true else {
                     throw TokenRefreshError(.unavailable, reason: "too late for a call")
                 }
                 return try await exchange(request, proof: proof)
             }
-            result.binding = call.binding
-            return result
         } catch let error as NetworkError {
             let secrets = secrets(of: request)
             var verdict = verdict(on: error.withoutQuoting(secrets), withoutQuoting: secrets)
