@@ -46,27 +46,31 @@ struct DPoPTokenCall: Sendable {
             head.headers["DPoP-Nonce"], serverDate: head.serverDate, from: endpoint, as: .authorizationServer,
             thumbprint, sentAt: sent)
     }
-}
 
-extension DPoPTokenCall {
-    /// Makes the key of a sign-in, and deletes it again if no tokens are issued for it.
+    /// Keeps the key of a sign-in: its code has come, and is not exchanged yet.
+    func keep() async throws { try await prover.keepKey(thumbprint) }
+
+    /// Makes the key of a sign-in, which is in memory until it is kept, at the latest with the tokens. Without tokens it
+    /// is deleted again.
     ///
     /// - Throws: What `body` throws; ``OAuth2SignInError`` with code `unavailable` when the key cannot be kept.
     static func withNewKey<Value: Sendable>(
         of prover: DPoPProver?, _ body: (DPoPTokenCall?) async throws -> Value
     ) async throws -> Value {
         guard let prover else { return try await body(nil) }
-        let call: DPoPTokenCall
         do {
-            call = DPoPTokenCall(prover, try await prover.makeKey())
+            let call = DPoPTokenCall(prover, try await prover.makeKey())
+            do {
+                let value = try await body(call)
+                try await call.keep()
+                return value
+            } catch {
+                try? await prover.deleteKey(call.thumbprint)
+                throw error
+            }
         } catch let error as TokenStoreError {
-            throw OAuth2SignInError(.unavailable, reason: "no key can be kept for the session: \(error)", cause: error)
-        }
-        do {
-            return try await body(call)
-        } catch {
-            try? await prover.deleteKey(call.thumbprint)
-            throw error
+            throw OAuth2SignInError(
+                .unavailable, reason: "no key can be made, used or kept for the session: \(error)", cause: error)
         }
     }
 }

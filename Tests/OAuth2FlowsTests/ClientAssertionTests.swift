@@ -245,6 +245,7 @@ import Testing
         let key: ClientKey
 
         func makeKey() async throws -> any SigningKey { key }
+        func keep(_ key: any SigningKey) async throws {}
         func key(withThumbprint thumbprint: String) async throws -> (any SigningKey)? { key }
         func deleteKey(withThumbprint thumbprint: String) async throws {}
     }

@@ -23,7 +23,9 @@ struct BoundSession {
     {
         server = try StrictDPoPServer(change)
         keys = FailingKeys()
-        thumbprint = try await keys.makeKey().publicKey.thumbprint
+        let key = try await keys.makeKey()
+        try await keys.keep(key)
+        thumbprint = key.publicKey.thumbprint
         prover = DPoPProver(keys: keys, clock: clock)
         server.bind(to: thumbprint)
     }
@@ -58,6 +60,7 @@ final class FailingKeys: SigningKeyStore {
     let failure = Locked<TokenStoreError?>(nil)
 
     func makeKey() async throws -> any SigningKey { try await keys.makeKey() }
+    func keep(_ key: any SigningKey) async throws { try await keys.keep(key) }
 
     func key(withThumbprint thumbprint: String) async throws -> (any SigningKey)? {
         if let error = failure.withLock({ $0 }) { throw error }
