@@ -49,6 +49,8 @@ extension OAuth2CodeSignIn {
     /// The same sign-in, whose page asks for what a challenge demands (RFC 9470 §4).
     private func asking(for challenge: StepUpChallenge) -> OAuth2CodeSignIn {
         var signIn = self
+        // A server may count the tokens of both as one session.
+        signIn.idTokens.revocation = nil
         let own = scope?.split(separator: " ") ?? []
         let more = challenge.scope?.split(separator: " ").filter { !own.contains($0) } ?? []
         if !more.isEmpty { signIn.scope = (own + more).joined(separator: " ") }

@@ -185,6 +185,21 @@ import _CryptoExtras
         #expect(server.fetches == 2)
     }
 
+    @Test func `KE7: a key that is replaced under its identifier is fetched again once, after a pause`() async throws {
+        let (first, second) = (ServerKey.es256("first"), ServerKey.es256("first"))
+        let server = try SigningServer(clock.date, [first])
+        let validator = server.validator(by: clock)
+        #expect(try await isValid(first, at: server, by: validator))
+        server.publish([second])
+        for (pause, refused, fetches) in [(59, second, 1), (1, first, 2)] {
+            clock.advance(by: .seconds(pause))
+            let text = try refused.sign(server.claims)
+            let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
+            #expect(error?.code == .invalidSignature && server.fetches == fetches)
+        }
+        #expect(try await isValid(second, at: server, by: validator) && server.fetches == 2)
+    }
+
     @Test func `tokens with any number of unknown keys cause one fetch a pause`() async throws {
         let key = ServerKey.es256("first")
         let server = try SigningServer(clock.date, [key])

@@ -75,7 +75,9 @@ struct IDTokenClaims: Sendable {
     let authorizedParty: String?
     let expiresAt: Double?
     let issuedAt: Double?
+    let notBefore: Double?
     let nonce: String?
+    let accessTokenHash: String?
     let authTime: Double?
     let acr: String?
     let amr: [String]
@@ -104,6 +106,8 @@ extension IDTokenClaims: Decodable {
         case authorizedParty = "azp"
         case expiresAt = "exp"
         case issuedAt = "iat"
+        case notBefore = "nbf"
+        case accessTokenHash = "at_hash"
         case authTime = "auth_time"
     }
 
@@ -119,7 +123,9 @@ extension IDTokenClaims: Decodable {
         authorizedParty = try object.decodeIfPresent(String.self, forKey: .authorizedParty)
         expiresAt = try object.decodeIfPresent(Double.self, forKey: .expiresAt)
         issuedAt = try object.decodeIfPresent(Double.self, forKey: .issuedAt)
+        notBefore = try object.decodeIfPresent(Double.self, forKey: .notBefore)
         nonce = try object.decodeIfPresent(String.self, forKey: .nonce)
+        accessTokenHash = try object.decodeIfPresent(String.self, forKey: .accessTokenHash)
         authTime = try? object.decodeIfPresent(Double.self, forKey: .authTime)
         acr = try? object.decodeIfPresent(String.self, forKey: .acr)
         amr = (try? object.decodeIfPresent([String].self, forKey: .amr)) ?? []

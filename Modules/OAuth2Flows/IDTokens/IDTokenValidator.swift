@@ -1,5 +1,5 @@
 #if canImport(CryptoKit) || Crypto
-import AuthInterface
+public import AuthInterface
 public import ConcurrencyPrimitives
 public import Foundation
 public import NetworkCore
@@ -26,6 +26,10 @@ public struct IDTokenValidator: Sendable {
 
     /// How long a refresh may wait for the keys before its call: 5 seconds.
     public var maximumKeyWait = Duration.seconds(5)
+
+    /// Revokes the tokens beside an id token for which a sign-in fails, where the handler can revoke them alone (G9); a
+    /// step-up revokes none. `nil`: they stay valid until they expire, and the error says so.
+    public var revocation: (any TokenRevocationHandler)?
 
     /// The clock.
     public var clock: any TimeSource = SystemTimeSource()
@@ -64,24 +68,23 @@ public struct IDTokenValidator: Sendable {
         guard let keys else {
             throw IDTokenError(.keysUnavailable, reason: "the server has no jwks_uri: discover it, or set jwksURI")
         }
-        var isWithoutID = false
-        let isValid = try await keys.first(on: clock) { keys -> Bool? in
+        var isKnown = false
+        // A newer key may have the identifier of an older one, or the token names none.
+        let isSigned: Bool? = try await keys.first(on: clock) { keys in
             let candidates = keys.candidates(for: token)
-            guard !candidates.isEmpty else { return nil }
-            if token.isSigned(by: candidates) { return true }
-            // A token without a key's identifier may be signed by a newer key.
-            isWithoutID = token.keyID == nil
-            return isWithoutID ? nil : false
+            isKnown = !candidates.isEmpty
+            return token.isSigned(by: candidates) ? true : nil
         }
-        guard isValid != true else { return }
-        guard isValid == false || isWithoutID else {
-            throw IDTokenError(.unknownKey, reason: "the server has no key of its kid for \(token.algorithm.rawValue)")
-        }
-        throw IDTokenError(.invalidSignature, reason: "it is not signed by the server's key")
+        guard isSigned == nil else { return }
+        throw isKnown
+            ? IDTokenError(.invalidSignature, reason: "it is not signed by the server's key")
+            : IDTokenError(.unknownKey, reason: "the server has no key of its kid for \(token.algorithm.rawValue)")
     }
 
     /// The rules on claims.
-    private func token(_ claims: IDTokenClaims, nonce: String?, at date: Date) throws(IDTokenError) -> IDToken {
+    private func token(
+        _ claims: IDTokenClaims, nonce: String?, beside accessToken: String? = nil, at date: Date
+    ) throws(IDTokenError) -> IDToken {
         guard server.isIssuer(claims.issuer, tenant: claims.tenant ?? "") else {
             throw IDTokenError(.wrongIssuer, reason: "another server has issued it")
         }
@@ -91,16 +94,20 @@ public struct IDTokenValidator: Sendable {
         guard claims.authorizedParty.map({ $0.hasSameBytes(as: clientID) }) ?? (claims.audiences.count == 1) else {
             throw IDTokenError(.wrongAuthorizedParty, reason: "it was issued to another client (azp)")
         }
-        guard !claims.subject.isEmpty, claims.subject.utf8.count <= IDToken.maximumSubjectLength else {
-            throw IDTokenError(.malformed, reason: "its subject is empty or too long")
-        }
+        let subject = claims.subject
+        guard !subject.isEmpty, subject.utf8.count <= IDToken.maximumSubjectLength,
+            !subject.unicodeScalars.contains(where: CharacterSet.controlCharacters.contains)
+        else { throw IDTokenError(.malformed, reason: "its subject is empty, too long, or has control characters") }
         let now = date.timeIntervalSince1970
         let tolerance = clockTolerance / .seconds(1)
         guard let expiry = claims.expiresAt, now < expiry + tolerance else {
             throw IDTokenError(.expired, reason: "it has expired, or has no exp")
         }
-        guard let issue = claims.issuedAt, issue <= now + tolerance else {
-            throw IDTokenError(.issuedInFuture, reason: "it was issued in the future, or has no iat")
+        guard let issue = claims.issuedAt, max(issue, claims.notBefore ?? issue) <= now + tolerance else {
+            throw IDTokenError(.issuedInFuture, reason: "its iat or nbf is in the future, or it has no iat")
+        }
+        guard accessToken.map(claims.isBeside) ?? true else {
+            throw IDTokenError(.wrongAccessToken, reason: "it was issued beside another access token (at_hash)")
         }
         if let nonce, claims.nonce?.hasSameBytes(as: nonce) != true {
             throw IDTokenError(.wrongNonce, reason: "it belongs to another sign-in")
@@ -120,10 +127,21 @@ extension IDTokenValidator {
             guard let text = issued.idToken else {
                 throw IDTokenError(.missing, reason: "the server has issued none, although openid is in the scope")
             }
-            return try await validate(text, nonce: nonce, at: issued.serverDate)
+            let signed = try JSONWebSignature(text)
+            try await verify(signed)
+            return try token(
+                IDTokenClaims(of: signed), nonce: nonce, beside: issued.bundle.accessToken,
+                at: issued.serverDate ?? clock.date)
         } catch let error as IDTokenError {
-            throw OAuth2SignInError(error)
+            throw OAuth2SignInError(error, tokens: await revoke(issued.bundle))
         }
+    }
+
+    /// Revokes the tokens beside an id token that was refused. Returns what has become of them.
+    private func revoke(_ tokens: TokenBundle) async -> String {
+        // G9: the user's other sessions stay.
+        guard let revocation, revocation.affectsRevokedSessionOnly else { return "stay valid" }
+        return (try? await revocation.revoke(tokens)) == nil ? "could not be revoked" : "are revoked"
     }
 
     /// Whether a refresh is to fetch keys before it spends its token.
