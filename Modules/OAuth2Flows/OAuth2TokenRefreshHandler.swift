@@ -129,7 +129,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         do throws(IDTokenError) {
             tokens.subject = try idTokens.subject(ofRefreshed: text, at: response.serverDate)
         } catch {
-            tokens.claimedSubject = TokenSubject(claimedBy: text)
+            tokens.claimedSubject = idTokens.claimedSubject(of: text)
             tokens.idTokenProblem = error.reason
         }
         #endif

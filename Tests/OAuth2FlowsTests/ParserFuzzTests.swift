@@ -30,7 +30,7 @@ struct ParserFuzzTests {
         ) { (data: Data) in
             let claims = try JSONDecoder().decode(IDTokenClaims.self, from: data)
             _ = IDToken(
-                claims, expiresAt: Date(timeIntervalSince1970: claims.expiresAt ?? 0),
+                claims, issuer: claims.issuer, expiresAt: Date(timeIntervalSince1970: claims.expiresAt ?? 0),
                 issuedAt: Date(timeIntervalSince1970: claims.issuedAt ?? 0))
         },
         FuzzedParser(

@@ -14,11 +14,13 @@ import Testing
     private let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
     private let key = ServerKey.es256("first")
 
-    private func handler(_ server: SigningServer) -> OAuth2TokenRefreshHandler {
+    private func handler(_ server: SigningServer, _ otherIssuers: Set<String> = []) -> OAuth2TokenRefreshHandler {
         let client = OAuth2Client.public(id: SigningServer.clientID)
         var handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: server.description.tokenEndpoint, client: client, network: server.provider.network)
-        var idTokens = IDTokenValidator(server: server.description, client: client, network: server.provider.network)
+        var description = server.description
+        description.otherIssuers = otherIssuers
+        var idTokens = IDTokenValidator(server: description, client: client, network: server.provider.network)
         idTokens.clock = clock
         handler.idTokens = idTokens
         return handler
@@ -67,6 +69,20 @@ import Testing
                 #expect(tokens.claimedSubject?.issuer == issuer || text == texts[4])
             }
         }
+    }
+
+    /// As Google does, with and without the scheme.
+    @Test(arguments: [true, false])
+    func `G31: another spelling of the issuer is another server's, unless it is listed`(_ isListed: Bool) async throws {
+        let server = try SigningServer(clock.date, [key])
+        let (handler, issuer) = (handler(server, isListed ? ["id.example.com"] : []), server.provider.issuer)
+        let claims = server.claims.merging(["iss": #""id.example.com""#]) { $1 }
+        let known = isListed ? subject(issuer) : nil
+        server.issue(try key.sign(claims))
+        let tokens = try await handler.refresh(.fixture)
+        #expect(tokens.subject == known && (tokens.idTokenProblem == nil) == isListed)
+        server.issue(try ServerKey.es256("first").sign(claims))
+        #expect(try await handler.refresh(.fixture).claimedSubject == known ?? subject("id.example.com"))
     }
 
     @Test func `G31: an id token that is encrypted or cannot be read names no one`() async throws {

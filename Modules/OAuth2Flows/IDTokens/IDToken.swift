@@ -39,8 +39,8 @@ public struct IDToken: Sendable, Hashable {
 
     private let payload: Data
 
-    init(_ claims: IDTokenClaims, expiresAt: Date, issuedAt: Date) {
-        (issuer, subject, audiences) = (claims.issuer, claims.subject, claims.audiences)
+    init(_ claims: IDTokenClaims, issuer: String, expiresAt: Date, issuedAt: Date) {
+        (self.issuer, subject, audiences) = (issuer, claims.subject, claims.audiences)
         (self.expiresAt, self.issuedAt) = (expiresAt, issuedAt)
         authenticatedAt = claims.authTime.map { Date(timeIntervalSince1970: $0) }
         (authenticationContext, authenticationMethods) = (claims.acr, claims.amr)

@@ -113,7 +113,8 @@ public struct IDTokenValidator: Sendable {
             throw IDTokenError(.wrongNonce, reason: "it belongs to another sign-in")
         }
         return IDToken(
-            claims, expiresAt: Date(timeIntervalSince1970: expiry), issuedAt: Date(timeIntervalSince1970: issue))
+            claims, issuer: server.issuer(named: claims.issuer), expiresAt: Date(timeIntervalSince1970: expiry),
+            issuedAt: Date(timeIntervalSince1970: issue))
     }
 }
 
@@ -167,17 +168,15 @@ extension IDTokenValidator {
         let token = try token(claims, nonce: nil, at: date ?? clock.date)
         return TokenSubject(issuer: token.issuer, id: token.subject)
     }
-}
 
-extension TokenSubject {
     /// Whom an id token names that was not checked, or has failed its check. `nil`: it is encrypted, or cannot be read.
-    init?(claimedBy text: String) {
+    func claimedSubject(of text: String) -> TokenSubject? {
         struct Claims: Decodable { let iss: String, sub: JSONValue }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, text.utf8.count <= IDToken.maximumLength, let payload = Data(base64URL: parts[1]),
             let claims = try? JSONDecoder().decode(Claims.self, from: payload), let subject = claims.sub.text
         else { return nil }
-        self.init(issuer: claims.iss, id: subject)
+        return TokenSubject(issuer: server.issuer(named: claims.iss), id: subject)
     }
 }
 
