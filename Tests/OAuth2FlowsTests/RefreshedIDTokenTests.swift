@@ -5,6 +5,7 @@ import ContractTesting
 import Foundation
 import HandlerTesting
 import NetworkCore
+import NetworkTesting
 import Testing
 
 @testable import OAuth2Flows
@@ -127,6 +128,34 @@ import Testing
         let tokens = try await refresh.value
         #expect(tokens.claimedSubject == subject(server.provider.issuer) && tokens.refreshToken == "fixture-refresh")
         leave.signal()
+    }
+
+    @Test(arguments: [("https", true), ("https", false), ("http", true)])
+    func `TLS stands for a signature only where it is asked for`(_ scheme: String, _ isTrusted: Bool) async throws {
+        let issuer = "\(scheme)://127.0.0.1"
+        let endpoint = try #require(URL(string: "\(issuer)/token"))
+        let now = Int(clock.date.timeIntervalSince1970)
+        let claims: Members = [
+            "iss": #""\(issuer)""#, "sub": #""fixture-user""#, "aud": #""\(SigningServer.clientID)""#, "iat": "\(now)",
+            "exp": "\(now + 300)",
+        ]
+        let client = OAuth2Client.public(id: SigningServer.clientID)
+        for (claims, isSound) in [(claims, true), (claims.merging(["aud": #""other""#]) { $1 }, false)] {
+            let token = [["alg": #""HS256""#], claims].map(\.json.base64URL).joined(separator: ".") + ".AAAA"
+            let body = #"{"access_token":"fixture-access","refresh_token":"fixture-2","id_token":"\#(token)"}"#
+            let network = NetworkClient(StubTransport((.any ~> .text(body)).repeated()))
+            var idTokens = IDTokenValidator(
+                server: OAuth2Server(issuer: issuer, tokenEndpoint: endpoint, deviceAuthorizationEndpoint: endpoint),
+                client: client, network: network)
+            (idTokens.clock, idTokens.trustsTokenEndpoint) = (clock, isTrusted)
+            var handler = OAuth2TokenRefreshHandler(tokenEndpoint: endpoint, client: client, network: network)
+            handler.idTokens = idTokens
+            let tokens = try await handler.refresh(.fixture)
+            let isTaken = isTrusted && isSound && scheme == "https"
+            #expect((tokens.subject?.id == "fixture-user") == isTaken && (tokens.idTokenProblem == nil) == isTaken)
+            let error = await #expect(throws: IDTokenError.self) { try await idTokens.validate(token) }
+            #expect(error?.code == .unsupportedAlgorithm, "it came on another way")
+        }
     }
 
     @Test func `without a validator an id token is not looked at`() async throws {

@@ -86,13 +86,14 @@ struct IDTokenClaims: Sendable {
     /// Reads the claims of a token.
     ///
     /// - Throws: ``IDTokenError`` with code `malformed`.
-    init(of token: JSONWebSignature) throws(IDTokenError) {
-        do {
-            self = try JSONDecoder().decode(IDTokenClaims.self, from: token.payload)
-        } catch {
+    init(of text: String) throws(IDTokenError) {
+        guard let payload = JSONWebSignature.payload(of: text),
+            var claims = try? JSONDecoder().decode(IDTokenClaims.self, from: payload)
+        else {
             throw IDTokenError(.malformed, reason: "a claim that every id token has is missing or of another form")
         }
-        payload = token.payload
+        claims.payload = payload
+        self = claims
     }
 }
 

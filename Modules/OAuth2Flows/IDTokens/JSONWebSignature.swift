@@ -12,6 +12,12 @@ struct JSONWebSignature: Sendable {
     /// What is signed (RFC 7515 §5.2, step 8).
     let signedContent: Data
 
+    /// The payload of a text whose signature is not looked at. `nil`: it is encrypted, too long, or no JSON Web Token.
+    static func payload(of text: String) -> Data? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 3 && text.utf8.count <= IDToken.maximumLength ? Data(base64URL: parts[1]) : nil
+    }
+
     /// Reads a token.
     ///
     /// - Throws: ``IDTokenError`` with code `malformed`, or `unsupportedAlgorithm` with the name of the algorithm.
