@@ -20,11 +20,6 @@ struct DPoPTokenCall: Sendable {
     /// The time in the next proof.
     func time(at endpoint: URL) -> SignedTime { prover.time(at: endpoint, thumbprint) }
 
-    /// The same, where a response of the server has shown it, to this process or to one that has stored it.
-    func knownTime(at endpoint: URL) -> SignedTime? {
-        prover.knowsClock(of: endpoint, thumbprint) ? time(at: endpoint) : nil
-    }
-
     /// The proof of one call.
     func proof(at endpoint: URL, hasNonce: Bool = true) async throws -> String {
         try await prover.proof(

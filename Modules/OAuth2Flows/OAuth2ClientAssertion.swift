@@ -57,20 +57,9 @@ final class OAuth2ClientAssertion: Sendable {
     /// The uptime, by which responses are slow.
     var uptime: Duration { clock.uptime }
 
-    private struct Header: Encodable {
-        let alg: String
-        let kid: String?
-        let typ = "JWT"
-    }
+    private struct Header: Encodable { let alg: String, kid: String?, typ = "JWT" }
 
-    private struct Claims: Encodable {
-        let iss: String
-        let sub: String
-        let aud: String
-        let jti: String
-        let iat: Int64
-        let exp: Int64
-    }
+    private struct Claims: Encodable { let iss: String, sub: String, aud: String, jti: String, iat: Int64, exp: Int64 }
 }
 
 extension OAuth2ClientAssertion: Hashable {

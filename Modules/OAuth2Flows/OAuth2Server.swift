@@ -39,6 +39,10 @@ public struct OAuth2Server: Sendable, Hashable {
     /// Where the server publishes the keys by which it signs id tokens (`jwks_uri`, RFC 8414 §2).
     public var jwksURI: URL?
 
+    /// Where a browser ends the user's session with the server (`end_session_endpoint`, OpenID Connect RP-Initiated
+    /// Logout 1.0).
+    public var endSessionEndpoint: URL?
+
     /// The methods of PKCE; `nil` if not known.
     public var codeChallengeMethods: Set<String>?
 
@@ -155,10 +159,31 @@ extension OAuth2Server {
         pushedAuthorizationRequestEndpoint = endpoint("pushed_authorization_request_endpoint")
         requiresPushedAuthorizationRequests = isTrue("require_pushed_authorization_requests")
         jwksURI = endpoint("jwks_uri")
+        endSessionEndpoint = endpoint("end_session_endpoint")
+    }
+
+    /// The URL to open in a browser after `signOut()`, so that the server forgets the user as well (OpenID Connect
+    /// RP-Initiated Logout 1.0 §2). The redirect URI is registered for it, and gets the state back. An id token as a
+    /// hint names the session; browsers keep URLs. `nil`: the server has no such endpoint.
+    public func logoutURL(
+        for client: OAuth2Client, redirectingTo redirectURI: URL? = nil, state: String? = nil, idToken: String? = nil
+    ) -> URL? {
+        endSessionEndpoint?.adding([
+            "client_id": client.id, "post_logout_redirect_uri": redirectURI?.absoluteString, "state": state,
+            "id_token_hint": idToken,
+        ])
     }
 }
 
 extension URL {
+    /// The URL with more items in its query.
+    func adding(_ items: QueryItems) -> URL {
+        var components = URLComponents(url: self, resolvingAgainstBaseURL: false) ?? URLComponents()
+        components.percentEncodedQuery = [components.percentEncodedQuery, items.percentEncoded]
+            .compactMap(\.self).joined(separator: "&")
+        return components.url ?? self
+    }
+
     /// Whether secrets may be sent to the URL: its scheme is `https` unless its host is loopback, and it has no user.
     var isSafeEndpoint: Bool {
         guard let origin = Origin(self), user == nil, password == nil else { return false }

@@ -33,10 +33,7 @@ public struct OAuth2SignInPage: Sendable {
         parameters.append(contentsOf: request)
         if let push { parameters = ["request_uri": try await push(parameters)] }
         parameters.append("client_id", clientID)
-        var components = URLComponents(url: endpoint, resolvingAgainstBaseURL: false) ?? URLComponents()
-        components.percentEncodedQuery = [components.percentEncodedQuery, parameters.percentEncoded]
-            .compactMap(\.self).joined(separator: "&")
-        return components.url ?? endpoint
+        return endpoint.adding(parameters)
     }
 
     /// Whether a URL is a response to this page: its `state` is that of the page. A user agent ignores requests that
