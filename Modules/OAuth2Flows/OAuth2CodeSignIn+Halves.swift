@@ -43,6 +43,7 @@ extension OAuth2CodeSignIn {
     ) async throws -> (tokens: TokenRefreshResult, idToken: IDToken?) {
         let code = try state.code(in: callback, of: server, at: clock.date)
         let key = try await key(of: state)
+        try await key?.keep()
         let issued = try await tokens(for: code, state, key)
         let tokens = try issued.tokensOfSignIn(of: client, boundBy: key)
         let idToken = try await idTokens.idToken(of: issued, scope: scope, nonce: state.nonce)

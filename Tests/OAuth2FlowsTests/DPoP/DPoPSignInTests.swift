@@ -60,6 +60,13 @@ private func countedKeys() -> (keys: StoredSigningKeys, made: Locked<[String]>) 
     return (keys, made)
 }
 
+/// A store without room.
+private struct FullStore: TokenStore {
+    func load() async throws -> TokenBundle? { nil }
+    func save(_ tokens: TokenBundle) async throws { throw TokenStoreError(.unavailable, reason: "the disk is full") }
+    func delete() async throws {}
+}
+
 @Suite("G34: a sign-in makes the key of its session", .timeLimit(.minutes(5)))
 struct DPoPSignInTests {
     @Test func `the tokens are bound to a key of their own, from the code to the last request`() async throws {
@@ -147,6 +154,23 @@ struct DPoPSignInTests {
         #expect(await session.thumbprint == server.now.thumbprint && server.now.faults == [])
     }
 
+    @Test func `KE7: the key is in memory until the code has come, and kept before it is exchanged`() async throws {
+        let (keys, made) = countedKeys()
+        let session = try SigningIn(keys: keys)
+        defer { session.server.stop() }
+        let userAgent = PromptUserAgent { _ in #expect(made.withLock { $0.isEmpty }, "the page is shown") }
+        try await session.signIn.start(session.engine, with: userAgent)
+        let thumbprint = try #require(await session.thumbprint)
+        #expect(made.withLock { Set($0) } == [thumbprint])
+        #expect(try await keys.key(withThumbprint: thumbprint) != nil)
+
+        let full = StoredSigningKeys { _ in FullStore() }
+        let failing = try SigningIn(keys: full)
+        defer { failing.server.stop() }
+        let error = await #expect(throws: OAuth2SignInError.self) { try await failing.start() }
+        #expect(error?.code == .unavailable && failing.server.requests.isEmpty, "the code is not exchanged")
+    }
+
     @Test func `US2: the second half uses the key that the first one made, in another process`() async throws {
         let keys = FailingKeys()
         let first = try SigningIn(keys: keys)
@@ -198,9 +222,7 @@ struct DPoPSignInTests {
         signIn.pushesRequest = true
         let pushing = signIn
         #expect(await signInError { try await pushing.begin(redirectingTo: redirectURI) }?.code == .unsupported)
-        let last = try #require(made.withLock { $0.last })
-        #expect(last != state.thumbprint)
-        #expect(try await keys.key(withThumbprint: last) == nil)
+        #expect(made.withLock { Set($0) } == [try #require(state.thumbprint)])
     }
 
     @Test func `a sign-in that fails leaves no key, and a bearer token is not taken for a bound one`() async throws {
@@ -223,7 +245,7 @@ struct DPoPSignInTests {
                 try await signIn.start(session, with: PromptUserAgent())
             }
             #expect(session.signIns.isEmpty)
-            let thumbprint = try #require(made.withLock { $0.first })
+            let thumbprint = try #require(made.withLock { $0.first }, "it was kept for the exchange")
             #expect(try await keys.key(withThumbprint: thumbprint) == nil)
         }
     }
