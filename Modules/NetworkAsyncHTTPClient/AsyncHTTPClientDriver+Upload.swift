@@ -76,7 +76,7 @@ extension AsyncHTTPClientDriver {
         guard let make = request.body.trailers, let number = state.withLock({ $0.noteNumber }) else { return }
         let fields = try await make()
         try HTTPRequestHead.validateTrailers(fields)
-        client.log?.requests.change(number) { $0.trailers = NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }) }
+        client.log?.requests[number]?.trailers = NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) })
     }
 
     private func send(through queue: UploadQueue, end: EventLoopPromise<Void>) async {
