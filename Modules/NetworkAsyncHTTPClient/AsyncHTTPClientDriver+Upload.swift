@@ -18,6 +18,8 @@ extension AsyncHTTPClientDriver {
         if client.log != nil, head.headers.first(of: "Accept-Encoding") == nil {
             fields.append(("Accept-Encoding", "deflate, gzip"))
         }
+        if client.log != nil, request.connectionUse.isForTokens { fields.append(("Connection", "close")) }
+        if head.headers.first(of: "User-Agent") == nil { fields.append(("User-Agent", "Latchkey")) }
         if let mark = try announce() { fields.append(mark) }
         do {
             return try HTTPClient.Request(
