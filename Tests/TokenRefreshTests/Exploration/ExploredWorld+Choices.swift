@@ -100,21 +100,16 @@ extension ExploredWorld {
     }
 
     private func userChoices(_ slot: Int, _ process: DeviceProcess) -> [Choice] {
-        let actTime = world.now + World.actPause
-        var choices = [
-            Choice(slot, .signIn(user: "ada"), costs: .signIn, at: actTime), Choice(slot, .storeChanged, costs: .check),
-        ]
-        if process.published == .unknown {
-            choices += [
-                Choice(slot, .signIn(user: "ada", isBlind: true), costs: .signIn, at: actTime),
-                Choice(slot, .signOut(.byUser), costs: .signOut, at: actTime),
-                Choice(slot, .signOut(.byUser, isBlind: true), costs: .signOut, at: actTime),
-            ]
+        var choices = [Choice(slot, .storeChanged, costs: .check)]
+        let (isUnread, isSignedIn) = (process.published == .unknown, process.current != nil)
+        for isBlind in isUnread ? [false, true] : [false] {
+            choices.append(Choice(slot, .signIn(user: "ada", isBlind: isBlind), costs: .signIn))
+            guard isUnread || isSignedIn else { continue }
+            choices.append(Choice(slot, .signOut(.byUser, isBlind: isBlind), costs: .signOut))
         }
-        if process.current != nil {
-            choices.append(Choice(slot, .signOut(.byUser), costs: .signOut, at: actTime))
-            let isAsking = process.requests.contains { $0.kind == .refresh }
-            if !isAsking, process.retryAt == nil { choices.append(Choice(slot, .refresh, costs: .refresh)) }
+        let isAsking = process.requests.contains { $0.kind == .refresh }
+        if isSignedIn, !isAsking, process.retryAt == nil {
+            choices.append(Choice(slot, .refresh, costs: .refresh))
         }
         if let index = process.requests.firstIndex(where: { !$0.isWaiting }) {
             choices.append(Choice(slot, .refuseRequest(index), .replaceToken(request: index)))

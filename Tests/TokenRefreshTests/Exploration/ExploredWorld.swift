@@ -12,10 +12,8 @@ struct ExploredWorld {
             plan: WorldPlan(exploring: model, delaysWrites: bounds.includes(.freeze)),
             fault: model.flaw)
         self.bounds = bounds
-        guard !model.startsEmpty else {
-            world.processes[0].isAlive = false
-            return
-        }
+        for process in 0...1 { world.processes[process].isAlive = !model.startsEmpty }
+        guard !model.startsEmpty else { return }
         // The session began before: neither of the two has signed in to it.
         let grant = world.server.signIn("ada", at: world.now)
         let ordinal = SessionOrdinal(at: world.instant.date)
@@ -26,7 +24,6 @@ struct ExploredWorld {
                 subject: AuthorizationServer.subject(of: "ada"), ordinal: ordinal))
         world.server.noteStored(grant)
         for process in 0...1 {
-            world.processes[process].isAlive = true
             world.ask(process, for: .restore, .restore)
             world.goOnToTheEnd()
         }

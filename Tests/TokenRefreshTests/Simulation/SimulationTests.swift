@@ -72,7 +72,7 @@ import Testing
             Broken(fault: .leaseIsNotExclusive, laws: [.leased, .secondCall, .singleFlight, .reuse, .rotation]),
             Broken(
                 fault: .writesAreBlind,
-                laws: [.revival, .newest, .rotation, .backwards, .order, .otherSignIn, .follows, .signedOut, .follower]),
+                laws: [.revival, .newest, .rotation, .backwards, .order, .otherSignIn, .follows]),
             Broken(fault: .keysAreForgotten, laws: [.keys]),
             Broken(fault: .followersGetUnsavedTokens, laws: [.follower]),
             Broken(fault: .endingsAreNotNoted, laws: [.signedOut, .calls, .lost]),

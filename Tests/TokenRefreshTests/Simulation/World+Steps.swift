@@ -56,8 +56,7 @@ extension World {
             return Step(process, .stepUp, at: now + 1)
         case ..<8:
             guard draws.chance(rates.userMoves), processes[process].runs else { return nil }
-            let reason = draws.chance(70) ? SignOutReason.byUser : .application("account disabled")
-            return Step(process, .signOut(reason), at: now + Self.actPause)
+            return Step(process, .signOut(draws.chance(70) ? .byUser : .application("account disabled")))
         case ..<10: return draws.chance(rates.crashes) && processes[process].isAlive ? Step(process, .crash) : nil
         case ..<11:
             return draws.chance(rates.clockJumps) ? Step(process, .setClock(days: draws.of([-30, -2, 2, 30]))) : nil
@@ -140,8 +139,7 @@ extension World {
     }
 
     private func signIn(_ process: Int, _ draws: inout RandomDraws) -> Step? {
-        guard processes[process].runs else { return nil }
-        return Step(process, .signIn(user: draws.of(["ada", "bob"])), at: now + Self.actPause)
+        processes[process].runs ? Step(process, .signIn(user: draws.of(["ada", "bob"]))) : nil
     }
 
     // MARK: Calls
@@ -214,7 +212,7 @@ extension World {
     func step(ofJob index: Int, _ process: Int) -> Step? {
         let job = processes[process].jobs[index]
         if job.event != nil { return Step(process, .report(index)) }
-        if job.isAtJournal {
+        if job.journal == nil || job.outcome != nil {
             let isOver = now - job.since >= plan.policy.storeLimit.milliseconds / 2
             return journal.condition != .hangs || isOver ? Step(process, .work(index)) : nil
         }

@@ -6,10 +6,9 @@ import AuthInterface
 extension AuthorizationServer {
     mutating func noteStored(_ grant: Int) {
         let family = grants[grant].family
-        if !families[family].wasStored {
-            for other in families(upTo: families[family].ordinal) where other != family {
-                families[other].isRetired = true
-            }
+        let isNew = !families[family].wasStored
+        for other in families(upTo: families[family].ordinal) where isNew && other != family {
+            families[other].isRetired = true
         }
         families[family].wasStored = true
         grants[grant].wasStored = true
@@ -54,7 +53,7 @@ extension AuthorizationServer {
     }
 
     mutating func noteEnding(_ tombstone: SessionTombstone) {
-        guard tombstone.namesSession else { return }
+        guard !tombstone.session.rawValue.isEmpty else { return }
         self[tombstone.session].isRetired = true
         if self[tombstone.session].end == nil { self[tombstone.session].end = tombstone.reason }
     }

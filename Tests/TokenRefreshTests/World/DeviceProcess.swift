@@ -150,9 +150,6 @@ final class DeviceProcess {
         var outcome: WriteOutcome?
         /// The result, not reported yet.
         var event: RefreshEvent?
-
-        /// Whether the next step is one of the journal.
-        var isAtJournal: Bool { journal == nil || outcome != nil }
     }
 
     /// A caller of the machine, or a request on its way to the resource server.

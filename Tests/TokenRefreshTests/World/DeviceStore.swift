@@ -73,20 +73,16 @@ struct DeviceStore {
         if condition == .failsToRead, isShared { return (.failed(.simulated), nil) }
         guard isShared, fault != .writesAreBlind else { return overwrite(wanted, in: condition) }
         let found = read(in: condition)
-        guard let new = replacement(wanted, found) else {
+        var new = wanted.replacement(for: found)
+        if fault == .tombstonesHaveNoOrdinal, case .tombstone(let end)? = new, content == .empty {
+            new = .tombstone(SessionTombstone(session: end.session, reason: end.reason, date: end.date))
+        }
+        guard let new else {
             let stored = (try? found.get()) ?? .empty
             return (wanted.outcome(leaving: stored), nil)
         }
         if !isLost(wanted) { replace(by: new) }
         return (.written(replaced: (try? found.get())?.bundle), new)
-    }
-
-    /// What replaces the content; `nil` leaves it.
-    private func replacement(_ wanted: StoreContent, _ found: Result<StoredSession, TokenStoreError>) -> StoredSession?
-    {
-        let new = wanted.replacement(for: found)
-        guard fault == .tombstonesHaveNoOrdinal, case .tombstone(let end)? = new, content == .empty else { return new }
-        return .tombstone(SessionTombstone(session: end.session, reason: end.reason, date: end.date))
     }
 
     /// Whether a faulty store drops what it says to have stored.

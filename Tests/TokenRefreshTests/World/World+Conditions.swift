@@ -102,15 +102,10 @@ extension World {
         hasLostContent = true
         switch content {
         case .active(let bundle): server[bundle.session].isDamaged = true
-        case .tombstone(let end): if end.namesSession { server[end.session].isDamaged = true }
-        case .empty: break
+        case .tombstone(let end) where !end.session.rawValue.isEmpty: server[end.session].isDamaged = true
+        case .tombstone, .empty: break
         }
     }
-}
-
-extension SessionTombstone {
-    /// Whether the session that ended was known.
-    var namesSession: Bool { !session.rawValue.isEmpty }
 }
 
 /// Processes start, are killed, stop for a while, and lose their leases.

@@ -61,26 +61,20 @@ extension World {
         processes[process].jobs[index].since = now
         guard let journal = job.journal else { return note(version, content, index, of: process, &draws) }
         let outcome = job.outcome ?? store(content, of: process, &draws)
-        if isUnsettled(content, outcome, process) {
+        if job.outcome != nil || isUnsettled(content, outcome, process) {
             // After a note that did not come in time, the write is reported without a second wait.
             if job.outcome == nil, case .success = journal {
                 processes[process].jobs[index].outcome = outcome
                 return
             }
-            settle(content, outcome, process, &draws)
+            let (date, isFaulty) = (instant.date, store.fault == .everyNoteIsRemoved)
+            _ = change(process, &draws) { entry in
+                entry = content.settled(entry, outcome, in: Self.storeName, at: date)
+                if isFaulty { entry.pending = nil }
+            }
         }
         if case .written = outcome, let bundle = content.bundle, !content.isAct { see(bundle, process, &draws) }
-        if outcome.isFailure, case .success = journal { publish(content) }
         processes[process].jobs[index].event = .wrote(version: version, outcome)
-    }
-
-    /// What is decided is a follower's too, also where only the journal has it (G29).
-    private mutating func publish(_ content: StoreContent) {
-        guard plan.hasJournal, !plan.hasMirroredNames, let note = content.note(isShared: isShared) else { return }
-        let session = content.bundle == nil ? content.session : nil
-        let end = SessionTombstone(
-            session: session ?? SessionID(rawValue: ""), reason: note.reason, date: note.date, upTo: note.ordinal)
-        for index in followers.indices { followers[index].deliver(.tombstone(end)) }
     }
 
     private mutating func note(
@@ -103,16 +97,6 @@ extension World {
         guard plan.hasJournal, !outcome.isFailure else { return false }
         guard let entry = processes[process].entry else { return content.isAct }
         return content.settled(entry, outcome, in: Self.storeName, at: instant.date) != entry
-    }
-
-    private mutating func settle(
-        _ content: StoreContent, _ outcome: WriteOutcome, _ process: Int, _ draws: inout RandomDraws
-    ) {
-        let (date, isFaulty) = (instant.date, store.fault == .everyNoteIsRemoved)
-        _ = change(process, &draws) { entry in
-            entry = content.settled(entry, outcome, in: Self.storeName, at: date)
-            if isFaulty { entry.pending = nil }
-        }
     }
 
     /// Notes that the store holds a session, unless that is noted.

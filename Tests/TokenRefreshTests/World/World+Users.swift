@@ -72,8 +72,12 @@ extension World {
         send(process, .requested(.replacement(refusal), WaiterID(number: waiter)))
     }
 
+    /// The time before each sign-in and sign-out, in milliseconds: no rounding makes two ordinals equal.
+    private static let actPause = 2
+
     /// `isBlind`: neither the store nor the journal can be read before.
     mutating func signIn(_ process: Int, as user: String, isBlind: Bool) {
+        moveTime(to: now + Self.actPause)
         if !isBlind { readOrder(process) }
         let grant = server.signIn(user, at: now)
         let session = server.session(server.grants[grant].family)
@@ -145,6 +149,7 @@ extension World {
     }
 
     mutating func signOut(_ process: Int, as reason: SignOutReason, isBlind: Bool) {
+        moveTime(to: now + Self.actPause)
         if !isBlind, processes[process].published == .unknown { readOrder(process) }
         var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signOut, since: now, order: events)
         let session = processes[process].current?.bundle.session

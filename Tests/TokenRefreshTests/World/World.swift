@@ -12,8 +12,6 @@ struct World {
     static let epoch = Date(timeIntervalSinceReferenceDate: 800_000_000)
     /// How late a timer may fire, in milliseconds.
     static let lateness = 50
-    /// The time before each sign-in and sign-out, in milliseconds: their ordinals differ, whichever way dates are rounded.
-    static let actPause = 2
 
     let plan: WorldPlan
     /// The true time, which is the uptime too, in milliseconds.

@@ -24,7 +24,7 @@ struct WorldFollower {
         let hasNewContent: Bool
         /// The newest tokens of a process, for a fault.
         let newest: TokenBundle?
-        /// Whether the store holds what its owner has decided last, and always has.
+        /// Whether the store has never gone back to older content.
         let isIntact: Bool
     }
 
@@ -101,7 +101,7 @@ struct WorldFollower {
     }
 
     /// A change of the store is sent to the follower, without a promise of when.
-    mutating func deliver(_ content: StoredSession) {
+    private mutating func deliver(_ content: StoredSession) {
         guard !hasSource, mail.last != content else { return }
         mail.append(content)
         if mail.count > Self.mailLimit { mail.remove(at: pick(mail.count)) }
@@ -197,10 +197,8 @@ extension World {
         if hasNewContent, let bundle = store.content.bundle { heldTokens.insert(bundle.accessToken) }
         let isAhead = store.fault == .followersGetUnsavedTokens
         let newest = isAhead ? processes.lazy.compactMap(\.newest).first : nil
-        // Without a process that runs, only the journal has what its owner has decided.
-        let isEnding = isDraining && store.content.bundle.flatMap(journal.entry.ending(of:)) != nil
         return WorldFollower.Surroundings(
             now: now, instant: instant, store: store, hasNewContent: hasNewContent, newest: newest,
-            isIntact: !hasLostContent && !isEnding)
+            isIntact: !hasLostContent)
     }
 }
