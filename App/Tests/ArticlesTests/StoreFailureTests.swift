@@ -1,3 +1,4 @@
+import AuthInterface
 import DevBackend
 import Foundation
 import ProgramTesting
