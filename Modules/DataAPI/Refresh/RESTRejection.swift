@@ -102,7 +102,7 @@ public struct RESTRejection: Sendable, Hashable {
             status: isUnsuccessful ? 200 : status,
             codes: answer?.codes ?? [],
             isEnvelope: isUnsuccessful || answer?.body.isEnvelope(with: envelopeMembers) == true,
-            asksToWait: error.retryAfter != nil || error.response?.headers["Retry-After"] != nil
+            asksToWait: error.asksToWait
         )
         // A success without an envelope refuses only by a rule.
         let isRefusal = error.isRefusalOfTheCall

@@ -11,6 +11,9 @@ extension NetworkError {
     /// Whether the server refused this call.
     package var isRefusalOfTheCall: Bool { code == .unacceptableStatus || code == .unsuccessful }
 
+    /// Whether the server has said when to call again, also in a form that is no date and no number.
+    package var asksToWait: Bool { retryAfter != nil || response?.headers["Retry-After"] != nil }
+
     /// The error without the secrets of the call, which servers quote: "no such token: …" (G17). Secrets that are `nil`
     /// or empty are skipped.
     public func withoutQuoting(_ secrets: [String?]) -> NetworkError {

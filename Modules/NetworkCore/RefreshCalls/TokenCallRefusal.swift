@@ -49,7 +49,7 @@ package struct TokenCallRefusal {
         codes = body.codes
         self.status = (200..<300).contains(status) ? 200 : status
         headers = error.response?.headers ?? HTTPHeaders()
-        asksToWait = error.retryAfter != nil || headers["Retry-After"] != nil
+        asksToWait = error.asksToWait
     }
 
     /// What the response means by some rules, and by what is built in; `nil` where none says anything. The codes of
@@ -108,7 +108,7 @@ package struct TokenCallRefusal {
     }
 
     private func stepUp(_ demand: StepUpChallenge.Demand, _ secrets: [String?]) -> StepUpChallenge {
-        let suberror = body.text(at: "suberror") ?? body.text(at: "error_subtype") ?? body.text(at: "error.suberror")
+        let suberror = body.text(at: "suberror", "error_subtype", "error.suberror")
         return StepUpChallenge(demand, suberror: suberror, withoutQuoting: secrets.compactMap(\.self)) { name in
             name == "claims" ? claims : MemberPath(name).flatMap { body.text(at: $0) }
         }
