@@ -136,7 +136,7 @@ import Testing
         let endpoint = try #require(URL(string: "\(issuer)/token"))
         let now = Int(clock.date.timeIntervalSince1970)
         let claims: Members = [
-            "iss": #""\(issuer)""#, "sub": #""fixture-user""#, "aud": #""\(SigningServer.clientID)""#, "iat": "\(now)",
+            "iss": #""\#(issuer)""#, "sub": #""fixture-user""#, "aud": #""\#(SigningServer.clientID)""#, "iat": "\(now)",
             "exp": "\(now + 300)",
         ]
         let client = OAuth2Client.public(id: SigningServer.clientID)

@@ -13,6 +13,9 @@ public struct SessionOrdinal: RawRepresentable, Comparable, Hashable, Sendable, 
     /// Before every sign-in whose ordinal is known.
     public static let unknown = SessionOrdinal(bounded: 0)
 
+    /// The last one: no sign-in comes after it.
+    package static let last = SessionOrdinal(bounded: .max)
+
     private static let range: ClosedRange<Int64> = 0...(1 << 53)
 
     /// Creates an ordinal that was stored. `nil`: it is out of range.

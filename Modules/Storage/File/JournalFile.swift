@@ -175,10 +175,8 @@ final class JournalFile: Sendable {
 
     // MARK: The key
 
-    /// The key of the folder. `nil`: it is certain that there is none, and no journal.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `corrupt` also for a key without a checksum that fits no file: a bit may
-    ///   have changed, and the journal has another name.
+    /// The key of the folder. `nil`: it is certain that there is none, and no journal. Whether a bit has changed in that
+    /// of an earlier version, which has no checksum, nothing shows.
     private func key(of folder: borrowing PrivateFolder) throws(TokenStoreError) -> JournalKey? {
         var found = try folder.read(JournalKey.name, atMost: JournalKey.sizeLimit)
         if found == .nothing {
@@ -186,11 +184,7 @@ final class JournalFile: Sendable {
             // The first journal may have come in between, after its key.
             found = try folder.read(JournalKey.name, atMost: JournalKey.sizeLimit)
         }
-        if case .bytes(let content) = found, let key = JournalKey(content) {
-            let fits = key.hasChecksum ? true : try has(key, folder)
-            if fits { return key }
-            if try !folder.hasFile(endingIn: JournalLocation.fileSuffix) { return key }
-        }
+        if case .bytes(let content) = found, let key = JournalKey(content) { return key }
         throw .damaged(folder.path(of: JournalKey.name), remedy: "rm -r \(folder.path.quotedForShell)")
     }
 

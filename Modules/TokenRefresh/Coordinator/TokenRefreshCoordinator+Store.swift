@@ -41,9 +41,9 @@ extension TokenRefreshCoordinator {
     /// limit at most. The task may be cancelled: what follows is not.
     func readOrder() async {
         guard access.shared != nil || state == .unknown else { return }
-        await Task.detached(priority: Self.priority) { [weak self, store, clock, limit = policy.storeLimit / 2] in
-            let reading = try? await clock.withDeadline(clock.uptime + limit) { await store.read(isFirst: false) }
-            if let reading { self?.send(.read(.order, reading, ownerMayCall: false)) }
+        await Task.detached(priority: Self.priority) { [weak self, store] in
+            let reading = await store.readOrder()
+            self?.send(.read(.order, reading, ownerMayCall: false))
         }.value
     }
 

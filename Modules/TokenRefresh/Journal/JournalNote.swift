@@ -9,9 +9,8 @@ extension StoreContent {
     func note(isShared: Bool) -> PendingSignOut? {
         switch self {
         case .bundle(let bundle, over: .lower(let ends)):
-            guard ends != .unknown else { return nil }
             // Who signs in over a session has left it.
-            return PendingSignOut(upTo: ends, reason: .byUser, date: bundle.signedInAt ?? .distantPast)
+            return ends.map { PendingSignOut(upTo: $0, reason: .byUser, date: bundle.signedInAt ?? .distantPast) }
         case .bundle: return nil
         case .tombstone(let reason, let date, .rejected(let bundle, _)):
             guard !isShared else { return nil }
@@ -28,7 +27,7 @@ extension StoreContent {
     /// and ends nothing.
     private var settles: SessionOrdinal? {
         switch self {
-        case .bundle(_, over: .lower(let ends)): ends
+        case .bundle(_, over: .lower(let ends)): ends ?? .unknown
         case .bundle: nil
         case .tombstone(_, _, let scope): scope.ordinal
         }
@@ -38,14 +37,15 @@ extension StoreContent {
     func settled(
         _ entry: SessionJournalEntry, _ outcome: WriteOutcome, in store: String, at date: Date
     ) -> SessionJournalEntry {
-        guard let settles else { return entry }
+        guard let settles, !leavesNewer(outcome) else { return entry }
         var entry = entry
-        // Tokens that have vanished may come back: they end then.
-        if !mayReturn(after: outcome), let pending = entry.pending, pending.ordinal <= settles { entry.pending = nil }
         if bundle == nil, entry.seen?.isUp(to: settles) ?? false { entry.seen = nil }
+        // Tokens that have vanished may come back: they end then.
+        guard !mayReturn(after: outcome) else { return entry }
+        if let pending = entry.pending, pending.ordinal <= settles { entry.pending = nil }
         if case .written = outcome {
             entry.former = []
-            if let bundle { entry.seen = SessionSighting(of: bundle, in: store, at: date) }
+            if let bundle { entry.see(bundle, in: store, at: date) }
         }
         return entry
     }
@@ -54,11 +54,16 @@ extension StoreContent {
     private func mayReturn(after outcome: WriteOutcome) -> Bool {
         if case (.tombstone(_, _, .unread), .written(replaced: nil)) = (self, outcome) { true } else { false }
     }
+
+    /// Whether newer tokens than the rejected ones were found: they are not ended by a rejection, but may be otherwise.
+    private func leavesNewer(_ outcome: WriteOutcome) -> Bool {
+        if case (.tombstone(_, _, .rejected), .superseded) = (self, outcome) { true } else { false }
+    }
 }
 
 extension SessionJournalEntry {
-    /// The highest ordinal that is written.
-    var ordinal: SessionOrdinal { max(pending?.ordinal ?? .unknown, seen?.ordinal ?? .unknown) }
+    /// The highest ordinal that is written. `nil`: there is none.
+    var ordinal: SessionOrdinal? { [pending?.ordinal, seen?.place].compactMap(\.self).max() }
 
     /// Notes an end: the one that reaches further stays, and of two that reach as far the first.
     mutating func note(_ new: PendingSignOut) {
@@ -92,6 +97,9 @@ extension SessionSighting {
     fileprivate init(of bundle: TokenBundle, in store: String, at date: Date) {
         self.init(session: bundle.session, date: date, store: store, ordinal: bundle.ordinal)
     }
+
+    /// Up to which ordinal the session ends where it is lost: an earlier version has noted only when it was there.
+    var place: SessionOrdinal { ordinal ?? date.map { SessionOrdinal(at: $0) } ?? .unknown }
 
     fileprivate func isUp(to ordinal: SessionOrdinal) -> Bool { self.ordinal ?? .unknown <= ordinal }
 

@@ -8,7 +8,7 @@ struct StoreReading: Sendable {
     /// Why the tokens in the store are to end, or why it holds nothing.
     var ending: SignOutReason?
     /// The highest ordinal that the journal names.
-    var noted = SessionOrdinal.unknown
+    var noted: SessionOrdinal?
 }
 
 /// A store with a journal beside it (G30). The engine reads and writes through it, and knows no journal.
@@ -29,7 +29,13 @@ final class JournaledStore: Sendable {
         var failure: TokenStoreError?
         /// The last call of the journal. Each one waits for the one before it, however long that hangs (G26).
         var last: Task<Void, Never>?
+        /// The numbers of the calls that began, that ended, and that missed their limit last.
+        var begun = 0
+        var ended = 0
+        var late = 0
         var isNotingSession = false
+        /// Up to which ordinal this process has ended sessions: a read that began before shows them still.
+        var endedOrdinal: SessionOrdinal?
     }
 
     typealias JournalResult = Result<SessionJournalEntry, TokenStoreError>
@@ -58,10 +64,19 @@ final class JournaledStore: Sendable {
 
     // MARK: Reading
 
+    /// What a sign-in must come after, within half of the store's limit: neither the store nor the journal hides the
+    /// other.
+    func readOrder() async -> StoreReading {
+        async let journaled = begin { try await $0.read() }.value()
+        let stored = try? await clock.withDeadline(clock.uptime + limit) { [access] in await access.read() }
+        let late = TokenStoreError(.unavailable, reason: "no response within \(limit.inWords)")
+        return StoreReading(result: stored ?? .failure(late), noted: try? await journaled.get().ordinal)
+    }
+
     /// Reads the journal and then the store. `isFirst`: nothing is restored where the journal cannot be read.
     func read(isFirst: Bool) async -> StoreReading {
         guard journal != nil else { return StoreReading(result: await access.read()) }
-        let journaled = await perform { try await $0.read() }
+        let journaled = await begin { try await $0.read() }.value()
         if isFirst, case .failure(let error) = journaled {
             let reason = "the journal of the store cannot be read: \(error.reason)"
             return StoreReading(result: .failure(TokenStoreError(.unavailable, reason: reason, cause: error)))
@@ -72,8 +87,7 @@ final class JournaledStore: Sendable {
         case .success(.active(let bundle)):
             reading.ending = entry.ending(of: bundle)
             if let reason = reading.ending {
-                publish(
-                    SessionTombstone(session: bundle.session, reason: reason, date: clock.date, upTo: bundle.ordinal))
+                publish(bundle.ended(reason, at: clock.date))
             } else {
                 noteSession(bundle)
             }
@@ -94,7 +108,7 @@ final class JournaledStore: Sendable {
         if isFirst {
             publish(
                 SessionTombstone(
-                    session: seen.session, reason: .lost(seen), date: clock.date, upTo: seen.ordinal ?? .unknown))
+                    session: seen.session, reason: .lost(seen), date: clock.date, upTo: seen.place))
         }
         return (again, .lost(seen))
     }
@@ -106,7 +120,7 @@ final class JournaledStore: Sendable {
         let note = content.note(isShared: access.shared != nil)
         let isNoted = await take(note, ofSignIn: content.bundle != nil)
         if isNoted { noted() }
-        let outcome = await access.write(content)
+        let outcome = withEnd(of: await access.write(content))
         if case .failed = outcome {
             if let note { publish(note, of: content.bundle == nil ? content.session : nil) }
             return outcome
@@ -115,22 +129,32 @@ final class JournaledStore: Sendable {
         let settle: @Sendable (SessionJournalEntry) -> SessionJournalEntry = { [date = clock.date] in
             content.settled($0, outcome, in: journal.storeName, at: date)
         }
-        if state.withLock({ $0.entry.map { settle($0) != $0 } ?? content.isAct }) {
-            let settling = Task.detached { [self] in
-                _ = await change(replacingDamaged: content.bundle != nil) { $0 = settle($0) }
-            }
+        let mustSettle = state.withLock { state in
+            if content.bundle == nil, let note { state.endedOrdinal = note.ordinal }
+            return state.entry.map { settle($0) != $0 } ?? content.isAct
+        }
+        if mustSettle {
+            let settling = change(replacingDamaged: content.bundle != nil) { $0 = settle($0) }
             // A journal that hangs is not waited for twice.
-            if isNoted || note == nil { await settling.value }
+            if isNoted || note == nil { _ = await settling.value() }
         }
         if case .written = outcome, let bundle = content.bundle, !content.isAct { noteSession(bundle) }
         return outcome
+    }
+
+    /// Tokens that a write has found, and that are to end, count as their end.
+    private func withEnd(of outcome: WriteOutcome) -> WriteOutcome {
+        guard case .superseded(by: .active(let found)) = outcome,
+            let reason = state.withLock({ $0.entry?.ending(of: found) })
+        else { return outcome }
+        return .superseded(by: .tombstone(found.ended(reason, at: clock.date)))
     }
 
     /// Returns whether the journal holds a note.
     private func take(_ note: PendingSignOut?, ofSignIn isSignIn: Bool) async -> Bool {
         guard let note, journal != nil else { return false }
         if state.withLock({ $0.entry?.holds(note) ?? false }) { return true }
-        if case .success = await change(replacingDamaged: isSignIn, { $0.note(note) }) { return true }
+        if case .success = await change(replacingDamaged: isSignIn, { $0.note(note) }).value() { return true }
         return false
     }
 
@@ -146,13 +170,16 @@ final class JournaledStore: Sendable {
     private func noteSession(_ bundle: TokenBundle) {
         let date = clock.date
         let isMissing = state.withLock { state in
-            guard !state.isNotingSession, state.entry?.lacks(bundle, at: date) ?? false else { return false }
+            guard !state.isNotingSession, state.entry?.lacks(bundle, at: date) ?? false,
+                state.endedOrdinal.map({ bundle.ordinal > $0 }) ?? true
+            else { return false }
             state.isNotingSession = true
             return true
         }
         guard isMissing, let journal else { return }
+        let noting = change(replacingDamaged: false) { $0.see(bundle, in: journal.storeName, at: date) }
         Task.detached { [self] in
-            _ = await change(replacingDamaged: false) { $0.see(bundle, in: journal.storeName, at: date) }
+            _ = await noting.value()
             state.withLock { $0.isNotingSession = false }
         }
     }
@@ -162,8 +189,8 @@ final class JournaledStore: Sendable {
     /// Changes the journal in one step. `replacingDamaged`: a sign-in replaces one that cannot be read.
     private func change(
         replacingDamaged: Bool, _ change: @escaping @Sendable (inout SessionJournalEntry) -> Void
-    ) async -> JournalResult {
-        await perform { journal in
+    ) -> Race<JournalResult> {
+        begin { journal in
             try await journal.update { found in
                 guard var entry = (try? found.get()) ?? (replacingDamaged ? SessionJournalEntry() : nil) else {
                     return nil
@@ -174,50 +201,68 @@ final class JournaledStore: Sendable {
         }
     }
 
-    /// Calls the journal once the call before has ended. One that does not get its turn in time is not made.
-    private func perform(
+    /// Calls the journal once the call before has ended. A call that does not get its turn within the limit is not made,
+    /// and while one has missed its limit, no other one waits.
+    private func begin(
         _ work: @escaping @Sendable (any SessionJournal) async throws -> SessionJournalEntry
-    ) async -> JournalResult {
-        guard let journal else { return .success(SessionJournalEntry()) }
-        let isWanted = Locked(true)
+    ) -> Race<JournalResult> {
         let race = Race<JournalResult>()
+        guard let journal else {
+            race.end(.success(SessionJournalEntry()))
+            return race
+        }
+        let due = clock.uptime + limit
         state.withLock { state in
-            let earlier = state.last
+            guard state.late <= state.ended else {
+                race.end(.failure(late))
+                return
+            }
+            state.begun += 1
+            let (number, earlier) = (state.begun, state.last)
+            let timer = Task.detached { [self] in
+                guard (try? await clock.sleep(until: due)) != nil else { return }
+                let isLate = self.state.withLock { state in
+                    if state.ended < number { state.late = max(state.late, number) }
+                    return state.ended < number
+                }
+                if isLate { end(race, .failure(late)) }
+            }
             state.last = Task.detached { [self] in
                 await earlier?.value
-                guard isWanted.withLock({ $0 }) else { return }
-                let result: JournalResult
-                do {
-                    result = .success(try await work(journal))
-                } catch {
-                    result = .failure(.wrapping(error, of: "journal"))
+                defer {
+                    timer.cancel()
+                    self.state.withLock { $0.ended = number }
                 }
-                learn(result)
-                race.end(result)
+                guard self.state.withLock({ $0.late < number }) else { return }
+                do {
+                    end(race, .success(try await work(journal)))
+                } catch {
+                    end(race, .failure(.wrapping(error, of: "journal")))
+                }
             }
         }
-        let timer = Task { [clock, limit] in
-            try await clock.sleep(until: clock.uptime + limit)
-            isWanted.withLock { $0 = false }
-            let reason = "the journal has not responded within \(limit.inWords)"
-            race.end(.failure(TokenStoreError(.unavailable, reason: reason)))
-        }
-        defer { timer.cancel() }
-        let result = await race.value()
-        if case .failure(let error) = result {
-            state.withLock { $0.failure = error }
-            report(error)
-        }
-        return result
+        return race
     }
 
-    private func learn(_ result: JournalResult) {
-        guard case .success(let entry) = result else { return }
-        state.withLock { ($0.entry, $0.failure) = (entry, nil) }
+    private var late: TokenStoreError {
+        TokenStoreError(.unavailable, reason: "the journal has not responded within \(limit.inWords)")
+    }
+
+    /// A call has ended, or is late. What it says counts also where nobody waits for it any more.
+    private func end(_ race: Race<JournalResult>, _ result: JournalResult) {
+        state.withLock { state in
+            switch result {
+            case .success(let entry): (state.entry, state.failure) = (entry, nil)
+            case .failure(let error): state.failure = error
+            }
+        }
+        if race.end(result), case .failure(let error) = result { report(error) }
     }
 
     /// Waits until no call of the journal is under way.
-    func settle() async { await state.withLock { $0.last }?.value }
+    func settle() async {
+        while let last = state.withLock({ $0.begun > $0.ended ? $0.last : nil }) { await last.value }
+    }
 
     // MARK: Changes
 

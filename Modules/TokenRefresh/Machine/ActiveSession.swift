@@ -53,7 +53,7 @@ struct ActiveSession: Hashable, Sendable {
     enum Persistence: Hashable, Sendable {
         /// No bundle. Its sign-in `ends` sessions up to an ordinal. `isUncertain`: a write has failed, and the store was
         /// not read since. It may have stored a bundle all the same, as when a connection breaks during the commit.
-        case nothing(ends: SessionOrdinal, isUncertain: Bool)
+        case nothing(ends: SessionOrdinal?, isUncertain: Bool)
         /// A bundle, and not the tokens in use.
         case older
         /// The tokens in use.
@@ -115,7 +115,7 @@ struct ActiveSession: Hashable, Sendable {
     var context: MachineContext!
 
     /// A session that was signed in here. `ends`: up to which ordinal it ends others. `version`: that of its write.
-    init(signedIn bundle: TokenBundle, _ validity: TokenValidity, ends: SessionOrdinal, version: Int) {
+    init(signedIn bundle: TokenBundle, _ validity: TokenValidity, ends: SessionOrdinal?, version: Int) {
         self.bundle = bundle
         baseToken = bundle.token
         self.validity = validity
@@ -154,8 +154,8 @@ struct ActiveSession: Hashable, Sendable {
     /// Whether the store is known to have held a bundle of this session.
     var isStored: Bool { if case .nothing = persistence { false } else { true } }
 
-    /// Whether tokens that were refreshed are in this process only.
-    var isUnsaved: Bool { isStoring || persistence == .older }
+    /// Whether the newest tokens may be in this process only.
+    var isUnsaved: Bool { isStoring || persistence != .current }
 
     /// The sessions whose tokens are removed from the store when the user signs out.
     func endScope(upTo ordinal: SessionOrdinal) -> EndScope {
@@ -164,11 +164,8 @@ struct ActiveSession: Hashable, Sendable {
 
     /// The scope of a session whose refresh token the server has rejected.
     var rejectedScope: EndScope {
-        if case .nothing(let ends, _) = persistence {
-            .rejected(bundle, replacing: ends)
-        } else {
-            .rejected(bundle, replacing: nil)
-        }
+        if case .nothing(let ends, _) = persistence { return .rejected(bundle, replacing: ends) }
+        return .rejected(bundle, replacing: nil)
     }
 
     /// The newest tokens of the session, including those that are being stored: revoking older ones might leave the

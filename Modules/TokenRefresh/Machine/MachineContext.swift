@@ -95,8 +95,8 @@ struct MachineContext: Sendable {
     }
 
     /// The response to a sign-out that the store did not take. It lasts if the journal has it (G30).
-    func response(toSignOut error: TokenStoreError) -> RefreshResponse {
-        if store.isNoted { return .done }
+    func response(toSignOut error: TokenStoreError, _ version: Int) -> RefreshResponse {
+        if store.isNoted(version) { return .done }
         return .failed(AuthenticationError(settings.hasJournal ? .signOutNotStored : .storeUnavailable, cause: error))
     }
 

@@ -124,9 +124,11 @@ extension MachineState {
         if case .signedIn(let session) = state { ended = session }
         use(stored: found, after: ended?.sighting)
         if let ended {
-            // The process that has replaced the session has released its key. That of a step-up which is not stored is
-            // known to this process only.
-            if !ended.formerBindings.isEmpty { releaseKey(ended.newestBundle.binding, unlessOf: found) }
+            // The process that has replaced the session has released its key. That of a sign-in or a step-up which is
+            // not stored is known to this process only.
+            if !ended.isStored || !ended.formerBindings.isEmpty {
+                releaseKey(ended.newestBundle.binding, unlessOf: found)
+            }
             // No other process has seen them (G9).
             if ended.isUnsaved { revokeOnceWritten(ended.newestBundle) }
         }

@@ -7,8 +7,11 @@ extension MachineState {
     mutating func wrote(_ version: Int, _ outcome: WriteOutcome) {
         context.emit(.stopTimer(.writeDeadline(version: version)))
         var failure: TokenStoreError?
-        if case .failed(let error) = outcome { failure = error }
-        if case .superseded(let found) = outcome { context.order.learn(found, journal: .unknown) }
+        switch outcome {
+        case .written: context.order.learn(.empty)
+        case .superseded(let found): context.order.learn(found)
+        case .failed(let error): failure = error
+        }
         let content = context.store.finish(version, outcome)
         context.storeMayHaveChanged = true
         modifySession { $0.invalidateRead() }
@@ -21,7 +24,7 @@ extension MachineState {
         revokeWritten(upTo: version, beside: outcome.found)
         respondToStoreWaiters(failure, upTo: version)
         // A sign-out that has found a later session leaves it, and this process follows.
-        if case .signedOut = state, outcome.found != nil { check.isOwed = true }
+        if case (.signedOut, .superseded) = (state, outcome) { check.isOwed = true }
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.storePause(afterFailures: context.store.failures)
             context.emit(.startTimer(.storeRetry, at: context.now.uptime + pause))
@@ -69,9 +72,10 @@ extension MachineState {
     mutating func respondToStoreWaiters(_ error: TokenStoreError?, upTo version: Int? = nil) {
         var isSignedOut = false
         if case .signedOut = state { isSignedOut = true }
-        for waiter in context.room.takeWriters(upTo: version ?? context.store.version) {
+        let version = version ?? context.store.version
+        for waiter in context.room.takeWriters(upTo: version) {
             if let error, isSignedOut, !waiter.isSignIn {
-                context.emit(.respond(waiter.id, context.response(toSignOut: error)))
+                context.emit(.respond(waiter.id, context.response(toSignOut: error, version)))
             } else {
                 context.emit(.respond(waiter.id, .done))
             }
@@ -94,6 +98,7 @@ extension MachineState {
         _ ending: SignOutReason?
     ) {
         var result = result
+        var isToEnd = false
         if purpose == .load { return loaded(result, ending) }
         if let ending, case .success(.active(let bundle)) = result, purpose != .order {
             if current?.bundle.session == bundle.session {
@@ -103,8 +108,10 @@ extension MachineState {
                 }
             } else if case .signedOut = state, !context.store.isBehind {
                 endFound(bundle, ending)
+            } else {
+                isToEnd = true
             }
-            result = .success(.empty)
+            result = .success(.tombstone(bundle.ended(ending, at: context.now.date)))
         }
         switch purpose {
         case .check: checked(result)
@@ -113,6 +120,11 @@ extension MachineState {
             updateStoreFailure(result)
             modifySession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall) }
         case .load, .order: break
+        }
+        // The session that ran here has ended with that which the store holds.
+        if isToEnd, case .signedOut = state {
+            check.isOwed = true
+            startOwedCheck()
         }
     }
 

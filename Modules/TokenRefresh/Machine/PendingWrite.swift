@@ -45,8 +45,8 @@ struct PendingWrite: Hashable, Sendable {
     /// Whether a write of the newest content has failed or missed its deadline, and none has succeeded.
     var hasMissed: Bool { isBehind && missed >= version }
 
-    /// Whether the journal has taken the newest content.
-    var isNoted: Bool { noted == version }
+    /// Whether the journal has taken an end, or a later one, which reaches as far.
+    func isNoted(_ version: Int) -> Bool { noted >= version }
 
     mutating func note(_ version: Int) { noted = version }
 

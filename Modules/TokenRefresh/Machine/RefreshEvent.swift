@@ -21,7 +21,7 @@ enum RefreshEvent: Sendable {
     /// it (G30).
     indirect case read(
         ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool, ending: SignOutReason? = nil,
-        noted: SessionOrdinal = .unknown)
+        noted: SessionOrdinal? = nil)
     /// `identity`: the name of the lease, for the intents that are recorded under it.
     indirect case leased(AttemptID, identity: String? = nil)
     indirect case leaseFailed(AttemptID, TokenStoreError)

@@ -13,8 +13,8 @@ indirect enum StoreContent: Hashable, Sendable {
     enum Predecessor: Hashable, Sendable {
         /// A session that begins, until the store is known to hold it: whatever has a lower ordinal. Of its own
         /// session, a newer bundle and the tombstone stay: a write that failed may have stored the session. `ends`: up
-        /// to which ordinal it ends others, also where the store cannot take it yet.
-        case lower(ends: SessionOrdinal)
+        /// to which ordinal it ends others, also where the store cannot take it yet. `nil`: there are none.
+        case lower(ends: SessionOrdinal?)
         /// An older bundle of the same session (rule 3), or the same tokens without an intent of another process. A
         /// tombstone, another session and an equal or higher generation stay. An empty or corrupt store has lost the
         /// session, and is written again.
@@ -133,7 +133,8 @@ extension StoreContent {
         switch self {
         case .tombstone(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
         case .bundle(let bundle, over: .lower) where found?.session != bundle.session:
-            return found.map { $0.ordinal < bundle.ordinal } ?? true ? .active(bundle) : nil
+            // Nobody is locked out by the last ordinal.
+            return found?.ordinal.map { $0 < bundle.ordinal || $0 == .last } ?? true ? .active(bundle) : nil
         case .bundle(let bundle, over: .lower), .bundle(let bundle, over: .older):
             return bundle.mayFollow(found) ? .active(bundle) : nil
         case .bundle(let bundle, over: .exactly(let read)):
@@ -165,6 +166,11 @@ extension StoredSession {
 }
 
 extension TokenBundle {
+    /// Its end, which the store does not hold yet.
+    func ended(_ reason: SignOutReason, at date: Date) -> SessionTombstone {
+        SessionTombstone(session: session, reason: reason, date: date, upTo: ordinal)
+    }
+
     /// Whether the bundle of a refresh may be written over what is found (rule 3).
     fileprivate func mayFollow(_ found: StoredSession?) -> Bool {
         switch found {

@@ -106,10 +106,8 @@ struct JournalFaultTests {
         #expect(try await journal().read() == next)
     }
 
-    @Test(arguments: [true, false])
-    func `any flipped bit of the key is noticed, with a checksum or without one`(hasChecksum: Bool) async throws {
+    @Test func `any flipped bit of the key is noticed`() async throws {
         try await noteSignOut()
-        if !hasChecksum { try removeChecksum() }
         let content = try Data(contentsOf: key)
         for bit in 0..<content.count * 8 {
             var damaged = content
@@ -124,7 +122,7 @@ struct JournalFaultTests {
         for account in ["ada", "bob"] { try await noteSignOut(account) }
         try removeChecksum()
         #expect(try await journal().read().pending == signOut)
-        #expect(await storeError { _ = try await journal("eve").read() }?.code == .corrupt, "a bit may have changed")
+        #expect(try await journal("eve").read().isEmpty, "an account that the earlier version has not seen")
         try await journal().update { entry in
             let pending = try? entry.get().pending
             return SessionJournalEntry(seen: SessionSighting(session: SessionID(rawValue: "2")), pending: pending)

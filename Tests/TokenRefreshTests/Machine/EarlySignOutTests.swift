@@ -56,8 +56,8 @@ import Testing
         let (now, later) = (SessionOrdinal(at: script.date), SessionOrdinal(at: script.date + 60))
         let bob = StoredSession.active(.stored("bob", 0, ordinal: later))
         for (read, noted, ordinal) in [
-            (Result.failure(TokenStoreError.locked), SessionOrdinal.unknown, now.previous),
-            (.failure(.locked), later, later), (.success(.empty), .unknown, .unknown), (.success(bob), .unknown, later),
+            (Result.failure(TokenStoreError.locked), nil as SessionOrdinal?, now.previous),
+            (.failure(.locked), later, later), (.success(.empty), nil, .unknown.next), (.success(bob), nil, later),
         ] {
             var script = script
             script.readOrder(read, noted: noted)

@@ -29,7 +29,9 @@ import Testing
         let expired = StoreContent.tombstone(.expired(), at: date, of: .rejected(ada, replacing: .second(4)))
         let contents: [(StoreContent, inShared: PendingSignOut?, inPlain: PendingSignOut?)] = [
             (.bundle(ada, over: .lower(ends: .second(4))), end(4), end(4)),
-            (.bundle(ada, over: .lower(ends: .unknown)), nil, nil), (.bundle(ada, over: .older), nil, nil),
+            // One that has no ordinal ends too.
+            (.bundle(ada, over: .lower(ends: .unknown)), end(0), end(0)),
+            (.bundle(ada, over: .lower(ends: nil)), nil, nil), (.bundle(ada, over: .older), nil, nil),
             (.bundle(ada, over: .exactly(ada)), nil, nil), (expired, nil, end(5, generation: 3, .expired())),
             (signOut(of: .session(ada.session, upTo: .second(6))), end(6, disabled), end(6, disabled)),
             (signOut(of: .unread(upTo: .second(6))), end(6, disabled), end(6, disabled)),
@@ -67,6 +69,8 @@ import Testing
             (end, removed, []), (end, written, []), (end, left, []),
             (signOut(of: .session(ada.session, upTo: .second(4))), removed, ["end", "seen ada"]),
             (.tombstone(.expired(), at: date, of: .rejected(ada, replacing: nil)), removed, []),
+            (.tombstone(.expired(), at: date, of: .rejected(ada, replacing: nil)), left, ["end", "seen ada"]),
+            (.bundle(.stored("cat", 0, ordinal: .second(4)), over: .lower(ends: .second(5))), removed, ["seen ada"]),
             // Tokens that were not there may come back: they end then.
             (unread, removed, []), (unread, written, ["end"]), (unread, left, []),
         ]
@@ -89,9 +93,23 @@ import Testing
             #expect((entry.ending(of: .stored(user, 0, ordinal: .second(seconds))) == .byUser) == isEnded)
         }
         let signIn = StoreContent.bundle(bob, over: .lower(ends: .second(4)))
-        for (outcome, count) in [(WriteOutcome.written(replaced: nil), 0), (.superseded(by: .active(bob)), 1)] {
-            #expect(signIn.settled(entry, outcome, in: "the store", at: date).former.count == count)
+        let written = WriteOutcome.written(replaced: nil)
+        for (content, outcome, count) in [
+            (signIn, written, 0), (signIn, .superseded(by: .active(bob)), 1),
+            (signOut(of: .unread(upTo: .last)), written, 1),
+        ] {
+            #expect(content.settled(entry, outcome, in: "the store", at: date).former.count == count)
         }
+    }
+
+    @Test func `G30: a lost session ends up to the hour at which an earlier version has seen it`() {
+        for (sighting, ordinal) in [
+            (seen("ada"), SessionOrdinal.second(5)), (seen("ada", nil, at: date), SessionOrdinal(at: date)),
+            (seen("ada", nil), .unknown),
+        ] {
+            #expect(SessionJournalEntry(seen: sighting).ordinal == ordinal)
+        }
+        #expect(SessionJournalEntry().ordinal == nil)
     }
 
     // MARK: Seen
@@ -174,16 +192,26 @@ import Testing
         #expect(script.wrote(.written(replaced: ada)) == [])
     }
 
-    @Test func `G30: a session that comes back is ended where that is noted, and an earlier one ends none that runs`() {
+    @Test func `G30: a session that comes back is ended where that is noted, and its end ends what it has replaced`() {
         var script = MachineScript(isShared: true)
         #expect(script.ask(1) == ["load"])
         #expect(script.loaded(.success(.empty), ending: .byUser) == ["signedOut byUser", "1: notSignedIn"])
         #expect(script.changed(to: .active(ada), ending: .byUser) == ["delete"])
         #expect(script.wrote(.written(replaced: ada)) == ["revoke ada g3", "check"])
 
-        var running = MachineScript.signedIn(isShared: true)
-        #expect(running.changed(to: .active(.stored("bob", 0)), ending: .byUser) == [])
-        #expect(running.ask(1) == ["1: ada g0"])
+        let bob = StoredSession.active(.stored("bob", 0))
+        for isAttempt in [false, true] {
+            var running = isAttempt ? MachineScript.refreshing(isShared: true) : .signedIn(isShared: true)
+            if isAttempt { #expect(running.leased() == ["reread"]) }
+            let ended =
+                isAttempt ? running.reread(.success(bob), ending: .byUser) : running.changed(to: bob, ending: .byUser)
+            #expect(ended.contains("signedOut byUser") && ended.contains("check") && !ended.contains("delete"))
+            #expect(running.checked(bob, ending: .byUser) == ["delete"], "it is fulfilled")
+        }
+        var beginning = MachineScript(isShared: true)
+        _ = beginning.signIn(1, as: "ada")
+        #expect(beginning.send(.storeChanged) == ["check"])
+        #expect(beginning.checked(bob, ending: .byUser) == [], "a sign-in goes on")
     }
 
     @Test(arguments: [false, true])

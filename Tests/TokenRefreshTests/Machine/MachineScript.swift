@@ -236,7 +236,7 @@ struct MachineScript {
     /// The first read of the store has ended. `noted`: the highest ordinal in the journal.
     mutating func loaded(
         _ result: Result<StoredSession, TokenStoreError>, ending: SignOutReason? = nil,
-        noted: SessionOrdinal = .unknown
+        noted: SessionOrdinal? = nil
     ) -> [String] {
         send(.read(.load, result, ownerMayCall: false, ending: ending, noted: noted))
     }
@@ -253,7 +253,7 @@ struct MachineScript {
     }
 
     /// The store is read before a sign-in, or a sign-out, takes its ordinal.
-    mutating func readOrder(_ result: Result<StoredSession, TokenStoreError>, noted: SessionOrdinal = .unknown) {
+    mutating func readOrder(_ result: Result<StoredSession, TokenStoreError>, noted: SessionOrdinal? = nil) {
         #expect(send(.read(.order, result, ownerMayCall: false, noted: noted)) == [])
     }
 

@@ -75,19 +75,21 @@ import Testing
     @Test func `Rule 10: a sign-in ends all that was read before it, or else what came before it`() throws {
         let last = try #require(SessionOrdinal(rawValue: 1 << 53))
         let now = SessionOrdinal.second(10)
-        let rows: [(stored: StoredSession?, noted: SessionOrdinal, ordinal: SessionOrdinal, ends: SessionOrdinal)] = [
-            (nil, .unknown, now, now.previous), (.empty, .unknown, now, .unknown),
-            (Self.bob(7), .unknown, now, .second(7)), (Self.bob(7), .second(8), now, .second(8)),
+        let rows: [(stored: StoredSession?, noted: SessionOrdinal?, ordinal: SessionOrdinal, ends: SessionOrdinal?)] = [
+            (nil, nil, now, now.previous), (.empty, nil, now, nil), (Self.bob(nil), nil, now, .unknown),
+            (Self.bob(7), nil, now, .second(7)), (Self.bob(7), .second(8), now, .second(8)),
             (nil, .second(8), now, .second(8)), (Self.end(of: "bob", upTo: 8), .second(7), now, .second(8)),
             // The clock was set back, or that of another host is ahead.
-            (Self.bob(86_400), .unknown, SessionOrdinal.second(86_400).next, .second(86_400)),
+            (Self.bob(86_400), nil, SessionOrdinal.second(86_400).next, .second(86_400)),
             (nil, last, last, last),
         ]
         for row in rows {
             var order = SignInOrder()
             order.learn(row.stored, journal: row.noted)
             var signedOut = order
-            #expect(signedOut.end(at: Date(timeIntervalSince1970: 10)) == row.ends, "\(row)")
+            // The end of what has no ordinal is told from that of an earlier version.
+            let end = max(row.ends ?? .unknown, .unknown.next)
+            #expect(signedOut.end(at: Date(timeIntervalSince1970: 10)) == end, "\(row)")
             let (ordinal, ends) = order.begin(at: Date(timeIntervalSince1970: 10))
             #expect(ordinal == row.ordinal && ends == row.ends, "\(row)")
             let next = order.begin(at: Date(timeIntervalSince1970: 5))
@@ -115,7 +117,8 @@ import Testing
         #expect(script.signIn(1, as: "ada") == ["save ada g0"])
         #expect((script.lastContent?.replacement(for: .success(bob)) != nil) == isRead)
         guard !isRead else { return }
-        #expect(script.wrote(.superseded(by: bob)).contains("signed in bob"))
+        let actions = script.wrote(.superseded(by: bob))
+        #expect(actions.contains("signed in bob") && actions.contains("revoke only ada g0"))
         #expect(script.signIn(2, as: "cleo").first == "save cleo g0")
         #expect(script.lastContent?.bundle?.ordinal == ordinal.next, "it has been found")
     }
@@ -141,6 +144,19 @@ import Testing
         _ = script.storeFails()
         #expect(script.signOut(2).first == "delete")
         #expect(script.lastContent?.replacement(for: .success(.active(left))) != nil)
+    }
+
+    @Test func `Rule 10: a sign-out ends no later sign-in than the one that this process has stored`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.pass(.seconds(60))
+        _ = script.signOut(1)
+        #expect(script.lastContent?.note(isShared: true)?.ordinal == SessionOrdinal(at: script.date - 60))
+    }
+
+    @Test func `Rule 10: nobody is locked out by the last ordinal`() {
+        let (old, new) = (TokenBundle.stored("bob", 0, ordinal: .last), TokenBundle.stored("ada", 0, ordinal: .last))
+        let signIn = StoreContent.bundle(new, over: .lower(ends: .last))
+        #expect(signIn.replacement(for: .success(.active(old))) == .active(new))
     }
 
     // MARK: Their callers

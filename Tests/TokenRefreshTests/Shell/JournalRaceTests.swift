@@ -120,6 +120,24 @@ import Testing
         #expect(isSettled.withLock { $0 })
     }
 
+    @Test func `G26, G30: a journal that hangs hides no sign-in that the store holds, and is waited for once`()
+        async throws
+    {
+        let place = JournaledPlace()
+        let ahead = TokenBundle.stored("bob", 0, ordinal: SessionOrdinal(at: place.clock.date + 86_400))
+        await place.base.save(ahead)
+        let (gate, process) = (place.journal.hold(), place.start(.shared))
+        let signIn = Task { try await process.engine.signIn(place.login("ada")) }
+        try await place.clock.advance(by: .milliseconds(100), until: { place.stored == "ada1 g0" })
+        try await signIn.value
+        #expect(place.base.bundle?.ordinal == ahead.ordinal.next)
+        let (reports, uptime) = (process.events.count("journalFailed"), place.clock.uptime)
+        for _ in 1...3 { try await process.engine.refresh() }
+        try await process.engine.signOut()
+        #expect(place.clock.uptime == uptime && process.events.count("journalFailed") == reports && gate.arrivals == 1)
+        gate.open()
+    }
+
     @Test func `G37: no request and no sign-in fails because the journal hangs, and what it missed is noted later`()
         async throws
     {

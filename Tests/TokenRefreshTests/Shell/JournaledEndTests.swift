@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
+import Foundation
 import TestSupport
 import Testing
 
@@ -81,6 +82,43 @@ import Testing
         _ = await refresh?.value
         #expect(await other.engine.settle())
         #expect(place.stored == nil && place.journal.entry.pending == nil && other.events.count("signedOut") == 1)
+    }
+
+    @Test func `SE1: a write that finds a session which is to end does not follow it`() async throws {
+        let ada = TokenBundle.stored("ada", 1, ordinal: .second(5))
+        let bob = TokenBundle.stored("bob", 0, ordinal: .second(9))
+        let end = PendingSignOut(upTo: bob.ordinal, reason: .byUser, date: Date())
+        let (base, journal) = (RecordingTokenStore(), MemorySessionJournal(holding: SessionJournalEntry(pending: end)))
+        let store = JournaledStore(
+            StoreAccess(store: base), journal, storeLimit: .seconds(10), ManualTimeSource(), report: { _ in })
+        await base.save(bob)
+        _ = await store.read(isFirst: false)
+        let signOut = StoreContent.tombstone(.byUser, at: Date(), of: .unread(upTo: .second(5)))
+        for content in [StoreContent.bundle(ada, over: .older), signOut] {
+            guard case .superseded(by: .tombstone(let end)) = await store.write(content, noted: {}) else {
+                Issue.record("\(content)")
+                continue
+            }
+            #expect(end.session == bob.session && end.reason == .byUser && end.ordinal == bob.ordinal)
+        }
+    }
+
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G30: a session that a read has shown before it ended is not noted as seen again`(kind: Bench.StoreKind)
+        async throws
+    {
+        let place = JournaledPlace()
+        let process = try await place.signedIn(kind)
+        let store = process.engine.store
+        let ada = try #require(place.base.bundle)
+        let gate = process.store.hold(.load, .after)
+        let read = Task { await store.read(isFirst: false) }
+        await gate.arrivals(atLeast: 1)
+        _ = await store.write(.tombstone(.byUser, at: Date(), of: .session(ada.session, upTo: ada.ordinal))) {}
+        gate.open()
+        #expect(try await read.value.result.get().bundle == ada)
+        await store.settle()
+        #expect(place.journal.entry.isEmpty)
     }
 
     @Test(arguments: Bench.StoreKind.allCases)

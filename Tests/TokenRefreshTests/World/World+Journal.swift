@@ -50,7 +50,7 @@ extension World {
         guard !isHanging, isShared || processes[process].published == .unknown else { return }
         let noted = plan.hasJournal ? (try? journal.read().get())?.ordinal : nil
         let found = store.read(in: condition(for: process))
-        send(process, .read(.order, found, ownerMayCall: false, noted: noted ?? .unknown))
+        send(process, .read(.order, found, ownerMayCall: false, noted: noted))
     }
 
     /// Notes what ends, or then writes, or then removes the note.

@@ -170,7 +170,7 @@ extension World {
             if let lost = old.bundle, lost.session != bundle.session {
                 server[lost.session].isRetired = true
             }
-            if case .bundle(_, over: .lower(let ends)) = content { noteEnd(upTo: ends) }
+            if case .bundle(_, over: .lower(let ends?)) = content { noteEnd(upTo: ends) }
             landed(bundle, process)
         }
         // In a store without tombstones, a late response to the rejected session may still bring tokens.

@@ -158,6 +158,8 @@ extension World {
         processes[process].requests.append(request)
         if let session {
             processes[process].notes.signedOut.insert(session)
+            // The end of a sign-in that was not stored yet is not published.
+            processes[process].notes.endedAt = server.families.count
             server[session].isLoggedOut = true
         }
         send(process, .signOut(reason, WaiterID(number: request.waiter)))
