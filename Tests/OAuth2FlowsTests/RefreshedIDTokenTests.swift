@@ -134,10 +134,9 @@ import Testing
     func `TLS stands for a signature only where it is asked for`(_ scheme: String, _ isTrusted: Bool) async throws {
         let issuer = "\(scheme)://127.0.0.1"
         let endpoint = try #require(URL(string: "\(issuer)/token"))
-        let now = Int(clock.date.timeIntervalSince1970)
         let claims: Members = [
-            "iss": #""\#(issuer)""#, "sub": #""fixture-user""#, "aud": #""\#(SigningServer.clientID)""#, "iat": "\(now)",
-            "exp": "\(now + 300)",
+            "iss": #""\#(issuer)""#, "sub": #""fixture-user""#, "aud": #""\#(SigningServer.clientID)""#, "iat": "1",
+            "exp": "9999999999",
         ]
         let client = OAuth2Client.public(id: SigningServer.clientID)
         for (claims, isSound) in [(claims, true), (claims.merging(["aud": #""other""#]) { $1 }, false)] {
@@ -153,6 +152,7 @@ import Testing
             let tokens = try await handler.refresh(.fixture)
             let isTaken = isTrusted && isSound && scheme == "https"
             #expect((tokens.subject?.id == "fixture-user") == isTaken && (tokens.idTokenProblem == nil) == isTaken)
+            print("DBG", scheme, isTrusted, isSound, tokens.idTokenProblem ?? "none", tokens.subject as Any)
             let error = await #expect(throws: IDTokenError.self) { try await idTokens.validate(token) }
             #expect(error?.code == .unsupportedAlgorithm, "it came on another way")
         }
