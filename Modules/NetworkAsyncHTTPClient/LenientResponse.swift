@@ -5,8 +5,9 @@ import NetworkCore
 /// Repairs the response to a token call before the decoder: a fault beside the tokens is no reason to lose them.
 ///
 /// Lines of a head that are no field are left out, folded ones joined, control bytes dropped (RFC 9112 §5).
-/// `Transfer-Encoding` wins over `Content-Length`, and its `identity` is ignored (§6.3). Of chunks, blanks around sizes,
-/// extensions and trailers are left out. Two lengths, a NUL in the status and a size that is no number are errors.
+/// `Transfer-Encoding` wins over `Content-Length`, and its `identity` is ignored (§6.3). Of chunks, blanks around
+/// sizes, extensions and trailers are left out. Two lengths, a NUL in the status and a size that is no number are
+/// errors.
 struct LenientResponse {
     /// What is read next. Of a chunk, so many bytes, and the end of their line.
     private enum Part {

@@ -45,8 +45,8 @@ struct DPoPTokenCall: Sendable {
     /// Keeps the key of a sign-in: its code has come, and is not exchanged yet.
     func keep() async throws { try await prover.keepKey(thumbprint) }
 
-    /// Makes the key of a sign-in, which is in memory until it is kept, at the latest with the tokens. Without tokens it
-    /// is deleted again.
+    /// Makes the key of a sign-in, which is in memory until it is kept, at the latest with the tokens. Without tokens
+    /// it is deleted again.
     ///
     /// - Throws: What `body` throws; ``OAuth2SignInError`` with code `unavailable` when the key cannot be kept.
     static func withNewKey<Value: Sendable>(

@@ -32,12 +32,13 @@ extension OAuth2CodeSignIn {
     /// and may revoke the tokens that it issued for it.
     ///
     /// - Parameters:
-    ///   - callback: The redirect URI with the query of the request. Behind a proxy, which changes scheme and host, it is
-    ///     built of these two.
+    ///   - callback: The redirect URI with the query of the request. Behind a proxy, which changes scheme and host, it
+    ///     is built of these two.
     ///   - state: The state of the browser that sent the callback.
-    /// - Returns: The tokens, for `signIn(_:)` of a session, and who has signed in; `nil`: `openid` is not in the scope.
-    /// - Throws: ``OAuth2SignInError``: with code `mismatch` or `expired`, nothing was exchanged; with `unavailable` and
-    ///   a `SigningKeyError` as its cause, the key of the state is not here. `CancellationError`.
+    /// - Returns: The tokens, for `signIn(_:)` of a session, and who has signed in; `nil`: `openid` is not in the
+    ///   scope.
+    /// - Throws: ``OAuth2SignInError``: with code `mismatch` or `expired`, nothing was exchanged; with `unavailable`
+    ///   and a `SigningKeyError` as its cause, the key of the state is not here. `CancellationError`.
     public func finish(
         callback: URL, state: OAuth2SignInState
     ) async throws -> (tokens: TokenRefreshResult, idToken: IDToken?) {

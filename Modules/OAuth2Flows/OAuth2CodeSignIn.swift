@@ -91,7 +91,8 @@ public struct OAuth2CodeSignIn: Sendable {
         return idToken
     }
 
-    /// Shows the page, and finishes with its response: both halves in one process, so that the user agent sets the time.
+    /// Shows the page, and finishes with its response: both halves in one process, so that the user agent sets the
+    /// time.
     func tokens(
         with userAgent: any OAuth2UserAgent, _ key: DPoPTokenCall?
     ) async throws -> (TokenRefreshResult, IDToken?) {

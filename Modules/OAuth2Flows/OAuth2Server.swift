@@ -11,8 +11,8 @@ public struct OAuth2Server: Sendable, Hashable {
     /// The identifier of the server: a URL without query and fragment.
     public var issuer: String
 
-    /// Other texts by which the server names itself, such as Google's `accounts.google.com`. They count as ``issuer`` in
-    /// responses and id tokens, so that a user is known by one name (G31).
+    /// Other texts by which the server names itself, such as Google's `accounts.google.com`. They count as ``issuer``
+    /// in responses and id tokens, so that a user is known by one name (G31).
     public var otherIssuers: Set<String> = []
 
     /// Whose users may sign in where ``issuer`` has `{tenantid}` in it. `nil`: it is compared letter for letter.

@@ -35,8 +35,8 @@ public protocol SessionJournal: Sendable {
         _ change: @escaping @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
     ) async throws -> SessionJournalEntry
 
-    /// Reports that what is written may have changed, as ``SharedTokenStore/changes`` does. The default cannot watch: it
-    /// returns a stream that has ended, and other processes see a change when they look at the store next.
+    /// Reports that what is written may have changed, as ``SharedTokenStore/changes`` does. The default cannot watch:
+    /// it returns a stream that has ended, and other processes see a change when they look at the store next.
     var changes: AsyncStream<Void> { get }
 }
 

@@ -37,8 +37,8 @@ public struct TokenBundle: Sendable, Hashable, Codable {
     /// It stays the same when the tokens are refreshed.
     public var signedInAt: Date? { content.parts.signedInAt }
 
-    /// Of two sessions it says which one was signed in later. It stays the same when the tokens are refreshed. A bundle of
-    /// an earlier version has the ordinal of its ``signedInAt``, or ``SessionOrdinal/unknown``.
+    /// Of two sessions it says which one was signed in later. It stays the same when the tokens are refreshed. A bundle
+    /// of an earlier version has the ordinal of its ``signedInAt``, or ``SessionOrdinal/unknown``.
     public var ordinal: SessionOrdinal { content.parts.ordinal ?? begunAt.map { SessionOrdinal(at: $0) } ?? .unknown }
 
     /// When the session was signed in, on the device's clock. A bundle of an earlier version says it until its first

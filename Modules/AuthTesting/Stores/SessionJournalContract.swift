@@ -10,8 +10,8 @@ import Foundation
 ///     try await SessionJournalContract.check(reopen: { PartnerJournal(at: $0.file) }) { PartnerJournal(at: .fresh()) }
 /// }
 /// ```
-/// Rules that need another journal over the same storage (`reopen`), storage that fails (`unavailable`), or content that
-/// is not an entry (`damaged`), are left out if the argument is missing.
+/// Rules that need another journal over the same storage (`reopen`), storage that fails (`unavailable`), or content
+/// that is not an entry (`damaged`), are left out if the argument is missing.
 public enum SessionJournalContract {
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { all.map(\.name) }

@@ -27,8 +27,8 @@ struct CarriedSecrets: Sendable {
         values.insert(value)
     }
 
-    /// Adds a value under a name that denotes a secret, or one that is not shown and not found by accident; and what the
-    /// value has in itself.
+    /// Adds a value under a name that denotes a secret, or one that is not shown and not found by accident; and what
+    /// the value has in itself.
     private mutating func add(_ value: String, named name: String, isHidden: Bool = false) {
         let decoded = value.removingPercentEncoding ?? value
         let isSecret = Redaction.isSensitive(name) && !Redaction.isWord(value, under: name)

@@ -50,7 +50,8 @@ extension ErrorCode<IDTokenError> {
     /// It has expired, or does not say when it does.
     public static let expired = Self(rawValue: "expired")
 
-    /// It says that it was issued in the future (`iat`) or is not valid yet (`nbf`), or does not say when it was issued.
+    /// It says that it was issued in the future (`iat`) or is not valid yet (`nbf`), or does not say when it was
+    /// issued.
     public static let issuedInFuture = Self(rawValue: "issuedInFuture")
 
     /// It belongs to another sign-in.

@@ -16,8 +16,8 @@ public import Foundation
 ///
 /// **A journal that cannot be read** throws, and is never an empty one: a key or a file that is not what was written is
 /// `corrupt`, and the error names the command that removes it; a folder that may have the journal and cannot be looked
-/// into, or whose disk is absent, is `unavailable`. A file stays until an update replaces it, and a key, which is that of
-/// all accounts, until it is removed. An earlier version reads the key as `corrupt`, or an end as a later version's.
+/// into, or whose disk is absent, is `unavailable`. A file stays until an update replaces it, and a key, which is that
+/// of all accounts, until it is removed. An earlier version reads the key as `corrupt`, or an end as a later version's.
 public struct FileSessionJournal: SessionJournal {
     /// What keeps the tokens, as a lost session shows it.
     public let storeName: String
@@ -83,8 +83,8 @@ public struct FileSessionJournal: SessionJournal {
         try await queue.run { [file] () throws(TokenStoreError) in try file.update(change) }
     }
 
-    /// Reports writes of this process and others, the first one too, as ``FileTokenStore/changes`` does. It also ends at
-    /// once where the folder cannot be read.
+    /// Reports writes of this process and others, the first one too, as ``FileTokenStore/changes`` does. It also ends
+    /// at once where the folder cannot be read.
     public var changes: AsyncStream<Void> { file.changes(on: queue) }
 }
 

@@ -52,7 +52,8 @@ final class JournalFile: Sendable {
         return new
     }
 
-    /// Reports writes of the journal. Until the folder has a key, that one is watched: it is written before any journal.
+    /// Reports writes of the journal. Until the folder has a key, that one is watched: it is written before any
+    /// journal.
     func changes(on queue: BlockingQueue) -> AsyncStream<Void> {
         let watched = Locked<(name: String, reports: AsyncStream<Void>)?>(nil)
         return AsyncStream {
@@ -175,8 +176,8 @@ final class JournalFile: Sendable {
 
     // MARK: The key
 
-    /// The key of the folder. `nil`: it is certain that there is none, and no journal. Whether a bit has changed in that
-    /// of an earlier version, which has no checksum, nothing shows.
+    /// The key of the folder. `nil`: it is certain that there is none, and no journal. Whether a bit has changed in
+    /// that of an earlier version, which has no checksum, nothing shows.
     private func key(of folder: borrowing PrivateFolder) throws(TokenStoreError) -> JournalKey? {
         var found = try folder.read(JournalKey.name, atMost: JournalKey.sizeLimit)
         if found == .nothing {

@@ -18,13 +18,13 @@ public import ConcurrencyPrimitives
 ///
 /// **When.** After each save, sign-out or ending of this process or another one, when this process starts, and when the
 /// place changes: what a killed process has not published is published then, and an old file that was put back is
-/// replaced. A publication is never part of a save. It may come later than the save, and never before it. One that fails
-/// is made again after a pause, and fails nothing else.
+/// replaced. A publication is never part of a save. It may come later than the save, and never before it. One that
+/// fails is made again after a pause, and fails nothing else.
 ///
 /// **What.** The access token, its expiry and its session. At the end of the session a tombstone with the reason takes
-/// the token's place, also where the owner's store cannot take it; an earlier session does not come back over it. When the
-/// token expires it is removed while a process of the owner runs; the session's name stays, so that a follower which
-/// starts then does not count as signed out.
+/// the token's place, also where the owner's store cannot take it; an earlier session does not come back over it. When
+/// the token expires it is removed while a process of the owner runs; the session's name stays, so that a follower
+/// which starts then does not count as signed out.
 ///
 /// A place that holds a refresh token is not written: it is a store of a session, and not one for followers.
 public final class FollowedTokenStore: SharedTokenStore, SessionPublishing {
@@ -119,7 +119,8 @@ public final class FollowedTokenStore: SharedTokenStore, SessionPublishing {
         return await publisher.settle(within: limit)
     }
 
-    /// Publishes what the store holds now, from now on what other processes store, and it again where the place changes.
+    /// Publishes what the store holds now, from now on what other processes store, and it again where the place
+    /// changes.
     private func start() {
         watchers.withLock { watchers in
             guard watchers.isEmpty else { return }

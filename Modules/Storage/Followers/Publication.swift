@@ -28,8 +28,9 @@ struct Publication: Sendable {
 
     /// What replaces the content of the place, which is `nil` where it cannot be read. `nil`: it stays.
     ///
-    /// What the store says replaces other tokens, also those of a later sign-in, which the store does not hold. An end in
-    /// the place stays until something comes after it. An expired token is not put back: the clocks of two owners differ.
+    /// What the store says replaces other tokens, also those of a later sign-in, which the store does not hold. An end
+    /// in the place stays until something comes after it. An expired token is not put back: the clocks of two owners
+    /// differ.
     func replacement(for found: StoredSession?) -> StoredSession? {
         if content == found { return nil }
         switch found {

@@ -3,9 +3,9 @@ import ConcurrencyPrimitives
 
 /// Publishes what an owner's store holds, one publication after the other.
 ///
-/// Processes of the owner publish without a common lock, which one that is stopped would keep. Each reads the place first,
-/// then the owner's store, and writes only if the place is still as it was read: nothing that was published later is
-/// replaced by what the store said before. After each write both are read again.
+/// Processes of the owner publish without a common lock, which one that is stopped would keep. Each reads the place
+/// first, then the owner's store, and writes only if the place is still as it was read: nothing that was published
+/// later is replaced by what the store said before. After each write both are read again.
 final class SessionPublisher: Sendable {
     private struct State {
         /// How often a publication was asked for.
@@ -136,8 +136,8 @@ final class SessionPublisher: Sendable {
         }
     }
 
-    /// Reads the place and the store, and writes the place, until it holds what it is to hold. Returns when the published
-    /// token expires.
+    /// Reads the place and the store, and writes the place, until it holds what it is to hold. Returns when the
+    /// published token expires.
     private func publishNow() async throws -> Duration? {
         try checkItems()
         for _ in 0..<Self.repetitionLimit {

@@ -144,9 +144,9 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         try await response { .requested(.restore, $0) }.state
     }
 
-    /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled. The store is read first, for
-    /// half of its limit at most: what was signed in before is replaced, whatever a clock says. A revocation under way
-    /// that may end other sessions of the user is cancelled; so it is where another process has signed in.
+    /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled. The store is read first,
+    /// for half of its limit at most: what was signed in before is replaced, whatever a clock says. A revocation under
+    /// way that may end other sessions of the user is cancelled; so it is where another process has signed in.
     ///
     /// - Throws: `AuthenticationError` with code `invalidTokens`, or `CancellationError`.
     public func signIn(_ tokens: TokenRefreshResult) async throws {

@@ -21,9 +21,9 @@ public import struct Foundation.Date
 /// follower.follow(bundle)
 /// ```
 ///
-/// What a source holds now counts. Of what is handed in the later sign-in counts, by its ordinal, and of one session the
-/// higher generation. While the token has expired or was refused, requests wait for the owner's next bundle, at most for
-/// ``FollowerPolicy/bundleWait``, and then fail with code `refreshUnavailable`; the state stays as it is.
+/// What a source holds now counts. Of what is handed in the later sign-in counts, by its ordinal, and of one session
+/// the higher generation. While the token has expired or was refused, requests wait for the owner's next bundle, at
+/// most for ``FollowerPolicy/bundleWait``, and then fail with code `refreshUnavailable`; the state stays as it is.
 ///
 /// A follower cannot send the refresh token in a field (`TokenPlacement.fields`): such a request fails with code
 /// `followerHasNoRefreshToken`.

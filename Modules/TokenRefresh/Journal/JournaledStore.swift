@@ -201,8 +201,8 @@ final class JournaledStore: Sendable {
         }
     }
 
-    /// Calls the journal once the call before has ended. A call that does not get its turn within the limit is not made,
-    /// and while one has missed its limit, no other one waits.
+    /// Calls the journal once the call before has ended. A call that does not get its turn within the limit is not
+    /// made, and while one has missed its limit, no other one waits.
     private func begin(
         _ work: @escaping @Sendable (any SessionJournal) async throws -> SessionJournalEntry
     ) -> Race<JournalResult> {

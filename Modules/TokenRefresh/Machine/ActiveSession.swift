@@ -51,8 +51,8 @@ struct ActiveSession: Hashable, Sendable {
 
     /// What the store is known to have held of this session.
     enum Persistence: Hashable, Sendable {
-        /// No bundle. Its sign-in `ends` sessions up to an ordinal. `isUncertain`: a write has failed, and the store was
-        /// not read since. It may have stored a bundle all the same, as when a connection breaks during the commit.
+        /// No bundle. Its sign-in `ends` sessions up to an ordinal. `isUncertain`: a write has failed, and the store
+        /// was not read since. It may have stored a bundle all the same, as when a connection breaks during the commit.
         case nothing(ends: SessionOrdinal?, isUncertain: Bool)
         /// A bundle, and not the tokens in use.
         case older

@@ -17,8 +17,8 @@ enum RefreshEvent: Sendable {
     case suspensionNear
 
     /// The store was read. `ownerMayCall`: whether the owner of a stored intent may still be calling (rule 4).
-    /// `ending`: why what it holds is to end, or why it holds nothing; `noted`: the highest ordinal that is noted beside
-    /// it (G30).
+    /// `ending`: why what it holds is to end, or why it holds nothing; `noted`: the highest ordinal that is noted
+    /// beside it (G30).
     indirect case read(
         ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool, ending: SignOutReason? = nil,
         noted: SessionOrdinal? = nil)

@@ -24,8 +24,8 @@ struct FollowerScript {
         return script
     }
 
-    /// A bundle that was received just now, of a session that began `begun` seconds after the script. Without an ordinal
-    /// it is one of an earlier version.
+    /// A bundle that was received just now, of a session that began `begun` seconds after the script. Without an
+    /// ordinal it is one of an earlier version.
     func bundle(
         _ user: String, _ generation: Int, begun: TimeInterval? = 0, ordinal: Int64? = nil,
         lifetime: TimeInterval = 3_600
