@@ -24,12 +24,12 @@ public protocol SessionJournal: Sendable {
     /// A process that is killed at any instant leaves the old entry or the new one, whole. The new one is durable when
     /// the call returns.
     ///
-    /// - Parameter change: Returns the new entry. It is called with a failure where what is written is damaged (code
-    ///   `corrupt`); it then returns the entry that replaces it, or `nil` to leave it. It may be called on any thread,
-    ///   and must not use the journal.
-    /// - Returns: The new entry.
-    /// - Throws: ``TokenStoreError`` in most cases; what is written is then unchanged. Where `change` has returned
-    ///   `nil`, the failure that it was called with.
+    /// - Parameter change: Returns the new entry, or `nil` to leave what is written. It is called with a failure where
+    ///   that is damaged (code `corrupt`), which the new entry replaces. It may be called on any thread, and must not
+    ///   use the journal.
+    /// - Returns: What is written now. Keep it by its own coding: an entry has parts that only this package reads.
+    /// - Throws: ``TokenStoreError`` in most cases; what is written is then unchanged. Where `change` has left damage,
+    ///   the failure that it was called with.
     @discardableResult
     func update(
         _ change: @escaping @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
