@@ -12,12 +12,6 @@ public typealias StoreChange = @Sendable (Result<StoredSession, TokenStoreError>
 /// the few milliseconds of one ``update(_:)``, by any process, holder of the lease or not: a sign-out never waits for a
 /// lease.
 public protocol SharedTokenStore: TokenStore, SessionSource {
-    /// Reads the stored session, or the tombstone of an ended one.
-    ///
-    /// - Returns: What is stored.
-    /// - Throws: As ``TokenStore/load()``.
-    func read() async throws -> StoredSession
-
     /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
     ///
     /// It takes the write lock only, and never waits for a lease.

@@ -15,7 +15,7 @@ public struct SessionOrdinal: RawRepresentable, Comparable, Hashable, Sendable, 
 
     private static let range: ClosedRange<Int64> = 0...(1 << 53)
 
-    /// Creates an ordinal that was stored. `nil`: it is out of range.
+    /// Creates an ordinal that was stored. `nil`: it is out of range, and then it cannot be decoded either.
     public init?(rawValue: Int64) {
         guard Self.range.contains(rawValue) else { return nil }
         self.rawValue = rawValue
@@ -29,25 +29,6 @@ public struct SessionOrdinal: RawRepresentable, Comparable, Hashable, Sendable, 
     }
 
     private init(bounded value: Int64) { rawValue = min(max(value, Self.range.lowerBound), Self.range.upperBound) }
-
-    /// Decodes an ordinal.
-    ///
-    /// - Throws: `DecodingError` when it is out of range.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let ordinal = SessionOrdinal(rawValue: try container.decode(Int64.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "an ordinal is out of range")
-        }
-        self = ordinal
-    }
-
-    /// Encodes an ordinal.
-    ///
-    /// - Throws: What the encoder throws.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawValue)
-    }
 
     /// Compares the numbers.
     public static func < (first: Self, second: Self) -> Bool { first.rawValue < second.rawValue }
