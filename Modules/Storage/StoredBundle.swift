@@ -13,44 +13,9 @@ struct StoredBundle: Codable {
     let pendingRefresh: Intent?
     let signedInAt: TimeInterval?
     let ordinal: SessionOrdinal?
-    let binding: Binding?
-
-    /// The stored fields of a binding to a key.
-    struct Binding: Codable {
-        let thumbprint: String
-        let nonces: [String: Nonce]
-
-        struct Nonce: Codable {
-            let value: String?
-            let date: TimeInterval
-            let clockSkew: TimeInterval
-        }
-
-        init(_ binding: TokenBinding) {
-            thumbprint = binding.thumbprint
-            nonces = binding.nonces.mapValues {
-                Nonce(value: $0.value, date: $0.date.timeIntervalSinceReferenceDate, clockSkew: $0.clockSkew)
-            }
-        }
-
-        var binding: TokenBinding {
-            TokenBinding(
-                thumbprint: thumbprint,
-                nonces: nonces.mapValues {
-                    ProofNonce(
-                        value: $0.value, date: Date(timeIntervalSinceReferenceDate: $0.date), clockSkew: $0.clockSkew)
-                })
-        }
-    }
-
-    let subject: Subject?
+    let binding: TokenBinding?
+    let subject: TokenSubject?
     let scope: String?
-
-    /// The stored fields of a subject.
-    struct Subject: Codable {
-        let issuer: String
-        let id: String
-    }
 
     /// The stored fields of an intent.
     struct Intent: Codable {
@@ -138,8 +103,8 @@ struct StoredBundle: Codable {
         pendingRefresh = bundle.refreshIntent.map(Intent.init)
         signedInAt = bundle.signedInAt?.timeIntervalSinceReferenceDate
         ordinal = bundle.storedOrdinal
-        binding = bundle.binding.map(Binding.init)
-        subject = bundle.subject.map { Subject(issuer: $0.issuer, id: $0.id) }
+        binding = bundle.binding
+        subject = bundle.subject
         scope = bundle.scope
     }
 
@@ -154,7 +119,7 @@ struct StoredBundle: Codable {
             receivedAt: receivedAt.map(Date.init(timeIntervalSinceReferenceDate:)),
             refreshIntent: pendingRefresh?.intent,
             signedInAt: signedInAt.map(Date.init(timeIntervalSinceReferenceDate:)),
-            binding: binding?.binding,
+            binding: binding,
             subject: subject.flatMap { TokenSubject(issuer: $0.issuer, id: $0.id) },
             scope: scope,
             ordinal: ordinal

@@ -23,13 +23,6 @@ struct TokenFolder: Sendable {
     /// The folders above are checked once: they change less often than a session is read.
     private let hasSafeParents = Locked(false)
 
-    init(path: String, anchor: String, access: FolderAccess, known: KnownFolders) {
-        self.path = path
-        self.anchor = anchor
-        self.access = access
-        self.known = known
-    }
-
     /// Opens the folder.
     ///
     /// - Parameters:
