@@ -38,10 +38,10 @@ struct PrivateFolder: ~Copyable {
     /// Opens a folder. It and those above it are created (mode 0700) if they are missing.
     ///
     /// - Throws: As ``open(_:)``.
-    static func openOrCreate(_ path: String) throws(TokenStoreError) -> PrivateFolder {
-        if let folder = try open(path) { return folder }
+    static func openOrCreate(_ path: String, isModeChecked: Bool = true) throws(TokenStoreError) -> PrivateFolder {
+        if let folder = try open(path, isModeChecked: isModeChecked) { return folder }
         try attempt("make the folder", path) { () throws(SystemCallError) in try create(path) }
-        guard let folder = try open(path) else {
+        guard let folder = try open(path, isModeChecked: isModeChecked) else {
             throw .system(SystemCallError(number: ENOENT), "open the folder", path)
         }
         return folder

@@ -63,7 +63,11 @@ struct TokenFolder: Sendable {
                 SystemCallError(number: errno), "find the folder", anchor,
                 ifMissing: "mount its disk, or run: mkdir -p -m 700 \(anchor.quotedForShell)")
         }
-        if FileSystemKind(nearest: path) == .virtual { throw takesNoFiles() }
+        if FileSystemKind(nearest: path) == .virtual {
+            throw TokenStoreError(
+                .unavailable,
+                reason: "no file can be stored in \(path): check HOME and XDG_STATE_HOME, and mount its disk")
+        }
         try known.check(path, marker: nil)
     }
 
@@ -126,13 +130,6 @@ struct TokenFolder: Sendable {
         }
         try known.check(path, marker: marker)
         used.withLock { $0 = $0 == nil ? nil : identity }
-    }
-
-    private func takesNoFiles() -> TokenStoreError {
-        TokenStoreError(
-            .unavailable,
-            reason: "no file can be stored in \(path): check HOME and XDG_STATE_HOME, and mount its disk"
-        )
     }
 
     private func missing(_ what: String) -> TokenStoreError {
