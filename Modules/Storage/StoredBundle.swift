@@ -1,7 +1,8 @@
 import AuthInterface
 import Foundation
 
-/// The stored fields of a bundle, so that renaming a property of `TokenBundle` does not change a file.
+/// The stored fields of a bundle, so that renaming a property of `TokenBundle` does not change a file. A binding, a subject
+/// and a failure code themselves: each bit of a pause survives, as a write compares what it replaces.
 struct StoredBundle: Codable {
     let accessToken: String
     let refreshToken: String?
@@ -26,7 +27,7 @@ struct StoredBundle: Codable {
         let firstDate: TimeInterval?
         let isAbandoned: Bool
         let lease: String?
-        let failure: Failure?
+        let failure: RefreshIntent.Failure?
 
         init(_ intent: RefreshIntent) {
             idempotencyKey = intent.idempotencyKey
@@ -36,7 +37,7 @@ struct StoredBundle: Codable {
             firstDate = intent.firstDate?.timeIntervalSinceReferenceDate
             isAbandoned = intent.isAbandoned
             lease = intent.lease
-            failure = intent.failure.map(Failure.init)
+            failure = intent.failure
         }
 
         var intent: RefreshIntent {
@@ -47,48 +48,8 @@ struct StoredBundle: Codable {
                 firstDate: firstDate.map(Date.init(timeIntervalSinceReferenceDate:)),
                 isAbandoned: isAbandoned,
                 lease: lease,
-                failure: failure?.failure
+                failure: failure
             )
-        }
-    }
-
-    /// The stored fields of a failure. Each bit of the pause survives: a write compares what it replaces.
-    struct Failure: Codable {
-        let date: TimeInterval
-        let pause: Duration
-        let isAmbiguous: Bool
-        let status: Int?
-        let serverCode: String?
-        let statusMeansExpired: Bool?
-        let firstDate: TimeInterval?
-        let count: Int?
-        let stepUp: StepUpChallenge?
-
-        init(_ failure: RefreshIntent.Failure) {
-            date = failure.date.timeIntervalSinceReferenceDate
-            pause = failure.pause
-            isAmbiguous = failure.isAmbiguous
-            status = failure.status
-            serverCode = failure.serverCode
-            statusMeansExpired = failure.statusMeansExpired
-            firstDate = failure.firstDate?.timeIntervalSinceReferenceDate
-            count = failure.count
-            stepUp = failure.stepUp
-        }
-
-        var failure: RefreshIntent.Failure {
-            var failure = RefreshIntent.Failure(
-                date: Date(timeIntervalSinceReferenceDate: date),
-                pause: pause,
-                isAmbiguous: isAmbiguous,
-                status: status,
-                serverCode: serverCode
-            )
-            failure.firstDate = firstDate.map(Date.init(timeIntervalSinceReferenceDate:))
-            failure.statusMeansExpired = statusMeansExpired
-            failure.count = count ?? 1
-            failure.stepUp = stepUp
-            return failure
         }
     }
 

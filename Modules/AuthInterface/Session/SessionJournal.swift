@@ -35,7 +35,7 @@ public protocol SessionJournal: Sendable {
         _ change: @escaping @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
     ) async throws -> SessionJournalEntry
 
-    /// Reports that what is written may have changed, as ``SharedTokenStore/changes`` does. The default cannot watch: it
+    /// Reports that what is written may have changed, as ``SessionSource/changes`` does. The default cannot watch: it
     /// returns a stream that has ended, and other processes see a change when they look at the store next.
     var changes: AsyncStream<Void> { get }
 }

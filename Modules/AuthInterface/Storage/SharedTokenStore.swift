@@ -34,14 +34,6 @@ public protocol SharedTokenStore: TokenStore, SessionSource {
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease
-
-    /// Reports that the stored session may have changed, by this process or another one.
-    ///
-    /// Each access makes a new stream, which keeps the newest report only: every write after the access is reported.
-    /// The access does not wait: what a stream misses before it is open, its first report stands for. A report without
-    /// a change does no harm. A stream that ends means that the store cannot watch for changes now; the engine then
-    /// polls the store, and accesses the stream again after each pause.
-    var changes: AsyncStream<Void> { get }
 }
 
 extension SharedTokenStore {
