@@ -26,15 +26,6 @@ struct DPoPTokenCall: Sendable {
             of: key, thumbprint, method: "POST", url: endpoint, as: .authorizationServer, hasNonce: hasNonce)
     }
 
-    /// Fetches a nonce, by a call that has nothing to spend and that the server refuses.
-    ///
-    /// - Throws: `NetworkError` when there is no response of the server: a call that spends a token would fail too.
-    func fetchNonce(at endpoint: URL, _ send: (_ proof: String) async throws -> HTTPResponseHead?) async throws {
-        // Without the old nonce: a server that wants nonces responds with a new one.
-        let sent = time(at: endpoint).uptime
-        if let head = try await send(proof(at: endpoint, hasNonce: false)) { note(head, from: endpoint, sentAt: sent) }
-    }
-
     /// Notes a response. Without the uptime at which its call was sent, its date counts however slow it was.
     func note(_ head: HTTPResponseHead, from endpoint: URL, sentAt sent: Duration?) {
         prover.note(

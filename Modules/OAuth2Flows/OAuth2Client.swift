@@ -24,11 +24,6 @@ public struct OAuth2Client: Sendable, Hashable {
 
     private let method: Method
 
-    private init(id: String, method: Method) {
-        self.id = id
-        self.method = method
-    }
-
     /// A client that authenticates with HTTP Basic, which every server must support.
     ///
     /// Identifier and secret are form-urlencoded, then joined.

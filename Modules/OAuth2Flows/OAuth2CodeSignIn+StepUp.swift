@@ -21,10 +21,6 @@ extension OAuth2CodeSignIn {
     ///
     /// Tokens that are bound to a key (DPoP) are bound to that of the session, as its refresh token is.
     ///
-    /// - Parameters:
-    ///   - session: The session of the user.
-    ///   - challenge: What the server demands: `NetworkError.stepUp`.
-    ///   - userAgent: Shows the page and receives the response.
     /// - Returns: Who has signed in, when (``IDToken/authenticatedAt``) and how (``IDToken/authenticationContext``).
     ///   `nil`: `openid` is not in the scope.
     /// - Throws: ``OAuth2SignInError``, with code `invalidResponse` where the response has no refresh token; the errors

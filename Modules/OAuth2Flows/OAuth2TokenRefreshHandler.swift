@@ -76,8 +76,10 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         try await fetchKeys(for: request)
-        guard let binding = request.binding else { return try await perform(request) }
-        return try await refresh(request, provingKeyOf: binding)
+        let key = try await key(for: request)
+        var result = try await perform(request, with: key)
+        result.binding = key?.binding
+        return result
     }
 
     /// Makes the call, with a proof of the key to which the tokens are bound.

@@ -23,7 +23,6 @@ public protocol SigningKeyStore: Sendable {
 
     /// Deletes a key. One that does not exist is no error.
     ///
-    /// - Parameter thumbprint: The thumbprint of its public half.
     /// - Throws: ``TokenStoreError`` in most cases; the key is then kept.
     func deleteKey(withThumbprint thumbprint: String) async throws
 }
@@ -35,7 +34,6 @@ public protocol SigningKeyStore: Sendable {
 public protocol TokenBindingHandler: Sendable {
     /// Deletes a key. It may be deleted already, which is no error.
     ///
-    /// - Parameter binding: What the tokens of the session were bound to.
     /// - Throws: Any error when the key could not be deleted.
     func release(_ binding: TokenBinding) async throws
 }

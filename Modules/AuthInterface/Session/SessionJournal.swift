@@ -35,8 +35,8 @@ public protocol SessionJournal: Sendable {
         _ change: @escaping @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
     ) async throws -> SessionJournalEntry
 
-    /// Reports that what is written may have changed, as ``SharedTokenStore/changes`` does. The default cannot watch:
-    /// it returns a stream that has ended, and other processes see a change when they look at the store next.
+    /// Reports that what is written may have changed, as ``SessionSource/changes`` does. The default cannot watch: it
+    /// returns a stream that has ended, and other processes see a change when they look at the store next.
     var changes: AsyncStream<Void> { get }
 }
 
@@ -104,31 +104,19 @@ public struct PendingSignOut: Sendable, Hashable, Codable {
 
 /// A sign-out that an earlier version has noted: it names the sessions that it ends.
 package struct FormerSignOut: Sendable, Hashable, Codable {
-    package var sessions: Set<SessionID>
+    private let sessions: Set<SessionID>
     /// Whether the store could not be read then: it also ends a session that is found, unless that one began later.
-    package var includesUnread: Bool
+    private let unread: Bool?
     /// The sessions that began since.
-    package var spared: [SessionID]
-    package let end: SessionTombstone
+    private let spared: [SessionID]?
+    private let end: SessionTombstone
 
     package var reason: SignOutReason { end.reason }
 
-    private enum CodingKeys: String, CodingKey {
-        case sessions, spared, end
-        case includesUnread = "unread"
-    }
-
-    package init(from decoder: any Decoder) throws {
-        let fields = try decoder.container(keyedBy: CodingKeys.self)
-        sessions = Set(try fields.decode([SessionID].self, forKey: .sessions))
-        includesUnread = try fields.decodeIfPresent(Bool.self, forKey: .includesUnread) ?? false
-        spared = try fields.decodeIfPresent([SessionID].self, forKey: .spared) ?? []
-        end = try fields.decode(SessionTombstone.self, forKey: .end)
-    }
-
     package func ends(_ bundle: TokenBundle) -> Bool {
         if sessions.contains(bundle.session) { return true }
-        return includesUnread && !spared.contains(bundle.session) && bundle.ordinal <= SessionOrdinal(at: end.date)
+        guard unread == true, spared?.contains(bundle.session) != true else { return false }
+        return bundle.ordinal <= SessionOrdinal(at: end.date)
     }
 }
 

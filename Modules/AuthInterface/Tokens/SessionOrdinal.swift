@@ -18,7 +18,7 @@ public struct SessionOrdinal: RawRepresentable, Comparable, Hashable, Sendable, 
 
     private static let range: ClosedRange<Int64> = 0...(1 << 53)
 
-    /// Creates an ordinal that was stored. `nil`: it is out of range.
+    /// Creates an ordinal that was stored. `nil`: it is out of range, and then it cannot be decoded either.
     public init?(rawValue: Int64) {
         guard Self.range.contains(rawValue) else { return nil }
         self.rawValue = rawValue

@@ -7,9 +7,6 @@ extension KeychainPredecessor {
     ///
     /// It may be at the store's own location, where it is converted. It becomes a new session: the user stays signed
     /// in.
-    ///
-    /// - Parameter location: Its location.
-    /// - Returns: The predecessor.
     public static func plainBundle(at location: KeychainLocation) -> KeychainPredecessor {
         .bundle(at: location, readBy: readPlainBundle)
     }

@@ -103,8 +103,7 @@ final class FileChanges: Sendable {
     private func end() {
         let subscription = state.withLock { state in
             state.isEnded = true
-            defer { state.subscription = nil }
-            return state.subscription
+            return state.subscription.take()
         }
         subscription.map(FolderWatcher.shared.unsubscribe)
         Self.returnQueue(of: folder)
