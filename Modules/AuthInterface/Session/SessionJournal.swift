@@ -96,7 +96,7 @@ public struct PendingSignOut: Sendable, Hashable, Codable {
     }
 
     /// Whether a session that a store holds is to end.
-    public func ends(_ bundle: TokenBundle) -> Bool {
+    package func ends(_ bundle: TokenBundle) -> Bool {
         if bundle.ordinal == ordinal, let generation { return bundle.generation <= generation }
         return bundle.ordinal <= ordinal
     }

@@ -1,4 +1,4 @@
-public import struct Foundation.Date
+package import struct Foundation.Date
 
 /// The place of a sign-in in the order of all sign-ins of one store.
 ///
@@ -26,7 +26,7 @@ public struct SessionOrdinal: RawRepresentable, Comparable, Hashable, Sendable, 
 
     /// Creates the ordinal of an instant of the device's clock, from 1970 to the year 9999: an earlier or a later one
     /// counts as the nearest.
-    public init(at date: Date) {
+    package init(at date: Date) {
         let seconds = date.timeIntervalSince1970
         self.init(bounded: seconds > 0 ? Int64(min(seconds, 253_402_300_799) * 1_000) : 0)
     }

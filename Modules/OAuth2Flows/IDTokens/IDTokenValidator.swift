@@ -17,12 +17,9 @@ public import NetworkCore
 ///
 /// It does not check that the scope or the time of the last authentication is as the application asked for.
 public struct IDTokenValidator: Sendable {
-    /// By how much the clocks may differ, unless ``clockTolerance`` says otherwise: a minute.
-    public static let defaultClockTolerance = Duration.seconds(60)
-
-    /// By how much the server's clock and the one that the token is checked by may differ. That is the server's own
-    /// where its response has a date.
-    public var clockTolerance = Self.defaultClockTolerance
+    /// By how much the server's clock and the one that the token is checked by may differ: a minute. That is the
+    /// server's own where its response has a date.
+    public var clockTolerance = Duration.seconds(60)
 
     /// How long a refresh may wait for the keys before its call: 5 seconds.
     public var maximumKeyWait = Duration.seconds(5)
