@@ -68,8 +68,8 @@ extension OAuth2TokenRefreshHandler {
         }
     }
 
-    /// Fetches a nonce by a refresh without a refresh token, which has nothing to spend and which the server refuses. It
-    /// throws when there is no response of the server: a call that spends a token would fail too.
+    /// Fetches a nonce by a refresh without a refresh token, which has nothing to spend and which the server refuses.
+    /// It throws when there is no response of the server: a call that spends a token would fail too.
     private func fetchNonce(_ key: DPoPTokenCall) async throws {
         do {
             let plain: Endpoint<Void> = try await client.call(["grant_type": "refresh_token"]) {

@@ -1,8 +1,8 @@
 import AuthInterface
 import Foundation
 
-/// The stored fields of a bundle, so that renaming a property of `TokenBundle` does not change a file. A binding, a subject
-/// and a failure code themselves: each bit of a pause survives, as a write compares what it replaces.
+/// The stored fields of a bundle, so that renaming a property of `TokenBundle` does not change a file. A binding, a
+/// subject and a failure code themselves: each bit of a pause survives, as a write compares what it replaces.
 struct StoredBundle: Codable {
     let accessToken: String
     let refreshToken: String?
