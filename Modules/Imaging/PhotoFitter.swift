@@ -98,7 +98,7 @@ public struct FittingPolicy: Sendable, Hashable {
     /// The maximum size of the JPEG, in bytes: 5 × 1024 × 1024.
     public var maximumBytes = 5 * 1024 * 1024
     /// The JPEG qualities to try, in this order, from 0 (worst) to 1 (best). The first that fits is used.
-    public var qualities = FittingPolicy.steps(from: 8, downTo: 1)
+    public var qualities = stride(from: 8, through: 1, by: -1).map { Double($0) / 10 }
     /// The photo's longer side is not reduced below this, in pixels, to meet ``maximumBytes``. The default is 64.
     public var minimumLongerSide = 64
     /// The maximum number of pixels in a source's header. It bounds the time: a PNG of some hundred kilobytes can hold
@@ -111,10 +111,6 @@ public struct FittingPolicy: Sendable, Hashable {
     public init() {}
 
     /// Tenths. Each is a division, because repeated subtraction of 0.1 accumulates an error.
-    private static func steps(from highest: Int, downTo lowest: Int) -> [Double] {
-        stride(from: highest, through: lowest, by: -1).map { Double($0) / 10 }
-    }
-
     /// Throws for limits that no picture can meet.
     func validate() throws(ImagingError) {
         guard !qualities.isEmpty, qualities.allSatisfy((0...1).contains) else {

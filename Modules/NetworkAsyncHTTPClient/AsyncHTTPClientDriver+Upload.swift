@@ -18,6 +18,8 @@ extension AsyncHTTPClientDriver {
         if client.log != nil, head.headers.first(of: "Accept-Encoding") == nil {
             fields.append(("Accept-Encoding", "deflate, gzip"))
         }
+        if client.log != nil, request.connectionUse.isForTokens { fields.append(("Connection", "close")) }
+        if head.headers.first(of: "User-Agent") == nil { fields.append(("User-Agent", "Latchkey")) }
         if let mark = try announce() { fields.append(mark) }
         do {
             return try HTTPClient.Request(
@@ -76,7 +78,7 @@ extension AsyncHTTPClientDriver {
         guard let make = request.body.trailers, let number = state.withLock({ $0.noteNumber }) else { return }
         let fields = try await make()
         try HTTPRequestHead.validateTrailers(fields)
-        client.log?.requests.change(number) { $0.trailers = NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) }) }
+        client.log?.requests[number]?.trailers = NIOHTTP1.HTTPHeaders(fields.map { ($0.name, $0.value) })
     }
 
     private func send(through queue: UploadQueue, end: EventLoopPromise<Void>) async {

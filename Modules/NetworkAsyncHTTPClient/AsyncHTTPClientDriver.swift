@@ -176,14 +176,6 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
         return task.eventLoop.makeSucceededVoidFuture()
     }
 
-    private static func name(of version: HTTPVersion) -> String {
-        switch version {
-        case .http2: "h2"
-        case .http1_0: "http/1.0"
-        default: "http/1.1"
-        }
-    }
-
     /// The head is delivered when all that has arrived with it is there, so that its reader is resumed once for a short
     /// response, and not for each part.
     private func receive(_ head: NIOHTTP1.HTTPResponseHead, on eventLoop: any EventLoop) {
@@ -201,9 +193,8 @@ extension AsyncHTTPClientDriver: HTTPClientResponseDelegate {
         state.withLock { state in
             if !state.isEnded { state.entry = entry }
         }
-        let isFirst = exchange.receive(
-            response, protocolName: Self.name(of: head.version),
-            isConnectionReused: entry?.isConnectionReused)
+        let version = head.version == .http2 ? "h2" : "http/\(head.version.major).\(head.version.minor)"
+        let isFirst = exchange.receive(response, protocolName: version, isConnectionReused: entry?.isConnectionReused)
         guard isFirst else { return }
         if hasUpload {
             entry?.whenEndedEarly { [weak self] in

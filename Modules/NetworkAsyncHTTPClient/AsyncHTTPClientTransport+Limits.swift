@@ -37,9 +37,9 @@ extension AsyncHTTPClientTransport {
         /// The most requests at a time.
         func requests(to origin: Origin, use: ConnectionUse) -> Int {
             switch use {
-            case .calls, .singleCalls: max(1, origin.isCleartext ? connectionsPerOrigin : multiplexedRequestsPerOrigin)
             case .streams: max(1, streamsPerOrigin)
             case .refreshes: Self.refreshesPerOrigin
+            default: max(1, origin.isCleartext ? connectionsPerOrigin : multiplexedRequestsPerOrigin)
             }
         }
 

@@ -25,6 +25,10 @@ public import NetworkExchange
 /// no token and must not happen twice, as a sign-in is. A connection on which bytes arrive that belong to no response
 /// is closed.
 ///
+/// **Token calls**, as `asTokenCall()` makes them, send `Connection: close`. Their responses are read with faults that
+/// leave no doubt (the article *Transports*), over TLS or loopback; all others strictly, as over HTTP/2 and over an
+/// application's own client.
+///
 /// Whether a refresh may still start is asked in the channel, after connecting and TLS: before the head, and again
 /// before the first byte of the body (G28).
 ///
@@ -151,17 +155,20 @@ enum ConnectionUse: Hashable {
     case singleCalls
     /// Responses that are read as they arrive. Connections are kept.
     case streams
-    /// Refreshes. Each connection is used once.
-    case refreshes
+    /// Refreshes, and other calls for tokens. Each connection is used once.
+    case refreshes, tokenCalls
 
     var keepsConnections: Bool { self == .calls || self == .streams }
+    var isForTokens: Bool { self == .refreshes || self == .tokenCalls }
 }
 
 extension HTTPTransportRequest {
-    fileprivate var connectionUse: ConnectionUse {
+    var connectionUse: ConnectionUse {
         switch purpose {
         case .call where context.needsNewConnection: .singleCalls
-        case .call: !context.isIdempotent && context.session == nil ? .singleCalls : .calls
+        case .call where context.isIdempotent || context.session != nil: .calls
+        // As `asTokenCall()` makes it.
+        case .call: head.headers.first(of: "Accept-Encoding") == "identity" ? .tokenCalls : .singleCalls
         case .stream: .streams
         case .refresh: .refreshes
         }

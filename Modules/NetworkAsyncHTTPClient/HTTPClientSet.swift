@@ -16,6 +16,7 @@ final class HTTPClientSet: Sendable {
     private struct Key: Hashable {
         let use: ConnectionUse
         let pinnedHost: String?
+        let isLenient: Bool
     }
 
     private struct State {
@@ -40,7 +41,8 @@ final class HTTPClientSet: Sendable {
             configuration.http1_1ConnectionDebugInitializer = { channel in
                 PublicKeyPins.verify(channel, against: pins) {
                     let handler = try log.attach(to: channel)
-                    try SurplusByteHandler(handler).attach(to: channel)
+                    let lenient = key.isLenient ? [LenientResponseHandler()] : []
+                    try SurplusByteHandler(handler).attach(to: channel, after: lenient)
                 }
             }
             configuration.http2ConnectionDebugInitializer = { channel in
@@ -69,7 +71,9 @@ final class HTTPClientSet: Sendable {
     /// The client for requests to an origin; `nil` after ``shutdown()``.
     func client(for origin: Origin, use: ConnectionUse) -> PooledHTTPClient? {
         let pinnedHost = pins.keys(of: origin.host) == nil ? nil : origin.host
-        let key = Key(use: isShared ? .calls : use, pinnedHost: pinnedHost)
+        // What comes from elsewhere in clear is read strictly.
+        let isLenient = use.isForTokens && (!origin.isCleartext || origin.isLoopback)
+        let key = Key(use: isShared ? .calls : use, pinnedHost: pinnedHost, isLenient: isLenient)
         return state.withLock { state in
             guard !state.isShutDown else { return nil }
             if let client = state.clients[key] { return client }

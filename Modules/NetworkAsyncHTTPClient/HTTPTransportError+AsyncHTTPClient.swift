@@ -22,10 +22,10 @@ extension HTTPTransportError {
         case let error as NIOHTTP2Errors.StreamClosed where error.errorCode == .refusedStream && !progress.hasHead:
             let reason = "the server refused the request before it processed it"
             self.init(.connectionFailed, reason: reason, repetition: .always)
-        case is HTTPParserError where progress.hasHead && Self.isCut(error), is IOError, is ChannelError:
+        case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection, is IOError, is ChannelError:
             self = .lost(after: progress, through: proxy)
         case is HTTPParserError:
-            self.init(.invalidResponse, reason: "the response is not valid HTTP")
+            self.init(.invalidResponse, reason: "the response is not valid HTTP (\(error))")
         case NIOHTTPDecompression.DecompressionError.limit:
             self.init(.responseTooLarge, reason: "the compressed body is too large when it is decoded")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
@@ -47,13 +47,6 @@ extension HTTPTransportError {
             true
         case let error as HTTPClientError: error == .remoteConnectionClosed || error == .cancelled
         case let error as IOError: error.errnoCode == EPIPE || error.errnoCode == ECONNRESET
-        default: false
-        }
-    }
-
-    private static func isCut(_ error: any Error) -> Bool {
-        switch error {
-        case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection: true
         default: false
         }
     }

@@ -24,16 +24,10 @@ final class MarkedNotes<Note: Sendable>: Sendable {
         return (number, (field, String(number)))
     }
 
-    /// The note of a number. `nil`: it was removed.
-    subscript(number: Int) -> Note? { state.withLock { $0.notes[number] } }
-
-    /// Changes a note that was not removed.
-    func change(_ number: Int, _ change: (inout Note) -> Void) {
-        state.withLock { state in
-            guard var note = state.notes[number] else { return }
-            change(&note)
-            state.notes[number] = note
-        }
+    /// The note of a number. `nil`: it was removed, and cannot be set again.
+    subscript(number: Int) -> Note? {
+        get { state.withLock { $0.notes[number] } }
+        set { state.withLock { if $0.notes[number] != nil { $0.notes[number] = newValue } } }
     }
 
     @discardableResult

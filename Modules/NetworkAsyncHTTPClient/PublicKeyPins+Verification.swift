@@ -17,7 +17,7 @@ extension PublicKeyPins {
     ) -> EventLoopFuture<Void> {
         channel.eventLoop.makeCompletedFuture {
             do {
-                try verify(channel, against: pins)
+                if let pins { try verify(channel, against: pins) }
                 try use()
             } catch {
                 channel.close(promise: nil)
@@ -26,8 +26,7 @@ extension PublicKeyPins {
         }
     }
 
-    private static func verify(_ channel: any Channel, against pins: Set<Data>?) throws {
-        guard let pins else { return }
+    private static func verify(_ channel: any Channel, against pins: Set<Data>) throws {
         let certificate = try? channel.pipeline.syncOperations.nioSSL_peerCertificate()
         guard let key = try certificate?.extractPublicKey().toSPKIBytes(),
             pins.contains(Data(SHA256.hash(data: key)))

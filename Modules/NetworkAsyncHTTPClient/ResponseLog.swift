@@ -82,13 +82,11 @@ final class ResponseLog: Sendable {
     func attach(to channel: any Channel, isStream: Bool = false) throws -> ResponseLogHandler {
         let operations = channel.pipeline.syncOperations
         let handler = ResponseLogHandler(self, isStream: isStream)
-        if isStream {
-            let decoder = try operations.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
-            try operations.addHandler(handler, position: .after(decoder))
-        } else {
-            let decoder = try operations.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-            try operations.addHandler(handler, position: .after(decoder))
-        }
+        let decoder: any ChannelHandler =
+            isStream
+            ? try operations.handler(type: HTTP2FramePayloadToHTTP1ClientCodec.self)
+            : try operations.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+        try operations.addHandler(handler, position: .after(decoder))
         recordConnection()
         return handler
     }

@@ -139,6 +139,8 @@ final class ResponseLogHandler: ChannelInboundHandler, ChannelOutboundHandler, R
             guard length.map(NetworkCore.HTTPResponseHead.isLength) ?? true else {
                 return refuse(context, because: NetworkCore.HTTPResponseHead.noLength)
             }
+            // It may be older than the request, and the response to that is still to come (RFC 9110 §15.5.9).
+            if head.status == .requestTimeout { head.headers.replaceOrAdd(name: "Connection", value: "close") }
             phase = .body
             bytesToCome = length.flatMap { Int($0) }
             // A response without a body has nothing to decode; the decoder would call it cut short.

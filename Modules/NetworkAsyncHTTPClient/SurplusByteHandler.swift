@@ -17,15 +17,13 @@ final class SurplusByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let responses: ResponseLogHandler
     private var isClosing = false
 
-    init(_ responses: ResponseLogHandler) {
-        self.responses = responses
-    }
+    init(_ responses: ResponseLogHandler) { self.responses = responses }
 
-    /// Adds the handler to a connection of HTTP/1.1, before its decoder.
-    func attach(to channel: any Channel) throws {
+    /// Adds the handler to a connection of HTTP/1.1, before its decoder, and others before it.
+    func attach(to channel: any Channel, after others: [any ChannelHandler]) throws {
         let operations = channel.pipeline.syncOperations
         let decoder = try operations.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
-        try operations.addHandler(self, position: .before(decoder))
+        try operations.addHandlers(others + [self], position: .before(decoder))
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

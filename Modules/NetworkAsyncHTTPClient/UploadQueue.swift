@@ -22,9 +22,7 @@ final class UploadQueue: Sendable {
     private let writer: HTTPClient.Body.StreamWriter
     private let state = Locked(State())
 
-    init(_ writer: HTTPClient.Body.StreamWriter) {
-        self.writer = writer
-    }
+    init(_ writer: HTTPClient.Body.StreamWriter) { self.writer = writer }
 
     /// Adds a piece, a large one part by part, and waits until there is room for another one. Returns `false`: the
     /// exchange has ended. AsyncHTTPClient may then never tell whether it has written.

@@ -178,9 +178,7 @@ package final class Exchange: Sendable {
 // What a driver reports.
 extension Exchange {
     /// Something was sent or received.
-    package func touch() {
-        state.withLock { $0.exchange.touch(at: now) }
-    }
+    package func touch() { state.withLock { $0.exchange.touch(at: now) } }
 
     /// Asks whether the request may be sent, directly before the library sends it (G28). If not, the exchange ends. The
     /// closure says whether the library has not sent a byte yet, as far as it shows.
@@ -191,9 +189,7 @@ extension Exchange {
     }
 
     /// A byte of the request may have been sent.
-    package func markSending() {
-        state.withLock { $0.exchange.send(at: now) }
-    }
+    package func markSending() { state.withLock { $0.exchange.send(at: now) } }
 
     /// Bytes of the request's body were sent: so many so far.
     package func reportSent(_ total: Int64) {
@@ -269,17 +265,12 @@ extension Exchange {
         package let hasHead: Bool
         /// How many bytes of the body have arrived.
         package let bytesReceived: Int64
-        /// Whether the exchange has ended.
-        package let isEnded: Bool
     }
 
     /// How far the exchange is now.
     package var progress: Progress {
-        state.withLock { state in
-            let exchange = state.exchange
-            return Progress(
-                isSent: exchange.isSent, hasHead: exchange.hasHead, bytesReceived: exchange.bytesReceived,
-                isEnded: exchange.isEnded)
+        state.withLock {
+            Progress(isSent: $0.exchange.isSent, hasHead: $0.exchange.hasHead, bytesReceived: $0.exchange.bytesReceived)
         }
     }
 

@@ -12,9 +12,7 @@ package final class ExchangeLane: Sendable {
     private let state: Locked<State>
 
     /// Creates a lane.
-    package init(limit: Int) {
-        state = Locked(State(free: limit))
-    }
+    package init(limit: Int) { state = Locked(State(free: limit)) }
 
     /// Calls a closure when there is room: at once, or when another exchange ends. After it, ``release()`` must be
     /// called once. Returns whether there was room.

@@ -19,9 +19,7 @@ public struct PublicKeyPins: Sendable, Hashable {
     private let keys: [String: Set<Data>]
 
     /// No pins.
-    public init() {
-        keys = [:]
-    }
+    public init() { keys = [:] }
 
     /// Creates pins.
     ///

@@ -22,10 +22,7 @@ public struct ServerTrust: Sendable, Hashable {
     /// The public keys that hosts must have, beside a valid certificate.
     public let pins: PublicKeyPins
 
-    private init() {
-        authorities = []
-        pins = PublicKeyPins()
-    }
+    private init() { (authorities, pins) = ([], PublicKeyPins()) }
 
     /// Creates a value.
     ///

@@ -2,12 +2,12 @@ public import NetworkCore
 
 extension HTTPTransportRequest {
     /// The most bytes of a body in ``curlText``: 16 KiB.
-    public static let maximumCurlBodySize = 16 * 1_024
+    static let maximumCurlBodySize = 16 * 1_024
 
     /// The request as a command of cURL, for a log or a bug report, without secrets (G17).
     ///
     /// What was redacted must be filled in before it can be run. A body that is a file, a sequence, no text or longer
-    /// than ``maximumCurlBodySize`` is left out, and named in a comment. So is a text that is neither JSON nor a form:
+    /// than 16 KiB is left out, and named in a comment. So is a text that is neither JSON nor a form:
     /// it may hold a credential.
     ///
     /// A transport that wraps a transport sees each request as it is sent, with its token's place:

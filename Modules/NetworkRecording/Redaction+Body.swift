@@ -36,23 +36,16 @@ extension Redaction {
     private func shown(_ value: Any, isSecret: Bool = false) -> Any {
         switch value {
         case let object as [String: Any]:
-            object.reduce(into: [String: Any]()) { shown, member in
-                let isSecret = isSecret || Self.isSensitiveMember(member.key, member.value)
+            Self.members(of: object).reduce(into: [String: Any]()) { shown, member in
+                let isSecret = isSecret || Self.isSensitiveMember(member.name, member.value)
                 shown[text(member.key)] = self.shown(member.value, isSecret: isSecret)
             }
         case let elements as [Any]: elements.map { shown($0, isSecret: isSecret) }
-        case let text as String: isSecret ? Self.placeholder : link(text) ?? self.text(text)
+        case let text as String:
+            isSecret ? Self.placeholder : Self.address(text).map(url) ?? self.value(text, named: "")
         case is NSNull: value
         default: isSecret || text("\(value)") != "\(value)" ? Self.placeholder : value
         }
-    }
-
-    /// A text that is a web address, as a page or a signed file has one, without the secrets of its query. `nil`: it is
-    /// none.
-    private func link(_ text: String) -> String? {
-        let scheme = text.prefix(8).lowercased()
-        guard scheme == "https://" || scheme.hasPrefix("http://") else { return nil }
-        return URL(string: text).map(url)
     }
 
     /// A text without the texts and numbers of JSON members whose names denote a secret: of JSON that was cut short, of

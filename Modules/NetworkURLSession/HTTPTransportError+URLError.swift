@@ -9,31 +9,31 @@ extension HTTPTransportError {
             self.init(.transportFailed, reason: "\(type(of: error))")
             return
         }
-        if let reason = Self.reason(ofInvalidResponse: error) {
+        // On Linux, what libcurl says: the code is the same for most of its errors.
+        let text = error.errorUserInfo[NSLocalizedDescriptionKey] as? String ?? ""
+        if error.code == .unknown, let (_, reason) = Self.unreadable.first(where: { text.hasPrefix($0.0) }) {
             self.init(.invalidResponse, reason: reason)
             return
         }
         let (code, reason) = hasHead ? Self.readingInBody(of: error.code) : Self.reading(of: error.code)
-        self.init(code, reason: "\(reason) (URLError \(error.code.rawValue))")
+        let mayBeTLS = code == .transportFailed && ["SSL", "TLS", "tls", "certificate"].contains { text.contains($0) }
+        let tls = mayBeTLS ? "; the cause may be TLS" : ""
+        self.init(code, reason: "\(reason)\(tls) (URLError \(error.code.rawValue))")
     }
 
-    /// What is wrong with a response that libcurl refuses. On Linux, only its text tells that from a lost connection.
-    private static func reason(ofInvalidResponse error: URLError) -> String? {
-        #if canImport(FoundationNetworking)
-        guard error.code == .unknown, let text = error.errorUserInfo[NSLocalizedDescriptionKey] as? String else {
-            return nil
-        }
-        let reasons = [
-            ("Error while processing content unencoding", "the compressed body is damaged"),
-            ("Failed writing received data", "the compressed body has surplus bytes, or several members"),
-            ("Invalid Content-Length", HTTPResponseHead.noLength),
-            ("Illegal or missing hexadecimal", "the size of a chunk is no number"),
-        ]
-        return reasons.first { text.hasPrefix($0.0) }?.1
-        #else
-        return nil
-        #endif
-    }
+    /// What is wrong with a response that libcurl refuses.
+    private static let unreadable = [
+        ("Error while processing content unencoding", "the compressed body is damaged"),
+        ("Failed writing received data", "the compressed body has surplus bytes, or several members"),
+        ("Invalid Content-Length", HTTPResponseHead.noLength),
+        ("Illegal or missing hexadecimal", "the size of a chunk is no number"),
+        ("Too long hexadecimal", "the size of a chunk is no number"),
+        ("Malformed encoding", "a chunk has another length than its size"),
+        ("Unrecognized", "the body has a coding that is not known"),
+        ("Header without colon", "a line of the head has no colon"),
+        ("Nul byte in header", "the head has a NUL"),
+        ("Failed writing header", "a line of the head is not UTF-8, or has no blank after its colon or its status"),
+    ]
 
     /// An error after the head: TLS is established, the URL was used, and the server has responded.
     private static func readingInBody(of code: URLError.Code) -> (NetworkError.Code, String) {
@@ -70,7 +70,7 @@ extension HTTPTransportError {
             // for a response that is not HTTP.
             (.invalidResponse, "the response is not HTTP")
         default:
-            (.transportFailed, "the exchange failed; on Linux the cause may be TLS")
+            (.transportFailed, "the exchange failed")
         }
     }
 }

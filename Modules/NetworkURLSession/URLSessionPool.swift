@@ -10,7 +10,7 @@ final class URLSessionPool: Sendable {
     private struct Warm {
         /// A host with pins has a session of its own: HTTP/2 would use a connection to another host whose certificate
         /// is valid for both (RFC 9113 §9.1.1), and whose key was never compared.
-        var sessions: [String?: URLSession] = [:]
+        var sessions: [String?: (session: URLSession, router: URLSessionRouter)] = [:]
         var lanes = LaneTable<Origin, ExchangeLane>()
         var coldLanes = LaneTable<Origin, ExchangeLane>()
     }
@@ -19,7 +19,6 @@ final class URLSessionPool: Sendable {
     private let connectionsPerHost: Int
     private let configure: @Sendable (URLSessionConfiguration) -> Void
     private let trust: ServerTrust
-    private let router: URLSessionRouter
     private let warm = Locked(Warm())
 
     init(
@@ -32,12 +31,11 @@ final class URLSessionPool: Sendable {
         self.configure = configure
         self.coldConnections = coldConnections
         self.trust = trust
-        router = URLSessionRouter(trust)
     }
 
     deinit {
         // A session retains its delegate until it is invalidated. Its tasks end first.
-        let sessions = Array(warm.withLock { $0.sessions }.values)
+        let sessions = warm.withLock { $0.sessions }.values.map(\.session)
         guard !sessions.isEmpty else { return }
         BlockingCalls.perform { for session in sessions { session.finishTasksAndInvalidate() } }
     }
@@ -62,11 +60,13 @@ final class URLSessionPool: Sendable {
     /// Makes the task of an exchange with an origin over a connection that may have been used.
     func warmTask(for driver: URLSessionDriver, to origin: Origin) -> URLSessionTask {
         let pinnedHost = trust.pins.keys(of: origin.host) == nil ? nil : origin.host
-        let session = warm.withLock { warm in
-            if let session = warm.sessions[pinnedHost] { return session }
-            let session = makeSession(delegate: router)
-            warm.sessions[pinnedHost] = session
-            return session
+        let (session, router) = warm.withLock { warm in
+            if let known = warm.sessions[pinnedHost], known.router.reserve() { return known }
+            let router = URLSessionRouter(trust)
+            _ = router.reserve()
+            let made = (makeSession(delegate: router), router)
+            warm.sessions[pinnedHost] = made
+            return made
         }
         return Self.task(for: driver, in: session, router: router)
     }

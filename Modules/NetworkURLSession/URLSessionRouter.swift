@@ -5,17 +5,26 @@ import NetworkExchange
 
 /// The delegate of a session: passes the events of a task to its driver.
 final class URLSessionRouter: NSObject, Sendable {
-    private let drivers = Locked<[Int: URLSessionDriver]>([:])
+    private let state = Locked<(drivers: [Int: URLSessionDriver], tasks: Int, isSpent: Bool)>(([:], 0, false))
     private let trust: ServerTrust
 
     init(_ trust: ServerTrust = .system) { self.trust = trust }
 
     func add(_ driver: URLSessionDriver, for task: URLSessionTask) {
-        drivers.withLock { $0[task.taskIdentifier] = driver }
+        state.withLock { $0.drivers[task.taskIdentifier] = driver }
+    }
+
+    /// Counts a task to come. `false`: a server has sent a 408. It may be older than its request, whose own response
+    /// would then be that to the next one, so the session makes no more tasks.
+    func reserve() -> Bool {
+        state.withLock { state in
+            if !state.isSpent { state.tasks += 1 }
+            return !state.isSpent
+        }
     }
 
     private func driver(of task: URLSessionTask) -> URLSessionDriver? {
-        drivers.withLock { $0[task.taskIdentifier] }
+        state.withLock { $0.drivers[task.taskIdentifier] }
     }
 }
 
@@ -82,7 +91,10 @@ extension URLSessionRouter: URLSessionDataDelegate {
         didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        if let response = response as? HTTPURLResponse { driver(of: dataTask)?.receive(HTTPResponseHead(response)) }
+        if let response = response as? HTTPURLResponse {
+            if response.statusCode == 408 { state.withLock { $0.isSpent = true } }
+            driver(of: dataTask)?.receive(HTTPResponseHead(response))
+        }
         completionHandler(.allow)
     }
 
@@ -91,7 +103,11 @@ extension URLSessionRouter: URLSessionDataDelegate {
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let driver = drivers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        let (driver, isOver) = state.withLock { state in
+            state.tasks -= 1
+            return (state.drivers.removeValue(forKey: task.taskIdentifier), state.isSpent && state.tasks == 0)
+        }
+        if isOver { session.finishTasksAndInvalidate() }
         // A refused redirect may be reported here only.
         if error == nil, let response = task.response as? HTTPURLResponse {
             driver?.receive(HTTPResponseHead(response))

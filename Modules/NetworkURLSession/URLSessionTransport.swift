@@ -26,8 +26,7 @@ public import NetworkExchange
 ///
 /// **Sleep.** When a process was stopped, or its device slept, for longer than a time limit, what has arrived meanwhile
 /// is read first: the limit counts after ``Limits/wakeGrace`` of running time. URLSession's own timeout is set to
-/// ``sessionTimeout``; on Linux it counts the time in which the process is stopped, and ends a request before its bytes
-/// are read.
+/// 7 days; on Linux it counts the time in which the process is stopped, and ends a request before its bytes are read.
 ///
 /// **Cold connections.** On platforms other than Apple's, URLSession uses libcurl. When the server closes a re-used
 /// connection without a response, a request with a body keeps a core busy until the timeout and its head is sent a
@@ -55,7 +54,7 @@ public import NetworkExchange
 /// until the process ends, with this transport and without it.
 public final class URLSessionTransport: HTTPTransport {
     /// URLSession's own idle timeout, for the case that this transport's cannot end a request: 7 days.
-    public static let sessionTimeout: Duration = .seconds(7 * 24 * 60 * 60)
+    static let sessionTimeout: Duration = .seconds(7 * 24 * 60 * 60)
 
     /// The most cold connections to one origin at a time.
     public static let coldConnectionLimit = 32
@@ -64,7 +63,7 @@ public final class URLSessionTransport: HTTPTransport {
     public static let multiplexedRequestsPerOrigin = 64
 
     /// The most refreshes of tokens at a time, to one host.
-    public static let refreshesPerHost = 16
+    static let refreshesPerHost = 16
 
     private let limits: Limits
     private let clock: any TimeSource

@@ -26,6 +26,8 @@ public final class DPoPProver: RequestProof {
 
     private struct State {
         var keys: [String: any SigningKey] = [:]
+        /// Those of sign-ins that are under way.
+        var unkept: [String: any SigningKey] = [:]
         var nonces = DPoPNonceTable()
         /// The last access token and its digest: requests in a row carry the same one.
         var digest: (token: String, value: String)?
@@ -72,12 +74,21 @@ public final class DPoPProver: RequestProof {
 
     // MARK: Keys
 
-    /// Makes the key of a session that is about to be signed in.
+    /// Makes the key of a session that is about to be signed in. It is in memory until it is kept.
     func makeKey() async throws -> any SigningKey {
         let key = try await keys.makeKey()
-        let thumbprint = key.publicKey.thumbprint
-        state.withLock { $0.keep(key, thumbprint) }
+        state.withLock { $0.unkept[key.publicKey.thumbprint] = key }
         return key
+    }
+
+    /// Keeps the key of a sign-in. One that is kept already stays.
+    func keepKey(_ thumbprint: String) async throws {
+        let made = state.withLock { state in
+            let key = state.unkept.removeValue(forKey: thumbprint)
+            if let key { state.keep(key, thumbprint) }
+            return key
+        }
+        if let made { try await keys.keep(made) }
     }
 
     /// Finds the key of a session, and takes its stored nonces.
@@ -87,7 +98,7 @@ public final class DPoPProver: RequestProof {
         let now = moment
         let known = state.withLock { state in
             state.nonces.restore(binding.withoutUnknownRoles, at: now)
-            return state.keys[binding.thumbprint]
+            return state.keys[binding.thumbprint] ?? state.unkept[binding.thumbprint]
         }
         if let known { return known }
         guard let key = try await keys.key(withThumbprint: binding.thumbprint) else {
@@ -97,13 +108,14 @@ public final class DPoPProver: RequestProof {
         return key
     }
 
-    /// Deletes the key of a session that has ended.
+    /// Deletes the key of a session that has ended, or of a sign-in that has failed.
     func deleteKey(_ thumbprint: String) async throws {
-        state.withLock { state in
+        let isUnkept = state.withLock { state in
             state.keys[thumbprint] = nil
             state.nonces.forget(thumbprint)
+            return state.unkept.removeValue(forKey: thumbprint) != nil
         }
-        try await keys.deleteKey(withThumbprint: thumbprint)
+        if !isUnkept { try await keys.deleteKey(withThumbprint: thumbprint) }
     }
 
     // MARK: Proofs
@@ -139,8 +151,11 @@ public final class DPoPProver: RequestProof {
         }
     }
 
-    /// The uptime, by which responses are slow.
-    var uptime: Duration { clock.uptime }
+    /// The time in the next proof for an authorization server.
+    func time(at url: URL, _ thumbprint: String) -> SignedTime {
+        let (now, origin) = (moment, DPoPRole.authorizationServer.server(at: url) ?? "")
+        return SignedTime(state.withLock { $0.nonces.serverDate(of: origin, thumbprint, at: now) }, by: clock)
+    }
 
     /// Whether a nonce is to be fetched before a call that spends a token.
     func needsNonce(of url: URL, _ thumbprint: String) -> Bool {

@@ -24,11 +24,6 @@ public struct OAuth2Client: Sendable, Hashable {
 
     private let method: Method
 
-    private init(id: String, method: Method) {
-        self.id = id
-        self.method = method
-    }
-
     /// A client that authenticates with HTTP Basic, which every server must support.
     ///
     /// Identifier and secret are form-urlencoded, then joined.
@@ -117,14 +112,22 @@ public struct OAuth2Client: Sendable, Hashable {
     var signsCalls: Bool { keyThumbprint != nil }
 
     /// The thumbprint of the client's key; `nil`: it has none.
-    var keyThumbprint: String? { if case .assertion(let assertion) = method { assertion.thumbprint } else { nil } }
+    var keyThumbprint: String? { assertion?.thumbprint }
 
-    /// Notes the server's clock where a call has failed: a wrong date of an assertion can be the reason. Returns the
-    /// error.
-    func noting(_ error: NetworkError) -> NetworkError {
-        if case .assertion(let assertion) = method {
-            assertion.note(error.response?.serverDate, sentAt: assertion.uptime - (error.elapsed ?? .zero))
-        }
+    private var assertion: OAuth2ClientAssertion? { if case .assertion(let own) = method { own } else { nil } }
+
+    /// The time in the next assertion. `nil`: the client signs none.
+    var signedTime: SignedTime? { assertion?.signedTime }
+
+    /// Takes a time of the server's clock, where none is known.
+    func suppose(_ time: SignedTime?) { assertion?.suppose(time) }
+
+    /// Notes the server's clock where a call has failed: a wrong date of an assertion can be the reason, and is where
+    /// the refusal shows a new time. Returns the error.
+    @discardableResult
+    func noting(_ error: NetworkError, isNewTime: Bool = false) -> NetworkError {
+        let elapsed = isNewTime ? .zero : error.elapsed ?? .zero
+        if let assertion { assertion.note(error.response?.serverDate, sentAt: assertion.uptime - elapsed) }
         return error
     }
 

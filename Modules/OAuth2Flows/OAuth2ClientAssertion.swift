@@ -10,8 +10,8 @@ final class OAuth2ClientAssertion: Sendable {
     private let keyID: String?
     private let lifetime: Duration
     private let clock: any TimeSource
-    /// The last instant of the server's clock, and of the own one that does not jump.
-    private let known = Locked<(date: Date, uptime: Duration)?>(nil)
+    /// The last instant of the server's clock.
+    private let known = Locked<SignedTime?>(nil)
 
     /// The thumbprint of the key's public half (RFC 7638).
     let thumbprint: String
@@ -26,8 +26,7 @@ final class OAuth2ClientAssertion: Sendable {
     ///
     /// - Throws: The errors of the key.
     func text(for client: String) async throws -> String {
-        let now = known.withLock { $0 }.map { $0.date + (clock.uptime - $0.uptime) / .seconds(1) } ?? clock.date
-        let issuedAt = Int64(now.timeIntervalSince1970)
+        let issuedAt = Int64(signedTime.date.timeIntervalSince1970)
         let header = Header(alg: key.algorithm.rawValue, kid: keyID)
         let claims = Claims(
             iss: client, sub: client, aud: issuer, jti: UUID().uuidString, iat: issuedAt,
@@ -38,34 +37,29 @@ final class OAuth2ClientAssertion: Sendable {
         return "\(content).\(try await key.sign(Data(content.utf8)).base64URL)"
     }
 
+    /// The time in the next assertion.
+    var signedTime: SignedTime { SignedTime(known.withLock { $0 }?.now ?? clock.date, by: clock) }
+
+    /// Takes a time of the server's clock, where none is known.
+    func suppose(_ time: SignedTime?) { known.withLock { $0 = $0 ?? time } }
+
     /// Notes the date of a response, whose request was sent at an uptime: the next call is dated by the server's clock
     /// (G19). A slow response sets no clock that is known.
     func note(_ date: Date?, sentAt sent: Duration) {
         guard let date else { return }
-        let uptime = clock.uptime
-        let isSlow = uptime - sent > HTTPResponseHead.dateTolerance
+        let time = SignedTime(date, by: clock)
+        let isSlow = time.uptime - sent > HTTPResponseHead.dateTolerance
         known.withLock { known in
-            if !isSlow || known == nil { known = (date, uptime) }
+            if !isSlow || known == nil { known = time }
         }
     }
 
     /// The uptime, by which responses are slow.
     var uptime: Duration { clock.uptime }
 
-    private struct Header: Encodable {
-        let alg: String
-        let kid: String?
-        let typ = "JWT"
-    }
+    private struct Header: Encodable { let alg: String, kid: String?, typ = "JWT" }
 
-    private struct Claims: Encodable {
-        let iss: String
-        let sub: String
-        let aud: String
-        let jti: String
-        let iat: Int64
-        let exp: Int64
-    }
+    private struct Claims: Encodable { let iss: String, sub: String, aud: String, jti: String, iat: Int64, exp: Int64 }
 }
 
 extension OAuth2ClientAssertion: Hashable {

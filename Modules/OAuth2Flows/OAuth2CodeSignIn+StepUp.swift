@@ -21,10 +21,6 @@ extension OAuth2CodeSignIn {
     ///
     /// Tokens that are bound to a key (DPoP) are bound to that of the session, as its refresh token is.
     ///
-    /// - Parameters:
-    ///   - session: The session of the user.
-    ///   - challenge: What the server demands: `NetworkError.stepUp`.
-    ///   - userAgent: Shows the page and receives the response.
     /// - Returns: Who has signed in, when (``IDToken/authenticatedAt``) and how (``IDToken/authenticationContext``).
     ///   `nil`: `openid` is not in the scope.
     /// - Throws: ``OAuth2SignInError``, with code `invalidResponse` where the response has no refresh token; the errors
@@ -36,7 +32,7 @@ extension OAuth2CodeSignIn {
         for challenge: StepUpChallenge,
         with userAgent: any OAuth2UserAgent
     ) async throws -> IDToken? {
-        let key = try await key(of: session)
+        let key = try await key(of: session.token().binding)
         let (tokens, idToken) = try await asking(for: challenge).tokens(with: userAgent, key)
         guard tokens.bringsRefreshToken else {
             throw OAuth2SignInError(
@@ -46,24 +42,11 @@ extension OAuth2CodeSignIn {
         return idToken
     }
 
-    /// The key to which the tokens of a session are bound. `nil`: none.
-    private func key(of session: any TokenProvider) async throws -> DPoPTokenCall? {
-        guard let binding = try await session.token().binding else { return nil }
-        guard let prover else {
-            throw OAuth2SignInError(
-                .unavailable, reason: "the tokens are bound to a key; set the prover of the sign-in")
-        }
-        do {
-            return DPoPTokenCall(prover, try await prover.key(of: binding))
-        } catch let error as TokenStoreError {
-            throw OAuth2SignInError(
-                .unavailable, reason: "the key of the session cannot be read now: \(error)", cause: error)
-        }
-    }
-
     /// The same sign-in, whose page asks for what a challenge demands (RFC 9470 §4).
     private func asking(for challenge: StepUpChallenge) -> OAuth2CodeSignIn {
         var signIn = self
+        // A server may count the tokens of both as one session.
+        signIn.idTokens.revocation = nil
         let own = scope?.split(separator: " ") ?? []
         let more = challenge.scope?.split(separator: " ").filter { !own.contains($0) } ?? []
         if !more.isEmpty { signIn.scope = (own + more).joined(separator: " ") }

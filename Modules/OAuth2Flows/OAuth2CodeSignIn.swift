@@ -33,8 +33,12 @@ public struct OAuth2CodeSignIn: Sendable {
     /// bearer tokens. Set the one of the refresh handler.
     public var prover: DPoPProver?
 
-    /// The clock for the lifetime of what the server returns.
+    /// The clock for the lifetime of what the server returns, and of ``OAuth2SignInState``.
     public var clock: any TimeSource = SystemTimeSource()
+
+    /// How long the user has between ``begin(redirectingTo:)`` and ``finish(callback:state:)``: 10 minutes by default.
+    /// With ``start(_:with:)``, the user agent says it.
+    public var maximumDuration = Duration.seconds(10 * 60)
 
     /// Checks the id token, where `openid` is in the scope. Set the one of the refresh handler, and both share the
     /// server's keys.
@@ -53,8 +57,8 @@ public struct OAuth2CodeSignIn: Sendable {
         "client_secret", "client_assertion", "client_assertion_type",
     ]
 
-    private let server: OAuth2Server
-    private let client: OAuth2Client
+    let server: OAuth2Server
+    let client: OAuth2Client
     private let network: any UnauthenticatedNetworkService
 
     /// Creates a sign-in. The server must have an authorization endpoint, and must not exclude the method S256. The
@@ -69,6 +73,7 @@ public struct OAuth2CodeSignIn: Sendable {
         self.client = client
         self.network = network
         self.scope = scope
+        client.suppose(server.clock.shown)
         idTokens = IDTokenValidator(server: server, client: client, network: network)
     }
 
@@ -86,24 +91,18 @@ public struct OAuth2CodeSignIn: Sendable {
         return idToken
     }
 
-    /// Shows the page, exchanges the code of its response, and checks the id token.
+    /// Shows the page, and finishes with its response: both halves in one process, so that the user agent sets the
+    /// time.
     func tokens(
         with userAgent: any OAuth2UserAgent, _ key: DPoPTokenCall?
     ) async throws -> (TokenRefreshResult, IDToken?) {
-        let pkce = PKCE()
-        let nonce = scope.asksForIDToken ? PKCE.randomText() : nil
-        let page = try page(pkce.challenge, nonce, key)
-        let (response, redirectURI) = try await userAgent.response(to: page)
-        let code = try page.code(in: response, redirectURI: redirectURI, of: server)
-        let issued = try await self.tokens(for: code, redirectURI: redirectURI, pkce.verifier, key)
-        let tokens = try issued.tokensOfSignIn(of: client, boundBy: key)
-        let idToken = try await idTokens.idToken(of: issued, scope: scope, nonce: nonce)
-        return (tokens.ofSignIn(asking: scope, idToken), idToken)
+        let page = try page(key)
+        let (callback, redirectURI) = try await userAgent.response(to: page)
+        return try await finish(callback: callback, state: page.state(redirectURI, expiresAt: .distantFuture))
     }
 
-    private func page(
-        _ challenge: String, _ nonce: String?, _ key: DPoPTokenCall?
-    ) throws(OAuth2SignInError) -> OAuth2SignInPage {
+    /// The page of a sign-in that begins now.
+    func page(_ key: DPoPTokenCall?) throws(OAuth2SignInError) -> OAuth2SignInPage {
         guard let endpoint = server.authorizationEndpoint else {
             throw OAuth2SignInError(.unsupported, reason: "the server has no authorization endpoint")
         }
@@ -115,6 +114,8 @@ public struct OAuth2CodeSignIn: Sendable {
         guard !isPushed || pushEndpoint != nil else {
             throw OAuth2SignInError(.unsupported, reason: "the server has no pushed_authorization_request_endpoint")
         }
+        let pkce = PKCE()
+        let nonce = scope.asksForIDToken ? PKCE.randomText() : nil
         var request: QueryItems = ["scope": scope]
         request.append(target)
         try checkParameters(beside: request)
@@ -122,11 +123,12 @@ public struct OAuth2CodeSignIn: Sendable {
         request.append(contentsOf: demanded)
         // RFC 9449 §10: a code that is stolen is of no use without the key.
         request.append("dpop_jkt", key?.thumbprint)
-        request.append("code_challenge", challenge)
+        request.append("code_challenge", pkce.challenge)
         request.append("code_challenge_method", "S256")
         request.append(contentsOf: pageParameters.without(demanded.names))
         return OAuth2SignInPage(
-            endpoint: endpoint, clientID: client.id, state: PKCE.randomText(), request: request,
+            endpoint: endpoint, clientID: client.id, issuer: server.issuer, state: PKCE.randomText(), pkce: pkce,
+            nonce: nonce, thumbprint: key?.thumbprint, request: request,
             push: pushEndpoint.map { endpoint in
                 { @Sendable request in try await reference(to: request, at: endpoint, key) }
             })
@@ -145,7 +147,7 @@ public struct OAuth2CodeSignIn: Sendable {
     private func reference(to request: QueryItems, at endpoint: URL, _ key: DPoPTokenCall?) async throws -> String {
         let start = clock.uptime
         do {
-            let pushed: PushedRequest = try await DPoPTokenCall.send(key, to: endpoint, over: network) {
+            let pushed: PushedRequest = try await client.send(to: endpoint, with: key, over: network) {
                 try await client.call(request, namesClient: true) { .post(.url(endpoint), body: $0) }
             }
             // Counted from the sending of the call, so that a slow response is not taken for a fresh one.
@@ -159,24 +161,24 @@ public struct OAuth2CodeSignIn: Sendable {
     }
 
     /// Exchanges the code. The call is made once: a code is valid once.
-    private func tokens(
-        for code: String, redirectURI: URL, _ verifier: String, _ key: DPoPTokenCall?
+    func tokens(
+        for code: String, _ state: OAuth2SignInState, _ key: DPoPTokenCall?
     ) async throws -> OAuth2TokenResponse {
         var parameters: QueryItems = [
-            "grant_type": "authorization_code", "code": code, "redirect_uri": redirectURI.absoluteString,
-            "code_verifier": verifier,
+            "grant_type": "authorization_code", "code": code, "redirect_uri": state.redirectURI.absoluteString,
+            "code_verifier": state.verifier,
         ]
         parameters.append(target)
         parameters.append(contentsOf: tokenParameters)
         do {
-            return try await DPoPTokenCall.send(key, to: server.tokenEndpoint, over: network) { [parameters] in
+            return try await client.send(to: server.tokenEndpoint, with: key, over: network) { [parameters] in
                 let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {
                     .post(.url(server.tokenEndpoint), body: $0)
                 }
                 return plain.map { response, head in response.issued(at: head.serverDate) }
             }
         } catch let error as NetworkError {
-            throw OAuth2SignInError(client.noting(error), without: [code, verifier] + client.secrets)
+            throw OAuth2SignInError(client.noting(error), without: [code, state.verifier] + client.secrets)
         }
     }
 }

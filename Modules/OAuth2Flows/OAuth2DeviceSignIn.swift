@@ -52,6 +52,7 @@ public struct OAuth2DeviceSignIn: Sendable {
         self.network = network
         self.scope = scope
         self.clock = clock
+        client.suppose(server.clock.shown)
         #if canImport(CryptoKit) || Crypto
         idTokens = IDTokenValidator(server: server, client: client, network: network)
         #endif
@@ -74,12 +75,13 @@ public struct OAuth2DeviceSignIn: Sendable {
         let started = clock.uptime
         var parameters: QueryItems = ["scope": scope]
         parameters.append(target)
-        let call: Endpoint<OAuth2DeviceCode> = try await client.call(parameters) { .post(.url(endpoint), body: $0) }
         let code: OAuth2DeviceCode
         do {
-            code = try await network.send(call)
+            code = try await client.send(to: endpoint, over: network) { [parameters] in
+                try await client.call(parameters) { .post(.url(endpoint), body: $0) }
+            }
         } catch let error as NetworkError {
-            throw OAuth2SignInError(client.noting(error), without: client.secrets)
+            throw OAuth2SignInError(error, without: client.secrets)
         }
         try await show(code)
         let deadline = started + min(code.lifetime, Self.maximumDuration)
@@ -129,7 +131,7 @@ public struct OAuth2DeviceSignIn: Sendable {
                     (pause, failure) = (interval, nil)
                 default:
                     let secrets = [code.deviceCode] + client.secrets
-                    let described = OAuth2SignInError(client.noting(error), serverCode: serverCode, without: secrets)
+                    let described = OAuth2SignInError(error, serverCode: serverCode, without: secrets)
                     // G4: only an error of RFC 6749 §5.2, or what stands for one, is the server's. A network's sign-in
                     // page responds or redirects, and a gateway refuses: they are between, and the server is not
                     // reached.
@@ -148,7 +150,7 @@ public struct OAuth2DeviceSignIn: Sendable {
             "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": code.deviceCode,
         ]
         parameters.append(target)
-        return try await DPoPTokenCall.send(key, to: server.tokenEndpoint, over: network) { [parameters] in
+        return try await client.send(to: server.tokenEndpoint, with: key, over: network) { [parameters] in
             let plain: Endpoint<OAuth2TokenResponse> = try await client.call(parameters) {
                 .post(.url(server.tokenEndpoint), body: $0)
             }

@@ -1,3 +1,4 @@
+import ConcurrencyPrimitives
 public import Foundation
 public import NetworkCore
 
@@ -9,6 +10,10 @@ public import NetworkCore
 public struct OAuth2Server: Sendable, Hashable {
     /// The identifier of the server: a URL without query and fragment.
     public var issuer: String
+
+    /// Other texts by which the server names itself, such as Google's `accounts.google.com`. They count as ``issuer``
+    /// in responses and id tokens, so that a user is known by one name (G31).
+    public var otherIssuers: Set<String> = []
 
     /// Whose users may sign in where ``issuer`` has `{tenantid}` in it. `nil`: it is compared letter for letter.
     public var tenants: OAuth2Tenants?
@@ -34,11 +39,18 @@ public struct OAuth2Server: Sendable, Hashable {
     /// Where the server publishes the keys by which it signs id tokens (`jwks_uri`, RFC 8414 §2).
     public var jwksURI: URL?
 
+    /// Where a browser ends the user's session with the server (`end_session_endpoint`, OpenID Connect RP-Initiated
+    /// Logout 1.0).
+    public var endSessionEndpoint: URL?
+
     /// The methods of PKCE; `nil` if not known.
     public var codeChallengeMethods: Set<String>?
 
     /// Whether each authorization response names the issuer (RFC 9207).
     public var namesIssuerInResponses: Bool
+
+    /// The server's clock, as its description has shown it.
+    var clock = ShownClock()
 
     /// Creates a description of a server without discovery. Each parameter is the property of its name; the other
     /// properties are set after it.
@@ -84,7 +96,10 @@ extension OAuth2Server {
             do {
                 let call = Endpoint<JSONValue>.get(.url(location)).withoutAuthentication()
                     .redirects(.followWithinOrigin).format(.json)
-                return try OAuth2Server(try await network.send(call), of: issuer, tenants)
+                let (description, date) = try await network.send(call.map { ($0, $1.serverDate) })
+                var server = try OAuth2Server(description, of: issuer, tenants)
+                server.clock.shown = date.map { SignedTime($0, by: SystemTimeSource()) }
+                return server
             } catch let error as NetworkError {
                 failures.append(OAuth2SignInError(error, without: []))
             } catch let error as OAuth2SignInError {
@@ -144,10 +159,31 @@ extension OAuth2Server {
         pushedAuthorizationRequestEndpoint = endpoint("pushed_authorization_request_endpoint")
         requiresPushedAuthorizationRequests = isTrue("require_pushed_authorization_requests")
         jwksURI = endpoint("jwks_uri")
+        endSessionEndpoint = endpoint("end_session_endpoint")
+    }
+
+    /// The URL to open in a browser after `signOut()`, so that the server forgets the user as well (OpenID Connect
+    /// RP-Initiated Logout 1.0 §2). The redirect URI is registered for it, and gets the state back. An id token as a
+    /// hint names the session; browsers keep URLs. `nil`: the server has no such endpoint.
+    public func logoutURL(
+        for client: OAuth2Client, redirectingTo redirectURI: URL? = nil, state: String? = nil, idToken: String? = nil
+    ) -> URL? {
+        endSessionEndpoint?.adding([
+            "client_id": client.id, "post_logout_redirect_uri": redirectURI?.absoluteString, "state": state,
+            "id_token_hint": idToken,
+        ])
     }
 }
 
 extension URL {
+    /// The URL with more items in its query.
+    func adding(_ items: QueryItems) -> URL {
+        var components = URLComponents(url: self, resolvingAgainstBaseURL: false) ?? URLComponents()
+        components.percentEncodedQuery = [components.percentEncodedQuery, items.percentEncoded]
+            .compactMap(\.self).joined(separator: "&")
+        return components.url ?? self
+    }
+
     /// Whether secrets may be sent to the URL: its scheme is `https` unless its host is loopback, and it has no user.
     var isSafeEndpoint: Bool {
         guard let origin = Origin(self), user == nil, password == nil else { return false }

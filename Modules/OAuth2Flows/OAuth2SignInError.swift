@@ -87,9 +87,9 @@ extension OAuth2SignInError {
         self.init(code, reason: error.description, serverCode: shown, cause: error)
     }
 
-    /// Creates the error of an id token that was refused.
-    init(_ error: IDTokenError) {
+    /// Creates the error of an id token that was refused, with what has become of the tokens beside it.
+    init(_ error: IDTokenError, tokens fate: String) {
         let code: Code = error.code == .keysUnavailable ? .unavailable : .invalidIDToken
-        self.init(code, reason: "the id token: \(error)", cause: error)
+        self.init(code, reason: "the id token: \(error); the tokens beside it \(fate)", cause: error)
     }
 }

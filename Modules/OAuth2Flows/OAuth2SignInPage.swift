@@ -7,7 +7,13 @@ import NetworkCore
 public struct OAuth2SignInPage: Sendable {
     let endpoint: URL
     let clientID: String
+    let issuer: String
     let state: String
+    let pkce: PKCE
+    let nonce: String?
+
+    /// The thumbprint of the key that the request names. `nil`: the tokens are bound to none.
+    let thumbprint: String?
 
     /// What is asked for, beside the client, the redirect URI and the state.
     let request: QueryItems
@@ -27,10 +33,7 @@ public struct OAuth2SignInPage: Sendable {
         parameters.append(contentsOf: request)
         if let push { parameters = ["request_uri": try await push(parameters)] }
         parameters.append("client_id", clientID)
-        var components = URLComponents(url: endpoint, resolvingAgainstBaseURL: false) ?? URLComponents()
-        components.percentEncodedQuery = [components.percentEncodedQuery, parameters.percentEncoded]
-            .compactMap(\.self).joined(separator: "&")
-        return components.url ?? endpoint
+        return endpoint.adding(parameters)
     }
 
     /// Whether a URL is a response to this page: its `state` is that of the page. A user agent ignores requests that
@@ -48,28 +51,11 @@ public struct OAuth2SignInPage: Sendable {
         return shown.wholeMatch(of: /[A-Za-z0-9_.-]+/) == nil ? "an error" : shown
     }
 
-    /// The code in a response, after all checks.
-    func code(in response: URL, redirectURI: URL, of server: OAuth2Server) throws(OAuth2SignInError) -> String {
-        guard isResponse(response), Self.isSame(response, redirectURI) else {
-            let hint = Self.refusalWithoutState(in: response).map { ", or has no state: \($0)" } ?? ""
-            throw OAuth2SignInError(.mismatch, reason: "the response belongs to another sign-in\(hint)")
-        }
-        // RFC 9207 §2.4: the issuer prevents that a code is sent to another server than the one that issued it.
-        let issuers = Self.values("iss", in: response)
-        let isIssuer = issuers.count == 1 && server.isIssuer(issuers[0])
-        guard isIssuer || issuers.isEmpty && !server.namesIssuerInResponses else {
-            throw OAuth2SignInError(.mismatch, reason: "the response names another issuer, or none")
-        }
-        if let error = Self.values("error", in: response).first {
-            throw OAuth2SignInError(
-                error == "access_denied" ? .denied : .refused, reason: "the server did not sign the user in",
-                serverCode: error.asIdentifier(withoutQuoting: [state]))
-        }
-        let codes = Self.values("code", in: response)
-        guard codes.count == 1, let code = codes.first, !code.isEmpty else {
-            throw OAuth2SignInError(.invalidResponse, reason: "the response has no code, or several")
-        }
-        return code
+    /// What the exchange of the code needs of this page.
+    func state(_ redirectURI: URL, expiresAt: Date) -> OAuth2SignInState {
+        OAuth2SignInState(
+            issuer: issuer, redirectURI: redirectURI, state: state, verifier: pkce.verifier, nonce: nonce,
+            thumbprint: thumbprint, expiresAt: expiresAt)
     }
 
     /// Whether a URL is a redirect URI with a query, as a browser writes it: scheme and host in lower case, a path, and
@@ -89,7 +75,8 @@ public struct OAuth2SignInPage: Sendable {
         }
     }
 
-    private static func values(_ name: String, in url: URL) -> [String] {
+    /// The values of a parameter of a query.
+    static func values(_ name: String, in url: URL) -> [String] {
         let query = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedQuery ?? ""
         return query.split(separator: "&").compactMap { pair in
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -11,11 +11,9 @@ extension OAuth2TokenRefreshHandler {
     /// How long the call that fetches a nonce may take. The refresh waits for it.
     private static let nonceLimit = Duration.seconds(10)
 
-    /// Makes the call with a proof, and once more where the server wants another one: the same attempt, with the same
-    /// intent, key and end of the right to start it.
-    func refresh(
-        _ request: TokenRefreshRequest, provingKeyOf binding: TokenBinding
-    ) async throws -> TokenRefreshResult {
+    /// The key to which the tokens are bound, with a nonce of the server. `nil`: they are bound to none.
+    func key(for request: TokenRefreshRequest) async throws -> DPoPTokenCall? {
+        guard let binding = request.binding else { return nil }
         guard let prover else {
             // Without a proof the server refuses the refresh token, and may take it for stolen.
             throw TokenRefreshError(
@@ -28,23 +26,27 @@ extension OAuth2TokenRefreshHandler {
             throw TokenRefreshError(
                 .unavailable, reason: "the client's key is the key of the session (DPoP); give the client another key")
         }
-        let call = try await tokenCall(prover, binding)
-        if prover.needsNonce(of: tokenEndpoint, binding.thumbprint) { try await fetchNonce(call) }
+        let key = try await tokenCall(prover, binding)
+        if prover.needsNonce(of: tokenEndpoint, binding.thumbprint) { try await fetchNonce(key) }
+        return key
+    }
+
+    /// Makes the call, and once more where the server wants another proof or assertion: the same attempt, with the same
+    /// intent, key and end of the right to start it.
+    func perform(_ request: TokenRefreshRequest, with key: DPoPTokenCall?) async throws -> TokenRefreshResult {
         var challenge: String?
         do {
-            var result = try await call.perform(at: tokenEndpoint) { code in
+            return try await client.perform(at: tokenEndpoint, with: key) { code in
                 challenge = code
                 guard request.startPermit?.startOver() ?? true else {
                     throw TokenRefreshError(.unavailable, reason: "too late for another proof", status: 400)
                 }
             } _: { proof in
-                guard request.startPermit?.handOver() ?? true else {
+                guard proof == nil || request.startPermit?.handOver() ?? true else {
                     throw TokenRefreshError(.unavailable, reason: "too late for a call")
                 }
                 return try await exchange(request, proof: proof)
             }
-            result.binding = call.binding
-            return result
         } catch let error as NetworkError {
             let secrets = secrets(of: request)
             var verdict = verdict(on: error.withoutQuoting(secrets), withoutQuoting: secrets)
@@ -66,20 +68,22 @@ extension OAuth2TokenRefreshHandler {
         }
     }
 
-    /// Fetches a nonce by a refresh without a refresh token, which the server refuses.
-    private func fetchNonce(_ call: DPoPTokenCall) async throws {
+    /// Fetches a nonce by a refresh without a refresh token, which has nothing to spend and which the server refuses.
+    /// It throws when there is no response of the server: a call that spends a token would fail too.
+    private func fetchNonce(_ key: DPoPTokenCall) async throws {
         do {
             let plain: Endpoint<Void> = try await client.call(["grant_type": "refresh_token"]) {
                 .post(.url(tokenEndpoint), body: $0)
             }
             let probe = plain.allowingLateResponse().timeout(Self.nonceLimit).deadline(Self.nonceLimit)
-            try await call.fetchNonce(at: tokenEndpoint) { proof in
-                do {
-                    try await network.send(probe.header("DPoP", proof))
-                    return nil
-                } catch let error as NetworkError where error.isRefusalOfTheCall && (error.status ?? 500) < 429 {
-                    return client.noting(error).response
-                }
+            let sent = key.time(at: tokenEndpoint).uptime
+            // Without the old nonce: a server that wants nonces responds with a new one.
+            let proof = try await key.proof(at: tokenEndpoint, hasNonce: false)
+            do {
+                try await network.send(probe.header("DPoP", proof))
+            } catch let error as NetworkError where error.isRefusalOfTheCall && (error.status ?? 500) < 429 {
+                let head = client.noting(error).response
+                if let head { key.note(head, from: tokenEndpoint, sentAt: sent) }
             }
         } catch let error as OAuth2SignInError {
             throw TokenRefreshError(.unavailable, reason: error.reason, cause: error)

@@ -76,13 +76,10 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     /// - Throws: `TokenRefreshError`; its status is `nil` when no whole response arrived. `CancellationError`.
     public func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
         try await fetchKeys(for: request)
-        do {
-            guard let binding = request.binding else { return try await exchange(request).0 }
-            return try await refresh(request, provingKeyOf: binding)
-        } catch let error as NetworkError {
-            let secrets = secrets(of: request)
-            throw verdict(on: error.withoutQuoting(secrets), withoutQuoting: secrets)
-        }
+        let key = try await key(for: request)
+        var result = try await perform(request, with: key)
+        result.binding = key?.binding
+        return result
     }
 
     /// Makes the call, with a proof of the key to which the tokens are bound.
@@ -100,14 +97,10 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         var keyed = call.idempotencyKey(request.idempotencyKey, in: idempotencyKeyField)
             .allowingLateResponse(to: request)
         if let proof { keyed = keyed.header("DPoP", proof) }
-        do {
-            let (response, head) = try await network.send(keyed.format(.json))
-            var tokens = try response.usable(after: request, of: client, status: head.status)
-            noteSubject(of: response, in: &tokens)
-            return (tokens, head)
-        } catch let error as NetworkError {
-            throw client.noting(error)
-        }
+        let (response, head) = try await network.send(keyed.format(.json))
+        var tokens = try response.usable(after: request, of: client, status: head.status)
+        noteSubject(of: response, in: &tokens)
+        return (tokens, head)
     }
 
     /// Rule 12: nothing is waited for once the refresh token is spent. The call waits for the keys of id tokens, or
@@ -138,7 +131,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
         do throws(IDTokenError) {
             tokens.subject = try idTokens.subject(ofRefreshed: text, at: response.serverDate)
         } catch {
-            tokens.claimedSubject = TokenSubject(claimedBy: text)
+            tokens.claimedSubject = idTokens.claimedSubject(of: text)
             tokens.idTokenProblem = error.reason
         }
         #endif
@@ -208,11 +201,13 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
             } else {
                 ["token": tokens.accessToken, "token_type_hint": "access_token"]
             }
-        let call: Endpoint<Void> = try await client.call(parameters) { .post(.url(revocationEndpoint), body: $0) }
         do {
-            try await network.send(call)
+            // RFC 7009 §2.2: the status says it, whatever the response is.
+            let _: HTTPResponse = try await client.send(to: revocationEndpoint, over: network) {
+                try await client.call(parameters) { .request(.post, .url(revocationEndpoint), body: $0) }
+            }
         } catch let error as NetworkError {
-            throw client.noting(error).withoutQuoting([tokens.refreshToken, tokens.accessToken] + client.secrets)
+            throw error.withoutQuoting([tokens.refreshToken, tokens.accessToken] + client.secrets)
         }
     }
 }

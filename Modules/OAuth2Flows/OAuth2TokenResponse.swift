@@ -38,6 +38,9 @@ struct OAuth2TokenResponse: Decodable, Sendable {
         if result.accessToken.isEmpty { result.accessTokenProblem = JSONValue.namesOfMembers(from: decoder) }
     }
 
+    /// The tokens as they came.
+    var bundle: TokenBundle { TokenBundle(accessToken: result.accessToken, refreshToken: result.refreshToken) }
+
     /// The instant of the response on the server's clock, where known.
     var serverDate: Date? { result.serverDate }
 

@@ -48,12 +48,8 @@ public final class MemoryTokenStore: SharedTokenStore {
 
     /// Waits until no other holder has the lease, and takes it.
     ///
-    /// A lease that is dropped without being released is released.
+    /// A lease that is dropped without being released is released. The holder is reported once.
     ///
-    /// - Parameters:
-    ///   - limit: How long to wait at most.
-    ///   - report: Is called once, if another holder has the lease.
-    /// - Returns: The lease.
     /// - Throws: `TokenStoreError` with code `busy` when the limit passes first; `CancellationError` when the task is
     ///   cancelled while it waits.
     public func lease(

@@ -1,7 +1,8 @@
 import AuthInterface
 import Foundation
 
-/// The stored fields of a bundle, so that renaming a property of `TokenBundle` does not change a file.
+/// The stored fields of a bundle, so that renaming a property of `TokenBundle` does not change a file. A binding, a
+/// subject and a failure code themselves: each bit of a pause survives, as a write compares what it replaces.
 struct StoredBundle: Codable {
     let accessToken: String
     let refreshToken: String?
@@ -12,44 +13,10 @@ struct StoredBundle: Codable {
     let receivedAt: TimeInterval?
     let pendingRefresh: Intent?
     let signedInAt: TimeInterval?
-    let binding: Binding?
-
-    /// The stored fields of a binding to a key.
-    struct Binding: Codable {
-        let thumbprint: String
-        let nonces: [String: Nonce]
-
-        struct Nonce: Codable {
-            let value: String?
-            let date: TimeInterval
-            let clockSkew: TimeInterval
-        }
-
-        init(_ binding: TokenBinding) {
-            thumbprint = binding.thumbprint
-            nonces = binding.nonces.mapValues {
-                Nonce(value: $0.value, date: $0.date.timeIntervalSinceReferenceDate, clockSkew: $0.clockSkew)
-            }
-        }
-
-        var binding: TokenBinding {
-            TokenBinding(
-                thumbprint: thumbprint,
-                nonces: nonces.mapValues {
-                    ProofNonce(
-                        value: $0.value, date: Date(timeIntervalSinceReferenceDate: $0.date), clockSkew: $0.clockSkew)
-                })
-        }
-    }
-
-    let subject: Subject?
+    let ordinal: SessionOrdinal?
+    let binding: TokenBinding?
+    let subject: TokenSubject?
     let scope: String?
-
-    /// The stored fields of a subject.
-    struct Subject: Codable {
-        let issuer: String
-        let id: String
-    }
 
     /// The stored fields of an intent.
     struct Intent: Codable {
@@ -60,7 +27,7 @@ struct StoredBundle: Codable {
         let firstDate: TimeInterval?
         let isAbandoned: Bool
         let lease: String?
-        let failure: Failure?
+        let failure: RefreshIntent.Failure?
 
         init(_ intent: RefreshIntent) {
             idempotencyKey = intent.idempotencyKey
@@ -70,7 +37,7 @@ struct StoredBundle: Codable {
             firstDate = intent.firstDate?.timeIntervalSinceReferenceDate
             isAbandoned = intent.isAbandoned
             lease = intent.lease
-            failure = intent.failure.map(Failure.init)
+            failure = intent.failure
         }
 
         var intent: RefreshIntent {
@@ -81,48 +48,8 @@ struct StoredBundle: Codable {
                 firstDate: firstDate.map(Date.init(timeIntervalSinceReferenceDate:)),
                 isAbandoned: isAbandoned,
                 lease: lease,
-                failure: failure?.failure
+                failure: failure
             )
-        }
-    }
-
-    /// The stored fields of a failure. Each bit of the pause survives: a write compares what it replaces.
-    struct Failure: Codable {
-        let date: TimeInterval
-        let pause: Duration
-        let isAmbiguous: Bool
-        let status: Int?
-        let serverCode: String?
-        let statusMeansExpired: Bool?
-        let firstDate: TimeInterval?
-        let count: Int?
-        let stepUp: StepUpChallenge?
-
-        init(_ failure: RefreshIntent.Failure) {
-            date = failure.date.timeIntervalSinceReferenceDate
-            pause = failure.pause
-            isAmbiguous = failure.isAmbiguous
-            status = failure.status
-            serverCode = failure.serverCode
-            statusMeansExpired = failure.statusMeansExpired
-            firstDate = failure.firstDate?.timeIntervalSinceReferenceDate
-            count = failure.count
-            stepUp = failure.stepUp
-        }
-
-        var failure: RefreshIntent.Failure {
-            var failure = RefreshIntent.Failure(
-                date: Date(timeIntervalSinceReferenceDate: date),
-                pause: pause,
-                isAmbiguous: isAmbiguous,
-                status: status,
-                serverCode: serverCode
-            )
-            failure.firstDate = firstDate.map(Date.init(timeIntervalSinceReferenceDate:))
-            failure.statusMeansExpired = statusMeansExpired
-            failure.count = count ?? 1
-            failure.stepUp = stepUp
-            return failure
         }
     }
 
@@ -136,8 +63,9 @@ struct StoredBundle: Codable {
         receivedAt = bundle.receivedAt?.timeIntervalSinceReferenceDate
         pendingRefresh = bundle.refreshIntent.map(Intent.init)
         signedInAt = bundle.signedInAt?.timeIntervalSinceReferenceDate
-        binding = bundle.binding.map(Binding.init)
-        subject = bundle.subject.map { Subject(issuer: $0.issuer, id: $0.id) }
+        ordinal = bundle.storedOrdinal
+        binding = bundle.binding
+        subject = bundle.subject
         scope = bundle.scope
     }
 
@@ -152,9 +80,10 @@ struct StoredBundle: Codable {
             receivedAt: receivedAt.map(Date.init(timeIntervalSinceReferenceDate:)),
             refreshIntent: pendingRefresh?.intent,
             signedInAt: signedInAt.map(Date.init(timeIntervalSinceReferenceDate:)),
-            binding: binding?.binding,
+            binding: binding,
             subject: subject.flatMap { TokenSubject(issuer: $0.issuer, id: $0.id) },
-            scope: scope
+            scope: scope,
+            ordinal: ordinal
         )
     }
 }

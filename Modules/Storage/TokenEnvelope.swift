@@ -69,7 +69,7 @@ package enum TokenEnvelope {
 
     /// Why the bytes are not a session of a known version.
     private static func refusal(of data: Data, isChecked: Bool) -> TokenStoreError {
-        guard let header = try? decoder.decode(Header.self, from: data), header.format == format else {
+        guard let header = try? decoder.decode(StoredHeader.self, from: data), header.format == format else {
             return corrupt(data, "it does not name the format")
         }
         if header.version > newestVersion {
@@ -133,7 +133,8 @@ extension TokenStoreError {
     }
 }
 
-private struct Header: Decodable {
+/// The fields that every version of a format has.
+struct StoredHeader: Decodable {
     let format: String
     let version: Int
 }

@@ -51,7 +51,8 @@ enum Callbacks {
         let starts = ASWebAuthenticationSession.starts
         let agent = WebAuthenticationUserAgent(redirectURI: url, anchor: ASPresentationAnchor())
         let page = OAuth2SignInPage(
-            endpoint: url, clientID: "fixture-client", state: "fixture-state", request: [:], push: nil)
+            endpoint: url, clientID: "fixture-client", issuer: "",
+            state: "fixture-state", pkce: PKCE(), nonce: nil, thumbprint: nil, request: [:], push: nil)
         let signIn = Task { try await agent.response(to: page).response }
         if isCancelled {
             while ASWebAuthenticationSession.starts == starts { await Task.yield() }

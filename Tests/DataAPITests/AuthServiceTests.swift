@@ -2,6 +2,7 @@ import AuthInterface
 import AuthTesting
 import DataAPI
 import Foundation
+import HandlerTesting
 import NetworkCore
 import NetworkTestSupport
 import NetworkTesting
@@ -39,6 +40,46 @@ import Testing
         #expect(session.signIns == [tokens])
         #expect(await progress.reduce(0) { count, _ in count + 1 } == 1)
         #expect(network.log.isEmpty, "a login is sent without tokens")
+    }
+
+    /// The response to a social login, of which each has the tokens.
+    private static let loginsWithoutUser = [
+        "", #","user":null"#, #","user":{}"#, #","user":{"id":3}"#, #","user":{"id":true,"name":"Ada"}"#,
+        #","user":"Ada""#, #","user":[],"expiresIn":{},"expiresAt":[]"#,
+    ]
+
+    private func socialLogin(_ member: String, _ session: StubSession) async throws -> User? {
+        let body =
+            #"{"success":true,"data":{"accessToken":"fixture-access","refreshToken":"fixture-refresh"\#(member)}}"#
+        let server = NetworkClient(StubTransport(.post("auth/social/login") ~> .text(body)), .envelope)
+        let service = AuthService(unauthenticated: server, network: network, session: session)
+        return try await service.socialLogin(.kakao, token: "fixture")
+    }
+
+    @Test(arguments: loginsWithoutUser)
+    func `DI11: tokens without a user who can be read start the session, and the user is asked for`(_ member: String)
+        async throws
+    {
+        network.on(.me, return: ada)
+        let session = StubSession(.signedOut(.never))
+        #expect(try await socialLogin(member, session) == ada)
+        #expect(session.signIns.map(\.refreshToken) == ["fixture-refresh"] && network.log == ["GET users/me"])
+    }
+
+    @Test func `DI11: a server that has no user to give signs in nevertheless`() async throws {
+        network.on(.me, throw: NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 404)))
+        let session = StubSession(.signedOut(.never))
+        #expect(try await socialLogin("", session) == nil)
+        #expect(session.signIns.count == 1)
+    }
+
+    @Test func `DI11: a session that ends while its user is asked for is an error`() async throws {
+        let session = StubSession(.signedOut(.never))
+        network.on(.me) {
+            try await session.signOut(reason: .byUser)
+            throw NetworkError(.sessionEnded)
+        }
+        #expect(await networkError { _ = try await socialLogin("", session) }?.code == .sessionEnded)
     }
 
     @Test func `a failed login does not change the session`() async throws {

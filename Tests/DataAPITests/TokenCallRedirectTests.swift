@@ -36,7 +36,7 @@ import Testing
         let session = StubSession(.signedOut(.never))
         let network = client(server)
         let service = AuthService(unauthenticated: network, network: network, session: session)
-        let calls: [@Sendable () async throws -> User] = [
+        let calls: [@Sendable () async throws -> User?] = [
             { try await service.socialLogin(.apple, token: "fixture-provider") },
             { try await service.registerGuest(name: "Ada", photo: Data([1])) },
             { try await service.upgradeGuest(.apple, token: "fixture-provider") },

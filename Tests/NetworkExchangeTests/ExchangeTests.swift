@@ -153,7 +153,6 @@ struct ExchangeTests {
         exchange.deliverHead()
         #expect(try await status.value == 200)
         #expect(driver.calls.values == ["start", "end CancellationError"])
-        #expect(exchange.progress.isEnded)
     }
 
     @Test func `the server waits at the limit, and goes on when the reader has read`() async throws {
@@ -203,7 +202,7 @@ struct ExchangeTests {
         // The watch of the wait has the idle time of a later start. Nothing ends there.
         await clock.advance(by: .seconds(5), whenAsleep: 1)
         await clock.sleepers(atLeast: 1)
-        #expect(!exchange.progress.isEnded)
+        #expect(driver.calls.values.isEmpty)
         lane.release()
         await driver.started.pass()
         await clock.advance(by: .seconds(5), whenAsleep: 1)

@@ -4,9 +4,10 @@ import ContractTesting
 import Foundation
 import NetworkCore
 import NetworkTestSupport
-import NetworkURLSession
 import TestSupport
 import Testing
+
+@testable import NetworkURLSession
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -37,6 +38,30 @@ struct URLSessionTransportTests {
         for try await piece in response.body { content += piece }
         return HTTPResponse(head: response.head, body: content)
     }
+
+    #if os(Linux)
+    @Test(arguments: [
+        ("200 OK\r\nX:b", "blank after its colon"), ("200 OK\r\nX: \u{FF}", "not UTF-8"), ("200", "or its status"),
+        ("200 OK\r\nContent-Encoding: dcb", "a coding that is not known"), ("200 OK\r\nstray", "no colon"),
+        ("200 OK\r\nX: \u{0}", "a NUL"), ("200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1", "than its size"),
+    ])
+    func `a response that arrived and cannot be read is invalidResponse, with the reason`(head: String, reason: String)
+        async throws
+    {
+        let text = "HTTP/1.1 \(head)\r\nContent-Length: 2\r\n\r\n{}"
+        let bytes = Data(text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
+        let server = try servers.start { _ in .raw(bytes) }
+        let error = await #expect(throws: HTTPTransportError.self) { _ = try await perform("POST", server.url) }
+        #expect(error?.code == .invalidResponse && error?.reason.contains(reason) == true)
+    }
+
+    @Test(arguments: [("SSL certificate problem: self-signed certificate", true), ("Out of memory", false)])
+    func `only what libcurl says of TLS may be TLS`(text: String, mayBeTLS: Bool) {
+        let error = URLError(.unknown, userInfo: [NSLocalizedDescriptionKey: text])
+        let reported = HTTPTransportError(reportedBy: error, hasHead: false)
+        #expect(reported.code == .transportFailed && reported.reason.contains("TLS") == mayBeTLS)
+    }
+    #endif
 
     @Test func `G28: a call that is withdrawn once it has sent its body is under way`() async throws {
         let (arrived, released) = (Gate(), DispatchSemaphore(value: 0))

@@ -55,6 +55,8 @@ import Testing
     private static let code = """
         {"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a","expires_in":60}
         """
+    /// A date years ago: 784,111,777 seconds after 1970.
+    private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
     private static let locked = TokenStoreError(.unavailable, reason: "the device is locked")
 
     private let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
@@ -91,15 +93,17 @@ import Testing
         return claims
     }
 
-    @Test func `each call has an assertion of its own for the issuer, at every endpoint`() async throws {
-        let provider = try LoopbackProvider { call in
-            switch call.path {
-            case "/par": .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
-            case "/device": .json(Self.code)
-            case "/revoke": .respond(200)
-            default: .json(Self.tokens)
-            }
+    private static func response(to call: LoopbackProvider.Call) -> LoopbackServer.Action {
+        switch call.path {
+        case "/par": .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
+        case "/device": .json(code)
+        case "/revoke": .respond(200, headers: ["Content-Type": "text/html"], body: Data("<html></html>".utf8))
+        default: .json(tokens)
         }
+    }
+
+    @Test func `each call has an assertion of its own for the issuer, at every endpoint`() async throws {
+        let provider = try LoopbackProvider { Self.response(to: $0) }
         let key = ClientKey()
         let client = client(key, provider)
         var server = provider.description
@@ -132,7 +136,7 @@ import Testing
         let provider = try LoopbackProvider { _ in
             .json(
                 status == 200 ? Self.tokens : #"{"error":"invalid_client"}"#, status: status,
-                headers: ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"])
+                headers: ["Date": Self.date])
         }
         let key = ClientKey()
         let handler = handler(provider, client(key, provider))
@@ -141,7 +145,75 @@ import Testing
         clock.setDate(Date(timeIntervalSince1970: 0))
         _ = try? await handler.refresh(.fixture)
         let dates = try provider.calls.map { try claims(of: $0, key, provider).iat }
-        #expect(dates == [1_800_000_000, 784_111_777 + 100])
+        let own = [1_800_000_000, 784_111_777 + 100]
+        #expect(dates == (status == 200 ? own : [own[0], 784_111_777, own[1], 784_111_777]))
+    }
+
+    /// Each call has a client of its own, as in short processes: none knows the server's clock.
+    @Test func `KE5: a date that is refused is replaced by that of the refusal, at every endpoint`() async throws {
+        let provider = try LoopbackProvider { call in
+            let payload = call["client_assertion"].first.flatMap { try? JSONWebSignature($0).payload }
+            let claims = payload.flatMap { try? JSONDecoder().decode(Claims.self, from: $0) }
+            return claims?.iat == 784_111_777
+                ? Self.response(to: call)
+                : .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Date": Self.date])
+        }
+        let (key, session) = (ClientKey(), StubSession(.signedOut(.never)))
+        var server = provider.description
+        server.pushedAuthorizationRequestEndpoint = provider.url.appendingPathComponent("par")
+        server.requiresPushedAuthorizationRequests = true
+        try await OAuth2CodeSignIn(server: server, client: client(key, provider), network: provider.network)
+            .start(session, with: PromptUserAgent())
+        let network = provider.network
+        try await OAuth2DeviceSignIn(
+            server: server, client: client(key, provider), network: network, clock: JumpingClock()
+        ).start(session) { _ in }
+        _ = try await handler(provider, client(key, provider)).refresh(.fixture)
+        try await handler(provider, client(key, provider)).revoke(TokenBundle(accessToken: "a", refreshToken: "b"))
+        let paths = "/par /par /token /device /device /token /token /token /revoke /revoke".split(separator: " ")
+        #expect(provider.calls.map(\.path) == paths.map(String.init) && session.signIns.count == 2)
+
+        // The skew that is stored with a session that is bound to a key.
+        var (bound, request) = (handler(provider, client(key, provider)), TokenRefreshRequest.fixture)
+        let sessionKey = ClientKey()
+        bound.prover = DPoPProver(keys: OneKey(key: sessionKey), clock: clock)
+        let nonce = ProofNonce(value: nil, date: clock.date, clockSkew: 784_111_777 - 1_800_000_000)
+        request.binding = TokenBinding(
+            thumbprint: sessionKey.publicKey.thumbprint, nonces: ["as \(provider.issuer)": nonce])
+        _ = try await bound.refresh(request)
+        #expect(provider.calls.count == paths.count + 1)
+    }
+
+    /// The date of the refusal, the time that it takes, and the calls: a second refusal is final, a date that is right
+    /// is not the reason, and a right to start that has ended is not used.
+    @Test(arguments: [(date, 0, 2), ("Fri, 15 Jan 2027 08:00:00 GMT", 0, 1), (date, 60, 1)])
+    func `a refused assertion is repeated once, for its date, in time`(date: String, seconds: Int, count: Int)
+        async throws
+    {
+        let provider = try LoopbackProvider { [clock] _ in
+            clock.advance(by: .seconds(seconds))
+            return .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Date": date])
+        }
+        let error = await #expect(throws: TokenRefreshError.self) {
+            let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
+            #expect(permit.handOver())
+            let request = TokenRefreshRequest(refreshToken: "fixture-refresh", startPermit: permit)
+            return try await handler(provider, client(ClientKey(), provider)).refresh(request)
+        }
+        #expect(error?.code == .unavailable && error?.status != nil && provider.calls.count == count)
+        #expect(error?.challenge == (count == 2 ? "invalid_client" : nil))
+    }
+
+    @Test func `discovery shows the server's clock, which is no part of the server`() async throws {
+        let body = #"{"issuer":"https://id.example.com","token_endpoint":"https://id.example.com/token"}"#
+        let transport = StubTransport(.any ~> .status(200, headers: ["Date": Self.date], body: Data(body.utf8)))
+        let issuer = try #require(URL(string: "https://id.example.com"))
+        let server = try await OAuth2Server.discover(issuer: issuer, network: NetworkClient(transport))
+        #expect(server == OAuth2Server(issuer: "https://id.example.com", tokenEndpoint: server.tokenEndpoint))
+        let client = OAuth2Client.privateKey(id: "backend", key: ClientKey(), issuer: server.issuer, clock: clock)
+        _ = OAuth2CodeSignIn(server: server, client: client, network: NetworkClient(transport))
+        let shown = try #require(client.signedTime?.date.timeIntervalSince1970)
+        #expect(shown >= 784_111_777 && shown < 1_000_000_000)
     }
 
     @Test func `G28: a key that cannot be used makes no call, which counts as not made`() async throws {
@@ -173,6 +245,7 @@ import Testing
         let key: ClientKey
 
         func makeKey() async throws -> any SigningKey { key }
+        func keep(_ key: any SigningKey) async throws {}
         func key(withThumbprint thumbprint: String) async throws -> (any SigningKey)? { key }
         func deleteKey(withThumbprint thumbprint: String) async throws {}
     }

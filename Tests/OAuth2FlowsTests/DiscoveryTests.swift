@@ -50,17 +50,31 @@ import Testing
         #expect(try await discover(StubTransport(.any ~> metadata())).jwksURI == nil)
     }
 
+    @Test func `a browser logs out at the server's page, with what the application names`() async throws {
+        let client = OAuth2Client.basic(id: "a b", secret: "fixture-secret")
+        #expect(try await discover(StubTransport(.any ~> metadata())).logoutURL(for: client) == nil)
+        let endpoint = #","end_session_endpoint":"https://id.example.com/logout?a=b""#
+        let server = try await discover(StubTransport(.any ~> metadata(endpoint)))
+        let page = "https://id.example.com/logout?a=b&client_id=a%20b"
+        #expect(server.logoutURL(for: client)?.absoluteString == page)
+        let done = try #require(URL(string: "https://app.example.com/done"))
+        let url = server.logoutURL(for: client, redirectingTo: done, state: "s&t", idToken: "e30.e30.AAAA")
+        let redirect = "&post_logout_redirect_uri=https%3A%2F%2Fapp.example.com%2Fdone"
+        #expect(url?.absoluteString == page + redirect + "&state=s%26t&id_token_hint=e30.e30.AAAA")
+    }
+
     @Test(arguments: [#""""#, #""http://id.example.com/x""#, #""/x""#, #""false""#, "false", "null", "7", "[]"])
     func `an optional endpoint that cannot be used is absent, and the others are used`(_ value: String) async throws {
         let names = [
             "authorization_endpoint", "device_authorization_endpoint", "pushed_authorization_request_endpoint",
-            "jwks_uri", "code_challenge_methods_supported",
+            "jwks_uri", "end_session_endpoint", "code_challenge_methods_supported",
         ]
         let members = names.map { #","\#($0)":\#(value)"# }.joined()
         let usable = #","revocation_endpoint":"https://id.example.com/revoke""#
         let server = try await discover(StubTransport(.any ~> metadata(members + usable)))
         #expect(server.authorizationEndpoint == nil && server.deviceAuthorizationEndpoint == nil)
         #expect(server.pushedAuthorizationRequestEndpoint == nil && server.jwksURI == nil)
+        #expect(server.endSessionEndpoint == nil)
         #expect(server.revocationEndpoint?.path == "/revoke" && server.tokenEndpoint.path == "/token")
     }
 

@@ -59,6 +59,8 @@ import Testing
         (["sub": #""""#], "malformed"), (["sub": "null"], "malformed"),
         (["sub": #""\#(String(repeating: "s", count: 256))""#], "malformed"),
         (["sub": #""\#(String(repeating: "s", count: 255))""#], nil), (["sub": "7"], nil),
+        (["sub": #""a\u0007b""#], "malformed"), (["nbf": "EXP-240"], nil), (["nbf": "EXP-239"], "issuedInFuture"),
+        (["nbf": "null"], nil),
     ]
 
     @Test(arguments: changes.indices)

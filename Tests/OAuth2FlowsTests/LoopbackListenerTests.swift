@@ -19,8 +19,8 @@ import Testing
     }
 
     private static let page = OAuth2SignInPage(
-        endpoint: URL(fileURLWithPath: "/authorize"), clientID: "fixture-client", state: "fixture-state", request: [:],
-        push: nil)
+        endpoint: URL(fileURLWithPath: "/authorize"), clientID: "fixture-client", issuer: "",
+        state: "fixture-state", pkce: PKCE(), nonce: nil, thumbprint: nil, request: [:], push: nil)
 
     @Test(arguments: ["/callback", ""])
     func `a response ends a sign-in while its browser is open`(path: String) async throws {

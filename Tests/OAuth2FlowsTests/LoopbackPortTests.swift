@@ -8,8 +8,8 @@ import Testing
 /// Where the server of a redirect URI listens (RFC 8252 §7.3).
 @Suite(.timeLimit(.minutes(10))) struct LoopbackPortTests {
     private static let page = OAuth2SignInPage(
-        endpoint: URL(fileURLWithPath: "/authorize"), clientID: "fixture-client", state: "fixture-state", request: [:],
-        push: nil)
+        endpoint: URL(fileURLWithPath: "/authorize"), clientID: "fixture-client", issuer: "",
+        state: "fixture-state", pkce: PKCE(), nonce: nil, thumbprint: nil, request: [:], push: nil)
 
     /// A browser that sends the response to a redirect URI at an address.
     private func userAgent(

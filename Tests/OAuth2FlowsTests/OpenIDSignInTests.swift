@@ -19,12 +19,13 @@ import Testing
 
     /// Signs in with a browser. The id token has the claims that `change` makes of good ones and of the nonce.
     private func signIn(
-        _ server: SigningServer, scope: String? = "openid notes",
+        _ server: SigningServer, scope: String? = "openid notes", revocation: (any TokenRevocationHandler)? = nil,
         _ change: @escaping @Sendable (inout Members) -> Void = { _ in }
     ) async throws -> (token: IDToken?, nonces: [String]) {
         var signIn = OAuth2CodeSignIn(
             server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
             scope: scope)
+        signIn.idTokens.revocation = revocation
         // A clock that is wrong by days: the server's counts.
         signIn.idTokens.clock = ManualTimeSource(date: date + 1_000_000)
         let key = key
@@ -40,7 +41,8 @@ import Testing
 
     @Test func `a sign-in returns who has signed in, after the check of a nonce of its own`() async throws {
         let server = try SigningServer(date, [key])
-        let (token, first) = try await signIn(server)
+        // The half of the digest of `fixture-access`.
+        let (token, first) = try await signIn(server) { $0["at_hash"] = #""qwfzkAkzy6P_vIRKwwtdow""# }
         #expect(token?.issuer == server.provider.issuer && token?.subject == "fixture-user")
         #expect(session.signIns.map(\.refreshToken) == ["fixture-refresh"])
         let (_, second) = try await signIn(server)
@@ -51,6 +53,7 @@ import Testing
         ("nonce", #""fixture-other""#, "wrongNonce"), ("nonce", nil, "wrongNonce"),
         ("iss", #""https://evil.example.com""#, "wrongIssuer"), ("aud", #""other""#, "wrongAudience"),
         ("exp", "1700000000", "expired"), ("iat", "1900000000", "issuedInFuture"),
+        ("nbf", "1900000000", "issuedInFuture"), ("at_hash", #""AAAAAAAAAAAAAAAAAAAAAA""#, "wrongAccessToken"),
     ]
 
     @Test(arguments: wrong.indices)
@@ -61,6 +64,23 @@ import Testing
         #expect(error?.code == .invalidIDToken && (error?.cause as? IDTokenError)?.code.rawValue == rule)
         #expect(session.signIns.isEmpty)
         #expect(error.map { "\($0)".contains("fixture-user") } == false)
+    }
+
+    @Test func `KE7: the tokens beside a refused id token are revoked where that ends no other session`() async throws {
+        let server = try SigningServer(date, [key])
+        for (isAlone, fate) in [(true, "could not be revoked"), (false, "stay valid"), (nil, "stay valid")] {
+            let revocation = isAlone.map { isAlone in
+                OAuth2TokenRefreshHandler(
+                    tokenEndpoint: server.description.tokenEndpoint,
+                    revocationEndpoint: server.provider.url.appendingPathComponent("revoke"),
+                    client: .public(id: SigningServer.clientID), network: server.provider.network,
+                    revocationAffectsSessionOnly: isAlone)
+            }
+            let error = await signInError { try await signIn(server, revocation: revocation) { $0["exp"] = "1" } }
+            // The provider has no such endpoint.
+            #expect(error?.code == .invalidIDToken && error?.reason.hasSuffix(fate) == true)
+        }
+        #expect(server.provider.calls(at: "/revoke").map { $0["token"] } == [["fixture-refresh"]])
     }
 
     @Test func `a server that issues no id token signs nobody in`() async throws {
@@ -101,6 +121,24 @@ import Testing
         // The provider has no such endpoint, which ends the sign-in.
         _ = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
         #expect(server.provider.calls(at: "/par").first?["nonce"].first?.count == 43)
+    }
+
+    @Test(arguments: [true, false])
+    func `the second half of a sign-in compares the nonce of the first one`(_ isValid: Bool) async throws {
+        let server = try SigningServer(date, [key])
+        var signIn = OAuth2CodeSignIn(
+            server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
+            scope: "openid")
+        signIn.idTokens.clock = ManualTimeSource(date: date)
+        let (page, state) = try await signIn.begin(redirectingTo: redirectURI)
+        let nonce = isValid ? page.values(of: "nonce").first : "fixture-other"
+        server.issue(try key.sign(server.claims.merging(["nonce": #""\#(nonce ?? "")""#]) { $1 }))
+        do {
+            let (tokens, idToken) = try await signIn.finish(callback: callback(of: page), state: state)
+            #expect(isValid && idToken?.subject == "fixture-user" && tokens.subject?.id == "fixture-user")
+        } catch let error as OAuth2SignInError {
+            #expect(!isValid && (error.cause as? IDTokenError)?.code == .wrongNonce)
+        }
     }
 
     @Test(arguments: [true, false])

@@ -21,7 +21,8 @@ struct ParserFuzzTests {
             "id token", seeds: [token, token.replacingOccurrences(of: ".", with: "..")],
             words: [".", "eyJ", "-", "_", "=", "AAAA"], units: [".", "a", "AAAA."]
         ) { (text: String) in
-            if let token = try? JSONWebSignature(text) { _ = try IDTokenClaims(of: token) }
+            _ = try? JSONWebSignature(text)
+            _ = try IDTokenClaims(of: text)
         },
         FuzzedParser(
             "claims", seeds: [claims],
@@ -30,7 +31,7 @@ struct ParserFuzzTests {
         ) { (data: Data) in
             let claims = try JSONDecoder().decode(IDTokenClaims.self, from: data)
             _ = IDToken(
-                claims, expiresAt: Date(timeIntervalSince1970: claims.expiresAt ?? 0),
+                claims, issuer: claims.issuer, expiresAt: Date(timeIntervalSince1970: claims.expiresAt ?? 0),
                 issuedAt: Date(timeIntervalSince1970: claims.issuedAt ?? 0))
         },
         FuzzedParser(

@@ -5,6 +5,7 @@ import ContractTesting
 import Foundation
 import HandlerTesting
 import NetworkCore
+import NetworkTesting
 import Testing
 
 @testable import OAuth2Flows
@@ -14,11 +15,13 @@ import Testing
     private let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
     private let key = ServerKey.es256("first")
 
-    private func handler(_ server: SigningServer) -> OAuth2TokenRefreshHandler {
+    private func handler(_ server: SigningServer, _ otherIssuers: Set<String> = []) -> OAuth2TokenRefreshHandler {
         let client = OAuth2Client.public(id: SigningServer.clientID)
         var handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: server.description.tokenEndpoint, client: client, network: server.provider.network)
-        var idTokens = IDTokenValidator(server: server.description, client: client, network: server.provider.network)
+        var description = server.description
+        description.otherIssuers = otherIssuers
+        var idTokens = IDTokenValidator(server: description, client: client, network: server.provider.network)
         idTokens.clock = clock
         handler.idTokens = idTokens
         return handler
@@ -69,6 +72,20 @@ import Testing
         }
     }
 
+    /// As Google does, with and without the scheme.
+    @Test(arguments: [true, false])
+    func `G31: another spelling of the issuer is another server's, unless it is listed`(_ isListed: Bool) async throws {
+        let server = try SigningServer(clock.date, [key])
+        let (handler, issuer) = (handler(server, isListed ? ["id.example.com"] : []), server.provider.issuer)
+        let claims = server.claims.merging(["iss": #""id.example.com""#]) { $1 }
+        let known = isListed ? subject(issuer) : nil
+        server.issue(try key.sign(claims))
+        let tokens = try await handler.refresh(.fixture)
+        #expect(tokens.subject == known && (tokens.idTokenProblem == nil) == isListed)
+        server.issue(try ServerKey.es256("first").sign(claims))
+        #expect(try await handler.refresh(.fixture).claimedSubject == known ?? subject("id.example.com"))
+    }
+
     @Test func `G31: an id token that is encrypted or cannot be read names no one`() async throws {
         let server = try SigningServer(clock.date, [key])
         let handler = handler(server)
@@ -111,6 +128,34 @@ import Testing
         let tokens = try await refresh.value
         #expect(tokens.claimedSubject == subject(server.provider.issuer) && tokens.refreshToken == "fixture-refresh")
         leave.signal()
+    }
+
+    @Test(arguments: [("https", true), ("https", false), ("http", true)])
+    func `TLS stands for a signature only where it is asked for`(_ scheme: String, _ isTrusted: Bool) async throws {
+        let issuer = "\(scheme)://127.0.0.1"
+        let endpoint = try #require(URL(string: "\(issuer)/token"))
+        let claims: Members = [
+            "iss": #""\#(issuer)""#, "sub": #""fixture-user""#, "aud": #""\#(SigningServer.clientID)""#, "iat": "1",
+            "exp": "9999999999",
+        ]
+        let client = OAuth2Client.public(id: SigningServer.clientID)
+        for (claims, isSound) in [(claims, true), (claims.merging(["aud": #""other""#]) { $1 }, false)] {
+            let token = [["alg": #""HS256""#], claims].map(\.json.base64URL).joined(separator: ".") + ".AAAA"
+            let body = #"{"access_token":"fixture-access","refresh_token":"fixture-2","id_token":"\#(token)"}"#
+            let network = NetworkClient(StubTransport((.any ~> .text(body)).repeated()))
+            var idTokens = IDTokenValidator(
+                server: OAuth2Server(issuer: issuer, tokenEndpoint: endpoint, deviceAuthorizationEndpoint: endpoint),
+                client: client, network: network)
+            (idTokens.clock, idTokens.trustsTokenEndpoint) = (clock, isTrusted)
+            var handler = OAuth2TokenRefreshHandler(tokenEndpoint: endpoint, client: client, network: network)
+            handler.idTokens = idTokens
+            let tokens = try await handler.refresh(.fixture)
+            let isTaken = isTrusted && isSound && scheme == "https"
+            #expect((tokens.subject?.id == "fixture-user") == isTaken && (tokens.idTokenProblem == nil) == isTaken)
+            print("DBG", scheme, isTrusted, isSound, tokens.idTokenProblem ?? "none", tokens.subject as Any)
+            let error = await #expect(throws: IDTokenError.self) { try await idTokens.validate(token) }
+            #expect(error?.code == .unsupportedAlgorithm, "it came on another way")
+        }
     }
 
     @Test func `without a validator an id token is not looked at`() async throws {

@@ -185,6 +185,21 @@ import _CryptoExtras
         #expect(server.fetches == 2)
     }
 
+    @Test func `KE7: a key that is replaced under its identifier is fetched again once, after a pause`() async throws {
+        let (first, second) = (ServerKey.es256("first"), ServerKey.es256("first"))
+        let server = try SigningServer(clock.date, [first])
+        let validator = server.validator(by: clock)
+        #expect(try await isValid(first, at: server, by: validator))
+        server.publish([second])
+        for (pause, valid, refused, fetches) in [(59, first, second, 1), (1, second, first, 2)] {
+            clock.advance(by: .seconds(pause))
+            #expect(try await isValid(valid, at: server, by: validator))
+            let text = try refused.sign(server.claims)
+            let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
+            #expect(error?.code == .invalidSignature && server.fetches == fetches)
+        }
+    }
+
     @Test func `tokens with any number of unknown keys cause one fetch a pause`() async throws {
         let key = ServerKey.es256("first")
         let server = try SigningServer(clock.date, [key])

@@ -75,7 +75,11 @@ import TokenRefresh
         for generation in 0..<12 { try await stores[generation % 3].save(.fleet(generation)) }
         for store in stores { #expect(await store.settle(within: .seconds(3_600))) }
         let source = place.reader.store(account, table: place.table, cipher: followerKey)
-        #expect(try await source.read() == .active(TokenBundle.fleet(11).withoutRefreshToken))
+        let newest = StoredSession.active(TokenBundle.fleet(11).withoutRefreshToken)
+        #expect(try await source.read() == newest)
+        let stale = place.server.store(account, table: place.table, cipher: followerKey)
+        try await stale.update { _ in .active(TokenBundle.fleet(3).withoutRefreshToken) }
+        try await until { try await source.read() == newest }
         await place.server.finish()
     }
 }

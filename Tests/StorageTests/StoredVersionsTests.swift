@@ -36,6 +36,16 @@ struct StoredVersionsTests: TemporaryStoreTests {
                         failure: .init(date: .intent + 0.5, pause: .seconds(1))),
                     signedInAt: Date(timeIntervalSinceReferenceDate: 780_000_000.5)))
         ),
+        (
+            #"{"accessToken":"access-1","clockSkew":0,"generation":3,"refreshToken":"refresh-1","scope":"read","#
+                + #""session":"session-1","signedInAt":790000000.5,"#
+                + #""subject":{"id":"ada","issuer":"https://issuer.example"}}"#,
+            .active(
+                TokenBundle(
+                    accessToken: "access-1", refreshToken: "refresh-1", session: .one, generation: 3,
+                    signedInAt: .intent, subject: TokenSubject(issuer: "https://issuer.example", id: "ada"),
+                    scope: "read"))
+        ),
     ]
 
     private static let earlierEnds: [(text: String, reason: SignOutReason)] = [
@@ -79,12 +89,13 @@ struct StoredVersionsTests: TemporaryStoreTests {
         (failure.statusMeansExpired, failure.firstDate, failure.count) = (true, .intent, 2)
         let intent = RefreshIntent(
             idempotencyKey: "key-1", owner: .old, date: .intent, firstDate: .intent, lease: "8:42", failure: failure)
-        let session = StoredSession.active(Self.bundle(intent, signedInAt: .intent))
+        let ordinal = SessionOrdinal(at: .intent)
+        let session = StoredSession.active(Self.bundle(intent, signedInAt: .intent).with(ordinal: ordinal))
         let read = try FirstBuild.read(TokenEnvelope.encode(session))
         #expect(read.bundle == FirstBuild.Bundle.expected)
 
         for reason in [SignOutReason.byUser, .expired(), .application("disabled"), .never] {
-            let end = SessionTombstone(session: .one, reason: reason, date: .intent)
+            let end = SessionTombstone(session: .one, reason: reason, date: .intent, upTo: ordinal)
             let ended = try FirstBuild.read(TokenEnvelope.encode(.tombstone(end))).ended
             #expect(ended?.session == "session-1" && ended?.date == end.date.timeIntervalSinceReferenceDate)
             #expect(ended.map { FirstBuild.reasons.contains($0.reason) } == true, "\(reason)")

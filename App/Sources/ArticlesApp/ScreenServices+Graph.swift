@@ -68,7 +68,7 @@ private struct GraphLogins: GuestRegistration, SocialLogin, GuestUpgrade {
 
     func registerGuest(
         name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void
-    ) async throws -> User {
+    ) async throws -> User? {
         try await translatingErrors {
             try await auth.registerGuest(name: name, photo: photo) { transfer in
                 if let part = transfer.fraction { progress(part) }
@@ -76,7 +76,7 @@ private struct GraphLogins: GuestRegistration, SocialLogin, GuestUpgrade {
         }
     }
 
-    func signIn(_ provider: SocialProvider, token: String) async throws -> User {
+    func signIn(_ provider: SocialProvider, token: String) async throws -> User? {
         try await translatingErrors { try await auth.socialLogin(provider, token: token) }
     }
 

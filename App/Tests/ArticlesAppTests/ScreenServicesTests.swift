@@ -58,7 +58,7 @@ import Testing
             progress.yield($0)
         }
         progress.finish()
-        #expect(user.name == "Ada")
+        #expect(user?.name == "Ada")
         #expect(await parts.reduce(0, max) == 1)
         guard case .signedIn = services.session.state else {
             Issue.record("no session was started")

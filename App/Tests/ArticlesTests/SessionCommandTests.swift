@@ -29,12 +29,12 @@ import Testing
 
     @Test func `G30: a sign-out that the store has not taken shows in doctor and the list of profiles`() async throws {
         try await home.withSignedIn { base, backend in
-            let session = try #require(try await home.tokenStore(of: backend).load()).session
+            let ordinal = try #require(try await home.tokenStore(of: backend).load()).ordinal
             try home.configure(#"{"base-url": "\#(backend.baseURL)"}"#)
             #expect(try await home.run(["profile", "list"]).output.contains("\tsigned in"))
-            try await home.journal(of: backend).update { entry in
-                var entry = entry
-                entry.pending = [PendingSignOut(sessions: [session], reason: .byUser, date: Date())]
+            try await home.journal(of: backend).update { found in
+                var entry = try? found.get()
+                entry?.pending = PendingSignOut(upTo: ordinal, reason: .byUser, date: Date())
                 return entry
             }
             #expect(try await home.run(["profile", "list"]).output.contains("\tnot signed in"))

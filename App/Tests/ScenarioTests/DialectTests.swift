@@ -69,7 +69,7 @@ import TokenRefresh
         setup.speak(.textIdentifiers)
         try await DevBackend.withServer(setup.server) { [setup] backend in
             let app = TestApp(backend, setup, store: MemoryTokenStore())
-            let user = try await app.auth.registerGuest(name: "Ada", photo: Self.photo)
+            let user = try #require(try await app.auth.registerGuest(name: "Ada", photo: Self.photo))
             #expect(UUID(uuidString: user.id.rawValue) != nil)
             let key = try #require(user.profileImageKey)
             #expect(user.profileURL?.absoluteString == "\(backend.baseURL)/files/\(key)")

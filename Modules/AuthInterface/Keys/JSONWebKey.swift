@@ -14,11 +14,11 @@ public struct JSONWebKey: Sendable, Hashable, Codable {
             .compactMap { name, value in value.map { (name, $0) } }
     }
 
-    private let curve: String?
-    private let x: String?
-    private let y: String?
-    private let modulus: String?
-    private let exponent: String?
+    private var curve: String?
+    private var x: String?
+    private var y: String?
+    private var modulus: String?
+    private var exponent: String?
 
     private enum CodingKeys: String, CodingKey {
         case x, y
@@ -28,25 +28,14 @@ public struct JSONWebKey: Sendable, Hashable, Codable {
         case exponent = "e"
     }
 
-    private init(
-        type: String, curve: String? = nil, x: Data? = nil, y: Data? = nil, modulus: Data? = nil, exponent: Data? = nil
-    ) {
-        self.type = type
-        self.curve = curve
-        self.x = x?.base64URL
-        self.y = y?.base64URL
-        self.modulus = modulus?.base64URL
-        self.exponent = exponent?.base64URL
-    }
-
     /// A key of the curve P-256 (RFC 7518 §6.2.1). Each coordinate has 32 bytes.
     public static func p256(x: Data, y: Data) -> JSONWebKey {
-        JSONWebKey(type: "EC", curve: "P-256", x: x, y: y)
+        JSONWebKey(type: "EC", curve: "P-256", x: x.base64URL, y: y.base64URL)
     }
 
     /// A key of RSA (RFC 7518 §6.3.1). Both numbers have their highest byte first.
     public static func rsa(modulus: Data, exponent: Data) -> JSONWebKey {
-        JSONWebKey(type: "RSA", modulus: modulus, exponent: exponent)
+        JSONWebKey(type: "RSA", modulus: modulus.base64URL, exponent: exponent.base64URL)
     }
 
     /// The thumbprint with SHA-256 in base64url (RFC 7638): the name under which a server binds tokens to the key.

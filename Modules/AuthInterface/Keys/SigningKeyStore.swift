@@ -3,11 +3,16 @@
 /// A key is found by the thumbprint that the session's tokens name (``TokenBinding``), so a key that cannot be read
 /// never keeps a user from signing in again: a sign-in makes another one.
 public protocol SigningKeyStore: Sendable {
-    /// Makes a key and keeps it.
+    /// Makes a key in memory: a process that is killed during a sign-in leaves none behind.
     ///
-    /// - Returns: The key. It is stored: a process that is killed now finds it again.
-    /// - Throws: ``TokenStoreError`` in most cases; no key is kept then.
+    /// - Throws: ``TokenStoreError`` in most cases.
     func makeKey() async throws -> any SigningKey
+
+    /// Keeps a key that ``makeKey()`` has made, before tokens are bound to it: a process that is killed now finds it
+    /// again.
+    ///
+    /// - Throws: ``TokenStoreError`` in most cases; the key is not kept then.
+    func keep(_ key: any SigningKey) async throws
 
     /// Finds a key.
     ///
@@ -18,7 +23,6 @@ public protocol SigningKeyStore: Sendable {
 
     /// Deletes a key. One that does not exist is no error.
     ///
-    /// - Parameter thumbprint: The thumbprint of its public half.
     /// - Throws: ``TokenStoreError`` in most cases; the key is then kept.
     func deleteKey(withThumbprint thumbprint: String) async throws
 }
@@ -30,7 +34,6 @@ public protocol SigningKeyStore: Sendable {
 public protocol TokenBindingHandler: Sendable {
     /// Deletes a key. It may be deleted already, which is no error.
     ///
-    /// - Parameter binding: What the tokens of the session were bound to.
     /// - Throws: Any error when the key could not be deleted.
     func release(_ binding: TokenBinding) async throws
 }

@@ -61,7 +61,6 @@ public protocol AuthSession: Sendable {
     /// the store, and revoked at the server where a revocation handler was given. It never waits for a refresh, in this
     /// process or another one.
     ///
-    /// - Parameter reason: Why the session ends.
     /// - Throws: ``AuthenticationError`` with code `storeUnavailable` when the tokens could not be deleted yet. The
     ///   deletion is tried again while the process lives.
     func signOut(reason: SignOutReason) async throws

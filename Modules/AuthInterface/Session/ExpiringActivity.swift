@@ -30,10 +30,6 @@ public final class ExpiringActivityToken: Sendable {
 
     /// Ends the activity. It returns at once; a second call does nothing.
     public func end() {
-        let onEnd: (@Sendable () -> Void)? = ending.withLock { ending in
-            defer { ending = nil }
-            return ending
-        }
-        onEnd?()
+        ending.withLock { $0.take() }?()
     }
 }

@@ -11,11 +11,12 @@ public struct SessionSighting: Sendable, Hashable, Codable {
     /// What kept its tokens, such as "the Keychain". Never an account name. `nil`: not known.
     public var store: String?
 
+    /// The ordinal of the session. `nil`: an earlier version has seen it.
+    public var ordinal: SessionOrdinal?
+
     /// Creates a sighting.
-    public init(session: SessionID, date: Date? = nil, store: String? = nil) {
-        self.session = session
-        self.date = date
-        self.store = store
+    public init(session: SessionID, date: Date? = nil, store: String? = nil, ordinal: SessionOrdinal? = nil) {
+        (self.session, self.date, self.store, self.ordinal) = (session, date, store, ordinal)
     }
 }
 

@@ -36,22 +36,18 @@ public enum SignOutReason: Sendable {
 
 extension SignOutReason: Hashable {
     /// Compares the kinds, and an application's reasons by their text.
-    public static func == (first: SignOutReason, second: SignOutReason) -> Bool {
-        switch (first, second) {
-        case (.never, .never), (.byUser, .byUser), (.expired, .expired), (.lost, .lost): true
-        case (.application(let first), .application(let second)): first == second
-        default: false
-        }
-    }
+    public static func == (first: SignOutReason, second: SignOutReason) -> Bool { first.compared == second.compared }
 
     /// Hashes the kind, and an application's text.
-    public func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) { hasher.combine(compared) }
+
+    private var compared: [String] {
         switch self {
-        case .never: hasher.combine(0)
-        case .byUser: hasher.combine(1)
-        case .expired: hasher.combine(2)
-        case .application(let text): hasher.combine(text)
-        case .lost: hasher.combine(3)
+        case .never: ["never"]
+        case .byUser: ["byUser"]
+        case .expired: ["expired"]
+        case .application(let text): ["application", text]
+        case .lost: ["lost"]
         }
     }
 }

@@ -1,3 +1,4 @@
+import ConcurrencyPrimitives
 import Foundation
 
 /// The activities of the system: `ProcessInfo.performExpiringActivity(withReason:using:)` where the system suspends
@@ -32,7 +33,7 @@ public struct SystemExpiringActivity: ExpiringActivity {
         guard let perform else { return ExpiringActivityToken {} }
         let activity = BlockingActivity(onExpiry: onExpiry)
         perform(reason) { activity.run(isExpired: $0) }
-        return ExpiringActivityToken { activity.end() }
+        return ExpiringActivityToken { activity.finish() }
     }
 }
 
@@ -41,39 +42,25 @@ public struct SystemExpiringActivity: ExpiringActivity {
 /// The system calls the block with `false`, and a second time, on another thread, with `true` when the process is about
 /// to be suspended. When it cannot keep the process running, the call with `true` is the only one. It keeps the process
 /// running until the first call has returned, so that call waits for the end of the activity.
-private final class BlockingActivity: @unchecked Sendable {  // every access to the state holds `condition`
-    private let condition = NSCondition()
-    private var onExpiry: (@Sendable () -> Void)?
-    private var isEnded = false
+private final class BlockingActivity: Sendable {
+    private let expiry: Locked<(@Sendable () -> Void)?>
+    private let end = DispatchGroup()
 
     init(onExpiry: @escaping @Sendable () -> Void) {
-        self.onExpiry = onExpiry
+        expiry = Locked(onExpiry)
+        end.enter()
     }
 
     func run(isExpired: Bool) {
-        if isExpired { expire() } else { waitForEnd() }
+        // Outside the lock: the closure may end the activity.
+        if isExpired { takeExpiry()?() } else { end.wait() }
     }
 
-    func end() {
-        condition.lock()
-        isEnded = true
-        onExpiry = nil
-        condition.broadcast()
-        condition.unlock()
+    /// Is called once, by the token of the activity.
+    func finish() {
+        _ = takeExpiry()
+        end.leave()
     }
 
-    private func waitForEnd() {
-        condition.lock()
-        while !isEnded { condition.wait() }
-        condition.unlock()
-    }
-
-    /// Takes the closure out under the lock and calls it without the lock, because it may end the activity.
-    private func expire() {
-        condition.lock()
-        let onExpiry = onExpiry
-        self.onExpiry = nil
-        condition.unlock()
-        onExpiry?()
-    }
+    private func takeExpiry() -> (@Sendable () -> Void)? { expiry.withLock { $0.take() } }
 }

@@ -79,6 +79,22 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
             self.status = status
             self.serverCode = serverCode
         }
+
+        /// Decodes a failure. An earlier version has stored no count.
+        ///
+        /// - Throws: `DecodingError` when a field is missing or invalid.
+        public init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            date = try fields.decode(Date.self, forKey: .date)
+            pause = try fields.decode(Duration.self, forKey: .pause)
+            isAmbiguous = try fields.decode(Bool.self, forKey: .isAmbiguous)
+            status = try fields.decodeIfPresent(Int.self, forKey: .status)
+            serverCode = try fields.decodeIfPresent(String.self, forKey: .serverCode)
+            statusMeansExpired = try fields.decodeIfPresent(Bool.self, forKey: .statusMeansExpired)
+            firstDate = try fields.decodeIfPresent(Date.self, forKey: .firstDate)
+            count = try fields.decodeIfPresent(Int.self, forKey: .count) ?? 1
+            stepUp = try fields.decodeIfPresent(StepUpChallenge.self, forKey: .stepUp)
+        }
     }
 
     /// Creates an intent.

@@ -9,9 +9,11 @@ public protocol SessionSource: Sendable {
     /// - Throws: ``TokenStoreError`` in most cases. Any error counts as *unavailable now* and signs no user out (G14).
     func read() async throws -> StoredSession
 
-    /// Reports that the session may have changed.
+    /// Reports that the session may have changed, by this process or another one.
     ///
-    /// Each access makes a new stream. A stream that ends means that the source cannot watch for changes now; the
-    /// reader then polls. A source that never can returns a stream that has ended.
+    /// Each access makes a new stream, which keeps the newest report only: every write after the access is reported.
+    /// The access does not wait: what a stream misses before it is open, its first report stands for. A report without
+    /// a change does no harm. A stream that ends means that the source cannot watch for changes now; the reader then
+    /// polls, and accesses the stream again after each pause. A source that never can returns one that has ended.
     var changes: AsyncStream<Void> { get }
 }

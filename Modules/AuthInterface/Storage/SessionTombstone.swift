@@ -17,17 +17,19 @@ public struct SessionTombstone: Sendable, Hashable {
     /// When it ended, on the clock of the device that ended it.
     public let date: Date
 
+    /// Every session up to this ordinal has ended: what was signed in before the end and is stored after it finds it.
+    /// ``SessionOrdinal/unknown`` in a tombstone of an earlier version, which ends ``session`` only.
+    public let ordinal: SessionOrdinal
+
     /// Creates a tombstone.
-    public init(session: SessionID, reason: SignOutReason, date: Date) {
-        self.session = session
-        self.reason = reason
-        self.date = date
+    public init(session: SessionID, reason: SignOutReason, date: Date, upTo ordinal: SessionOrdinal = .unknown) {
+        (self.session, self.reason, self.date, self.ordinal) = (session, reason, date, ordinal)
     }
 }
 
 extension SessionTombstone: Codable {
     private enum CodingKeys: String, CodingKey {
-        case session, reason, text, ending, date, lost
+        case session, reason, text, ending, date, lost, ordinal
     }
 
     /// Decodes a tombstone. A reason that a later version has added is read as one of the application, and so is the
@@ -38,6 +40,7 @@ extension SessionTombstone: Codable {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         session = SessionID(rawValue: try fields.decode(String.self, forKey: .session))
         date = Date(timeIntervalSinceReferenceDate: try fields.decode(Double.self, forKey: .date))
+        ordinal = try fields.decodeIfPresent(SessionOrdinal.self, forKey: .ordinal) ?? .unknown
         let name = try fields.decode(String.self, forKey: .reason)
         switch name {
         case "byUser": reason = .byUser
@@ -58,6 +61,7 @@ extension SessionTombstone: Codable {
         var fields = encoder.container(keyedBy: CodingKeys.self)
         try fields.encode(session.rawValue, forKey: .session)
         try fields.encode(date.timeIntervalSinceReferenceDate, forKey: .date)
+        if ordinal != .unknown { try fields.encode(ordinal, forKey: .ordinal) }
         switch reason {
         case .never: try fields.encode("never", forKey: .reason)
         case .byUser: try fields.encode("byUser", forKey: .reason)

@@ -12,12 +12,6 @@ public typealias StoreChange = @Sendable (Result<StoredSession, TokenStoreError>
 /// the few milliseconds of one ``update(_:)``, by any process, holder of the lease or not: a sign-out never waits for a
 /// lease.
 public protocol SharedTokenStore: TokenStore, SessionSource {
-    /// Reads the stored session, or the tombstone of an ended one.
-    ///
-    /// - Returns: What is stored.
-    /// - Throws: As ``TokenStore/load()``.
-    func read() async throws -> StoredSession
-
     /// Reads what is stored, decides and writes, as one step that no other process can interrupt.
     ///
     /// It takes the write lock only, and never waits for a lease.
@@ -40,14 +34,6 @@ public protocol SharedTokenStore: TokenStore, SessionSource {
         waitingAtMost limit: Duration,
         whileHeld report: @escaping @Sendable (LeaseHolder) -> Void
     ) async throws -> any TokenStoreLease
-
-    /// Reports that the stored session may have changed, by this process or another one.
-    ///
-    /// Each access makes a new stream, which keeps the newest report only: every write after the access is reported.
-    /// The access does not wait: what a stream misses before it is open, its first report stands for. A report without
-    /// a change does no harm. A stream that ends means that the store cannot watch for changes now; the engine then
-    /// polls the store, and accesses the stream again after each pause.
-    var changes: AsyncStream<Void> { get }
 }
 
 extension SharedTokenStore {

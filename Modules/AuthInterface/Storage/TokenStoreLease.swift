@@ -12,9 +12,6 @@ public protocol TokenStoreLease: Sendable {
     /// `false` only on a positive sign that the lease which the intent names has ended: its owner released it, or the
     /// kernel of this host released that very lock when the owner died. Neither a process that is not found, nor a lock
     /// file that was replaced, nor a claim that is missing is such a sign, nor an intent that names no lease.
-    ///
-    /// - Parameter intent: The recorded intent.
-    /// - Returns: Whether its call may still be under way.
     func mayStillCall(_ intent: RefreshIntent) -> Bool
 
     /// Whether another process may have the lease by now, although this one has not released it. The engine makes no

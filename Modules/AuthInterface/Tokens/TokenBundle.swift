@@ -34,8 +34,19 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
     /// When the session was signed in, on the clock of the device that did it. `nil`: not known.
     ///
-    /// It stays the same when the tokens are refreshed. Of two sessions it says which one was signed in later.
+    /// It stays the same when the tokens are refreshed.
     public var signedInAt: Date? { content.parts.signedInAt }
+
+    /// Of two sessions it says which one was signed in later. It stays the same when the tokens are refreshed. A bundle
+    /// of an earlier version has the ordinal of its ``signedInAt``, or ``SessionOrdinal/unknown``.
+    public var ordinal: SessionOrdinal { content.parts.ordinal ?? begunAt.map { SessionOrdinal(at: $0) } ?? .unknown }
+
+    /// When the session was signed in, on the device's clock. A bundle of an earlier version says it until its first
+    /// refresh, if its token has a known lifetime. `nil`: not known.
+    private var begunAt: Date? {
+        if let signedInAt { return signedInAt }
+        return generation == 0 ? receivedAt.map { $0 - clockSkew } : nil
+    }
 
     /// Whose tokens they are. `nil`: not known. It stays the same when the tokens are refreshed (G31).
     public var subject: TokenSubject? { content.parts.subject }
@@ -72,6 +83,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         var generation: Int
         let receivedAt: Date?
         var signedInAt: Date?
+        var ordinal: SessionOrdinal?
         let subject: TokenSubject?
         let scope: String?
         var refreshIntent: RefreshIntent?
@@ -79,7 +91,7 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
         enum CodingKeys: String, CodingKey {
             case accessToken, refreshToken, expiresAt, clockSkew, session, generation, receivedAt, signedInAt, binding
-            case subject, scope
+            case subject, scope, ordinal
             // The name in stored data.
             case refreshIntent = "pendingRefresh"
         }
@@ -98,13 +110,14 @@ public struct TokenBundle: Sendable, Hashable, Codable {
         signedInAt: Date? = nil,
         binding: TokenBinding? = nil,
         subject: TokenSubject? = nil,
-        scope: String? = nil
+        scope: String? = nil,
+        ordinal: SessionOrdinal? = nil
     ) {
         content = Content(
             Parts(
                 accessToken: accessToken, refreshToken: refreshToken, expiresAt: expiresAt, clockSkew: clockSkew,
                 session: session, generation: generation, receivedAt: receivedAt, signedInAt: signedInAt,
-                subject: subject, scope: scope, refreshIntent: refreshIntent, binding: binding))
+                ordinal: ordinal, subject: subject, scope: scope, refreshIntent: refreshIntent, binding: binding))
     }
 
     /// Decodes a bundle. Fields of other versions are ignored.
@@ -155,6 +168,12 @@ public struct TokenBundle: Sendable, Hashable, Codable {
 
     /// The same tokens in a later generation.
     package func moved(to generation: Int) -> TokenBundle { changed { $0.generation = generation } }
+
+    /// The same tokens with the ordinal that is known of their session: an earlier version drops it when it refreshes.
+    package func with(ordinal: SessionOrdinal) -> TokenBundle { changed { $0.ordinal = ordinal } }
+
+    /// The ordinal as it is stored. `nil`: none.
+    package var storedOrdinal: SessionOrdinal? { content.parts.ordinal }
 
     /// The plausible generations: 2^48 are enough for a refresh every millisecond for 8,900 years, and none of them
     /// overflows when the next one is counted. Where an `Int` has 32 bits, as on a watch, all it has.

@@ -129,18 +129,17 @@ extension TokenRefreshError: RedactedDescription {
 
 extension TokenRefreshError: LocalizedError {
     /// A sentence for the user of an application.
-    public var errorDescription: String? {
-        switch code {
-        case .rejected: "The server does not accept the sign-in any more."
-        case .userActionRequired: "The server asks for another sign-in."
-        default: "The sign-in could not be renewed."
-        }
-    }
+    public var errorDescription: String? { ofRequest.errorDescription }
 
     /// What the user can do.
-    public var recoverySuggestion: String? {
-        if [.rejected, .userActionRequired].contains(code) { return "Sign in again." }
-        guard let retryAfter, retryAfter > .zero else { return "Try again later." }
-        return "Try again in \(retryAfter.inWords)."
+    public var recoverySuggestion: String? { ofRequest.recoverySuggestion }
+
+    /// The error of a request that needs the refresh: the user reads the same of both.
+    private var ofRequest: AuthenticationError {
+        switch code {
+        case .rejected: AuthenticationError(.unauthorized)
+        case .userActionRequired: AuthenticationError(.stepUpRequired)
+        default: AuthenticationError(.refreshUnavailable, retryAfter: retryAfter)
+        }
     }
 }

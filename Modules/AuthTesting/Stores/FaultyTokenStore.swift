@@ -20,9 +20,7 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     private let faults = StoreFaults()
 
     /// Creates a store without a script, over the store that does the work.
-    public init(_ base: Base) {
-        self.base = base
-    }
+    public init(_ base: Base) { self.base = base }
 
     /// Makes the next calls of an operation fail: a number of them, or all until ``recover(_:)``. They do not reach the
     /// base store.
@@ -51,9 +49,7 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     public func calls(_ operation: StoreOperation) -> Int { faults.calls(operation) }
 
     /// Reads from the base store.
-    public func load() async throws -> TokenBundle? {
-        try await faults.perform(.load) { try await base.load() }
-    }
+    public func load() async throws -> TokenBundle? { try await faults.perform(.load) { try await base.load() } }
 
     /// Writes to the base store.
     public func save(_ bundle: TokenBundle) async throws {
@@ -61,16 +57,12 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     }
 
     /// Deletes from the base store.
-    public func delete() async throws {
-        try await faults.perform(.delete) { try await base.delete() }
-    }
+    public func delete() async throws { try await faults.perform(.delete) { try await base.delete() } }
 }
 
 extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTokenStore {
     /// Reads from the base store, as ``StoreOperation/load``.
-    public func read() async throws -> StoredSession {
-        try await faults.perform(.load) { try await base.read() }
-    }
+    public func read() async throws -> StoredSession { try await faults.perform(.load) { try await base.read() } }
 
     /// Writes to the base store, as the operation of what the change writes to an empty store:
     /// ``StoreOperation/save``, ``StoreOperation/record`` or ``StoreOperation/delete``.
@@ -165,14 +157,10 @@ private final class StoreFaults: Sendable {
     }
 
     func recover(_ operation: StoreOperation) {
-        scripts.withLock { scripts in
-            scripts[operation] = Script(calls: scripts[operation]?.calls ?? 0)
-        }
+        scripts.withLock { $0[operation] = Script(calls: $0[operation]?.calls ?? 0) }
     }
 
-    func calls(_ operation: StoreOperation) -> Int {
-        scripts.withLock { $0[operation]?.calls ?? 0 }
-    }
+    func calls(_ operation: StoreOperation) -> Int { scripts.withLock { $0[operation]?.calls ?? 0 } }
 
     func perform<Value: Sendable>(_ operation: StoreOperation, _ call: () async throws -> Value) async throws -> Value {
         await pass(operation, .before)

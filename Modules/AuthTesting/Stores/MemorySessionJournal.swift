@@ -8,11 +8,12 @@ public import ContractTesting
 /// let journal = MemorySessionJournal()
 /// journal.fail()                       // every call throws
 /// let gate = journal.hold()            // every call waits at the gate
-/// #expect(journal.entry.pending.isEmpty)
+/// journal.damage()                     // what is written cannot be read, until an update replaces it
+/// #expect(journal.entry.pending == nil)
 /// ```
 public final class MemorySessionJournal: SessionJournal {
     private struct State {
-        var entry: SessionJournalEntry
+        var content: Result<SessionJournalEntry, TokenStoreError>
         var error: TokenStoreError?
         var gate: Gate?
         var updates = 0
@@ -22,15 +23,16 @@ public final class MemorySessionJournal: SessionJournal {
     public let storeName: String
 
     private let state: Locked<State>
+    private let broadcast = Broadcast<Void>()
 
     /// Creates a journal.
     public init(holding entry: SessionJournalEntry = SessionJournalEntry(), storeName: String = "the store") {
         self.storeName = storeName
-        state = Locked(State(entry: entry))
+        state = Locked(State(content: .success(entry)))
     }
 
-    /// What is written. Reading it is no call.
-    public var entry: SessionJournalEntry { state.withLock { $0.entry } }
+    /// What is written; an empty entry where that is damaged. Reading it is no call.
+    public var entry: SessionJournalEntry { state.withLock { (try? $0.content.get()) ?? SessionJournalEntry() } }
 
     /// How many updates have been made, failed ones included.
     public var updates: Int { state.withLock { $0.updates } }
@@ -47,29 +49,38 @@ public final class MemorySessionJournal: SessionJournal {
         return gate
     }
 
-    /// Removes the script.
+    /// Removes the script. What is damaged stays so.
     public func recover() { state.withLock { ($0.error, $0.gate) = (nil, nil) } }
+
+    /// Damages what is written: a read throws `corrupt` until an update has replaced it.
+    public func damage() { state.withLock { $0.content = .failure(TokenStoreError(.corrupt, reason: "damaged")) } }
 
     /// Reads what is written.
     public func read() async throws -> SessionJournalEntry {
         await state.withLock { $0.gate }?.pass()
         return try state.withLock { state in
             if let error = state.error { throw error }
-            return state.entry
+            return try state.content.get()
         }
     }
 
     /// Changes what is written, in one step.
     @discardableResult
     public func update(
-        _ change: @escaping @Sendable (SessionJournalEntry) -> SessionJournalEntry
+        _ change: @escaping @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
     ) async throws -> SessionJournalEntry {
         await state.withLock { $0.gate }?.pass()
-        return try state.withLock { state in
+        let (entry, isChanged) = try state.withLock { state in
             state.updates += 1
             if let error = state.error { throw error }
-            state.entry = change(state.entry)
-            return state.entry
+            let old = state.content
+            if let new = change(old) { state.content = .success(new) }
+            return (try state.content.get(), state.content != old)
         }
+        if isChanged { broadcast.send(()) }
+        return entry
     }
+
+    /// A stream that reports every change of what is written.
+    public var changes: AsyncStream<Void> { broadcast.stream() }
 }

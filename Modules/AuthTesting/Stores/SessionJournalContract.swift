@@ -10,24 +10,23 @@ import Foundation
 ///     try await SessionJournalContract.check(reopen: { PartnerJournal(at: $0.file) }) { PartnerJournal(at: .fresh()) }
 /// }
 /// ```
-/// Rules that need another journal over the same storage (`reopen`), or storage that fails (`unavailable`), are left
-/// out if the argument is missing.
+/// Rules that need another journal over the same storage (`reopen`), storage that fails (`unavailable`), or content
+/// that is not an entry (`damaged`), are left out if the argument is missing.
 public enum SessionJournalContract {
-    /// The default time limit of a rule: 5 minutes. Only a journal that hangs takes longer, on a busy machine too.
-    public static let timeLimit: Duration = .seconds(300)
-
     /// The rules, as sentences, in the order in which they run.
     public static var rules: [String] { all.map(\.name) }
 
     /// Runs every rule, each with a new journal over new storage. `reopen` makes a second journal over the same
     /// storage, as another launch or process does. `unavailable` makes the storage fail, so that read and update must
-    /// throw, and returns the journal to use. A rule that takes longer than the limit is broken.
+    /// throw, and returns the journal to use. `damaged` replaces what is written by what is not an entry. A rule that
+    /// takes longer than the limit is broken.
     ///
     /// - Throws: `ContractViolation` with every broken rule; the errors of `makeEmptyJournal`.
     public static func check<Journal: SessionJournal>(
         reopen: (@Sendable (Journal) async throws -> Journal)? = nil,
         unavailable: (@Sendable (Journal) async throws -> Journal)? = nil,
-        timeLimit: Duration = timeLimit,
+        damaged: (@Sendable (Journal) async throws -> Void)? = nil,
+        timeLimit: Duration = TokenStoreContract.timeLimit,
         makeEmptyJournal: () async throws -> Journal
     ) async throws {
         try await ContractViolation.check("SessionJournalContract", rules: all, timeLimit: timeLimit) {
@@ -35,6 +34,7 @@ public enum SessionJournalContract {
             var subject = Subject(journal: journal)
             if let reopen { subject.reopen = { try await reopen(journal) } }
             if let unavailable { subject.makeUnavailable = { try await unavailable(journal) } }
+            if let damaged { subject.damage = { try await damaged(journal) } }
             return (subject, type(of: journal))
         }
     }
@@ -44,6 +44,7 @@ public enum SessionJournalContract {
         let journal: any SessionJournal
         var reopen: (@Sendable () async throws -> any SessionJournal)?
         var makeUnavailable: (@Sendable () async throws -> any SessionJournal)?
+        var damage: (@Sendable () async throws -> Void)?
     }
 
     private static let all: [ContractRule<Subject>] = [
@@ -53,7 +54,7 @@ public enum SessionJournalContract {
         ContractRule("what is written is read again, field by field") { subject in
             for entry in entries {
                 let written = try await subject.journal.update { _ in entry }
-                try expectSame(written, entry, "the update returns")
+                try expect(written == entry, otherwise: "the update returns \(written), not \(entry)")
                 try await subject.journal.expect(entry, "after an update")
             }
         },
@@ -61,32 +62,29 @@ public enum SessionJournalContract {
             let given = Locked(SessionJournalEntry())
             try await subject.journal.update { _ in entries[0] }
             try await subject.journal.update { found in
-                given.withLock { $0 = found }
+                if let entry = try? found.get() { given.withLock { $0 = entry } }
                 return SessionJournalEntry()
             }
-            try expectSame(given.withLock { $0 }, entries[0], "the update is given")
+            let found = given.withLock { $0 }
+            try expect(found == entries[0], otherwise: "the update is given \(found), not \(entries[0])")
             try await subject.journal.expect(SessionJournalEntry(), "after it was emptied")
         },
         ContractRule("concurrent updates of several journals lose nothing") { subject in
             let second = try await subject.reopen?() ?? subject.journal
-            let names = Set((0..<24).map { SessionID(rawValue: "session-\($0)") })
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for (index, name) in names.enumerated() {
-                    let journal = index.isMultiple(of: 2) ? subject.journal : second
+                for journal in Array(repeating: [subject.journal, second], count: 12).joined() {
                     group.addTask {
                         try await journal.update { found in
-                            var entry = found
-                            entry.pending.append(PendingSignOut(sessions: [name], reason: .byUser, date: date))
-                            return entry
+                            let last = try? found.get().pending?.ordinal
+                            let next = (last ?? .unknown).next
+                            return SessionJournalEntry(pending: PendingSignOut(upTo: next, reason: .byUser, date: date))
                         }
                     }
                 }
                 try await group.waitForAll()
             }
-            let found = try await subject.journal.read()
-            let kept = found.pending.reduce(into: Set()) { $0.formUnion($1.sessions) }
-            let lost = names.count - kept.count
-            try ContractTesting.expect(kept == names, otherwise: "\(lost) of \(names.count) are lost")
+            let last = try await subject.journal.read().pending?.ordinal.rawValue ?? 0
+            try expect(last == 24, otherwise: "\(24 - last) of 24 are lost")
         },
         ContractRule("an update whose task is cancelled leaves the old entry or the new one") { subject in
             try await subject.journal.update { _ in entries[0] }
@@ -94,52 +92,67 @@ public enum SessionJournalContract {
             update.cancel()
             _ = await update.result
             let found = try await subject.journal.read()
-            try ContractTesting.expect(entries[0...1].contains(found), otherwise: "the journal returns \(found)")
+            try expect(entries[0...1].contains(found), otherwise: "the journal returns \(found)")
         },
-        ContractRule("a second journal over the same storage reads what the first has written") { subject in
+        ContractRule("what a second journal over the same storage writes is read, and reported") { subject in
             guard let second = try await subject.reopen?() else { return }
+            var reports = subject.journal.changes.makeAsyncIterator()
+            for entry in entries {
+                try await second.update { _ in entry }
+                // A report may be one of an earlier write, and a stream that has ended reports nothing.
+                while await reports.next() != nil, try await subject.journal.read() != entry {}
+                try await subject.journal.expect(entry, "in a journal opened before the update")
+            }
+        },
+        ContractRule("a damaged entry makes a read throw `corrupt`, until an update replaces it") { subject in
+            guard let damage = subject.damage else { return }
             try await subject.journal.update { _ in entries[0] }
-            try await second.expect(entries[0], "in a journal opened before the update")
+            try await damage()
+            let errors = [
+                ("a read", await failure { _ = try await subject.journal.read() }),
+                ("an update that leaves it", await failure { try await subject.journal.update { _ in nil } }),
+                ("a read after it", await failure { _ = try await subject.journal.read() }),
+            ]
+            for (call, error) in errors where (error as? TokenStoreError)?.code != .corrupt {
+                throw RuleBroken("\(call) throws \(error.map { "\($0)" } ?? "nothing")")
+            }
+            try await subject.journal.update { found in (try? found.get()) ?? entries[1] }
+            try await subject.journal.expect(entries[1], "after it was replaced")
         },
         ContractRule("G14: an unavailable journal throws, and loses nothing") { subject in
             guard let makeUnavailable = subject.makeUnavailable else { return }
             try await subject.journal.update { _ in entries[0] }
             let journal = try await makeUnavailable()
-            let isRead = (try? await journal.read()) != nil
-            try ContractTesting.expect(!isRead, otherwise: "a read of it throws nothing")
-            let isWritten = (try? await journal.update { _ in entries[1] }) != nil
-            try ContractTesting.expect(!isWritten, otherwise: "an update of it throws nothing")
+            try expect(await failure { _ = try await journal.read() } != nil, otherwise: "read threw nothing")
+            let error = await failure { try await journal.update { _ in entries[1] } }
+            try expect(error != nil, otherwise: "update threw nothing")
         },
     ]
 
     private static let date = Date(timeIntervalSinceReferenceDate: 800_000_000.123_456)
 
     private static let entries: [SessionJournalEntry] = {
-        func ending(_ reason: SignOutReason, unread: Bool = false) -> PendingSignOut {
-            PendingSignOut(
-                sessions: [SessionID(rawValue: "first"), SessionID(rawValue: "sécond")], includesUnread: unread,
-                reason: reason, date: date)
+        func end(_ reason: SignOutReason, generation: Int? = nil) -> PendingSignOut {
+            PendingSignOut(upTo: SessionOrdinal(at: date), generation: generation, reason: reason, date: date)
         }
-        let seen = SessionSighting(session: SessionID(), date: date, store: "the \"Keychain\"")
+        let seen = SessionSighting(
+            session: SessionID(), date: date, store: "the \"Keychain\"", ordinal: SessionOrdinal(rawValue: 1 << 53))
         let details = SessionEnding(status: 400, code: "invalid_grant", date: date)
-        var sparing = ending(.application("disabled"), unread: true)
-        sparing.spared = [SessionID(rawValue: "third"), SessionID(rawValue: "fourth")]
+        // The end that an earlier version has noted goes with the rest of the entry.
+        let former =
+            #"{"pending":[{"end":{"date":8.25,"reason":"byUser","session":"1"},"sessions":["1"],"spared":["s\u00e9"]}]}"#
         return [
-            SessionJournalEntry(seen: seen, pending: [ending(.byUser), sparing]),
-            SessionJournalEntry(pending: [ending(.expired(details)), ending(.never)]),
+            SessionJournalEntry(seen: seen, pending: end(.byUser)),
+            SessionJournalEntry(pending: end(.expired(details), generation: 7)),
+            SessionJournalEntry(pending: end(.application("s\u{e9}cond"), generation: 0)),
             SessionJournalEntry(seen: SessionSighting(session: SessionID())),
-        ]
+        ] + [try? JSONDecoder().decode(SessionJournalEntry.self, from: Data(former.utf8))].compactMap(\.self)
     }()
-
-    fileprivate static func expectSame(
-        _ found: SessionJournalEntry, _ wanted: SessionJournalEntry, _ when: String
-    ) throws {
-        try ContractTesting.expect(found == wanted, otherwise: "\(when) \(found), not \(wanted)")
-    }
 }
 
 extension SessionJournal {
     fileprivate func expect(_ wanted: SessionJournalEntry, _ when: String) async throws {
-        try SessionJournalContract.expectSame(try await read(), wanted, "\(when) a read returns")
+        let found = try await read()
+        try ContractTesting.expect(found == wanted, otherwise: "\(when) a read returns \(found), not \(wanted)")
     }
 }

@@ -76,25 +76,25 @@ extension SessionTombstone {
         ]
         let date = Date(timeIntervalSince1970: 1_900_000_001.125)
         return reasons.map { what, reason in
-            (what, SessionTombstone(session: session, reason: reason, date: date))
+            (what, SessionTombstone(session: session, reason: reason, date: date, upTo: SessionOrdinal(at: date)))
         }
     }
 
     /// The names of the fields in which a read value differs from the written one.
     func fieldsThatDiffer(from other: SessionTombstone) -> [String] {
-        var fields: [String] = []
-        if !session.rawValue.hasSameBytes(as: other.session.rawValue) { fields.append("session") }
-        if !Optional(date).isSame(as: other.date) { fields.append("date") }
+        var fields = namesOfDifferences([
+            "session": session.rawValue.hasSameBytes(as: other.session.rawValue),
+            "date": Optional(date).isSame(as: other.date), "ordinal": ordinal == other.ordinal,
+        ])
         switch (reason, other.reason) {
         case (.byUser, .byUser), (.never, .never): break
-        case (.application(let one), .application(let two)):
-            if !one.hasSameBytes(as: two) { fields.append("reason.application") }
+        case (.application(let one), .application(let two)) where one.hasSameBytes(as: two): break
         case (.expired(let one), .expired(let two)):
-            if one.status != two.status { fields.append("reason.status") }
-            if one.code != two.code { fields.append("reason.code") }
-            if one.requestID != two.requestID { fields.append("reason.requestID") }
-            if !one.date.isSame(as: two.date) { fields.append("reason.date") }
-            if one.process != two.process { fields.append("reason.process") }
+            fields += namesOfDifferences([
+                "reason.status": one.status == two.status, "reason.code": one.code == two.code,
+                "reason.requestID": one.requestID == two.requestID, "reason.date": one.date.isSame(as: two.date),
+                "reason.process": one.process == two.process,
+            ])
         default: fields.append("reason")
         }
         return fields
@@ -105,17 +105,15 @@ extension SharedTokenStore {
     /// Reads the content and compares it.
     func expectRead(_ content: StoredSession, _ occasion: String) async throws {
         let found = try await read()
-        switch (found, content) {
-        case (.empty, .empty): return
-        case (.active(let one), .active(let two)):
-            let fields = one.fieldsThatDiffer(from: two).joined(separator: ", ")
-            try expect(fields.isEmpty, otherwise: "\(occasion), these fields are not as stored: \(fields)")
-        case (.tombstone(let one), .tombstone(let two)):
-            let fields = one.fieldsThatDiffer(from: two).joined(separator: ", ")
-            try expect(fields.isEmpty, otherwise: "\(occasion), these fields are not as stored: \(fields)")
-        default:
-            throw RuleBroken("\(occasion), read returns \(found.kind) and not \(content.kind)")
-        }
+        let fields: [String] =
+            switch (found, content) {
+            case (.empty, .empty): []
+            case (.active(let one), .active(let two)): one.fieldsThatDiffer(from: two)
+            case (.tombstone(let one), .tombstone(let two)): one.fieldsThatDiffer(from: two)
+            default: throw RuleBroken("\(occasion), read returns \(found.kind) and not \(content.kind)")
+            }
+        let names = fields.joined(separator: ", ")
+        try expect(fields.isEmpty, otherwise: "\(occasion), these fields are not as stored: \(names)")
     }
 }
 

@@ -79,7 +79,8 @@ extension TokenBundle {
                     "https://other.example": ProofNonce(value: nil, date: Date(timeIntervalSince1970: 1_899_999_600)),
                 ]),
             subject: TokenSubject(issuer: "https://contract.example", id: "contract-user"),
-            scope: "contract.read contract.write"
+            scope: "contract.read contract.write",
+            ordinal: SessionOrdinal(rawValue: 1 << 53)
         )
     }
 
@@ -95,8 +96,8 @@ extension TokenBundle {
             "receivedAt": receivedAt.isSame(as: other.receivedAt),
             "clockSkew": abs(clockSkew - other.clockSkew) < 0.001,
             "session": session.rawValue.hasSameBytes(as: other.session.rawValue),
-            "generation": generation == other.generation, "binding": binding == other.binding,
-            "subject": subject == other.subject,
+            "generation": generation == other.generation, "ordinal": ordinal == other.ordinal,
+            "binding": binding == other.binding, "subject": subject == other.subject,
             "scope": scope.map { Array($0.utf8) } == other.scope.map { Array($0.utf8) },
         ])
         switch (refreshIntent, other.refreshIntent) {
@@ -120,7 +121,7 @@ extension RefreshIntent {
 }
 
 /// The names of the fields that are not the same.
-private func namesOfDifferences(_ isSame: KeyValuePairs<String, Bool>) -> [String] {
+func namesOfDifferences(_ isSame: KeyValuePairs<String, Bool>) -> [String] {
     isSame.filter { !$0.value }.map(\.key)
 }
 

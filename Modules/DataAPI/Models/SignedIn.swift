@@ -3,16 +3,16 @@ import NetworkCore
 
 import struct Foundation.Date
 
-/// The response to a login: the user, and the tokens of the session.
+/// The response to a login: the tokens of the session, and the user where it names one.
 public struct SignedIn: Sendable, Hashable, Decodable {
-    /// The user.
-    public let user: User
+    /// The user. `nil`: there is none in the response, or none that can be read.
+    public let user: User?
 
     /// The tokens of the session.
     public let tokens: IssuedTokens
 
     /// Creates a response.
-    public init(user: User, tokens: IssuedTokens) {
+    public init(user: User?, tokens: IssuedTokens) {
         self.user = user
         self.tokens = tokens
     }
@@ -21,12 +21,12 @@ public struct SignedIn: Sendable, Hashable, Decodable {
         case user
     }
 
-    /// Reads `user`, and the tokens beside it.
+    /// Reads the tokens, and the `user` beside them, without whom no token is dropped.
     ///
-    /// - Throws: `DecodingError` when there is no user, or neither an access token nor a refresh token.
+    /// - Throws: `DecodingError` when there is neither an access token nor a refresh token.
     public init(from decoder: any Decoder) throws {
         let object = try decoder.container(keyedBy: CodingKeys.self)
-        self.init(user: try object.decode(User.self, forKey: .user), tokens: try IssuedTokens(from: decoder))
+        self.init(user: try? object.decodeIfPresent(User.self, forKey: .user), tokens: try IssuedTokens(from: decoder))
     }
 }
 

@@ -22,20 +22,20 @@ public struct AuthService: Sendable {
     }
 
     /// Registers a guest with a JPEG of at most 5 MB, and signs it in. The closure is called with the progress of the
-    /// upload.
+    /// upload. Where the response has tokens and no user, ``me()`` is asked; `nil`: the server has none to give.
     ///
     /// - Throws: `NetworkError`; `AuthenticationError` when the tokens of the server cannot be used. An earlier session
     ///   stays.
     @discardableResult
-    public func registerGuest(name: String, photo: Data, progress: ProgressHandler? = nil) async throws -> User {
+    public func registerGuest(name: String, photo: Data, progress: ProgressHandler? = nil) async throws -> User? {
         try await start(with: .registerGuest(name: name, photo: photo), progress: progress)
     }
 
-    /// Signs in with the token of an identity provider.
+    /// Signs in with the token of an identity provider. Returns the user as ``registerGuest(name:photo:progress:)``.
     ///
     /// - Throws: The errors of ``registerGuest(name:photo:progress:)``.
     @discardableResult
-    public func socialLogin(_ provider: SocialProvider, token: String) async throws -> User {
+    public func socialLogin(_ provider: SocialProvider, token: String) async throws -> User? {
         try await start(with: .socialLogin(provider, token: token))
     }
 
@@ -105,10 +105,16 @@ public struct AuthService: Sendable {
         }
     }
 
-    private func start(with login: Endpoint<SignedIn>, progress: ProgressHandler? = nil) async throws -> User {
+    private func start(with login: Endpoint<SignedIn>, progress: ProgressHandler? = nil) async throws -> User? {
         let response = try await unauthenticated.send(login, progress: progress)
         try await session.signIn(response.tokens.result)
-        return response.user
+        if let user = response.user { return user }
+        do {
+            return try await me()
+        } catch {
+            if case .signedOut = session.state { throw error }
+            return nil
+        }
     }
 }
 

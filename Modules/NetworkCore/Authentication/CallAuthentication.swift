@@ -178,8 +178,12 @@ struct CallAuthentication: Sendable {
     func note(_ head: HTTPResponseHead, from url: URL, after elapsed: @autoclosure () -> Duration) {
         guard let token = carried else { return }
         var date = head.serverDate
-        if date != nil, elapsed() > HTTPResponseHead.dateTolerance { date = nil }
-        if let date { provider.noteServerDate(date) }
+        if date != nil, elapsed() > HTTPResponseHead.dateTolerance {
+            // A proof that was refused for its time is made anew with this one, which is the best there is.
+            if head.wantedInProof != .time { date = nil }
+        } else if let date {
+            provider.noteServerDate(date)
+        }
         guard let proof = policy.placement.proof, token.binding != nil else { return }
         // RFC 9449 §8.2: what a cache has kept has an old nonce.
         let nonce = head.isKept ? nil : head.headers["DPoP-Nonce"]

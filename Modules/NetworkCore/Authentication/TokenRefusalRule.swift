@@ -6,15 +6,7 @@ public struct TokenRefusalRule: Sendable {
     private let isRefusal: @Sendable (HTTPResponseHead, ServerError?) -> Bool
 
     /// The codes that refuse the access token itself.
-    let invalidTokenCodes: Set<String>
-
-    private init(
-        invalidTokenCodes: Set<String> = [],
-        _ isRefusal: @escaping @Sendable (HTTPResponseHead, ServerError?) -> Bool
-    ) {
-        self.invalidTokenCodes = invalidTokenCodes
-        self.isRefusal = isRefusal
-    }
+    private(set) var invalidTokenCodes: Set<String> = []
 
     /// Every response, unless its `Bearer` challenges name only errors that a new token does not remove:
     /// `insufficient_scope` or `invalid_request` (RFC 6750 §3.1).
@@ -33,9 +25,10 @@ public struct TokenRefusalRule: Sendable {
     /// The codes count as ``AuthenticationPolicy/invalidTokenCodes`` too, and in a response with a successful status
     /// that says that the call failed. Case is ignored.
     public static func codes(_ codes: Set<String> = AuthenticationPolicy.defaultInvalidTokenCodes) -> TokenRefusalRule {
-        TokenRefusalRule(invalidTokenCodes: codes) { head, error in
+        let isRefusal = { @Sendable (head: HTTPResponseHead, error: ServerError?) in
             error?.hasCode(of: codes) == true || head.saysBearerTokenIsInvalid
         }
+        return TokenRefusalRule(isRefusal: isRefusal, invalidTokenCodes: codes)
     }
 
     /// Responses for which a predicate holds.
@@ -45,7 +38,7 @@ public struct TokenRefusalRule: Sendable {
     public static func when(
         _ isRefusal: @escaping @Sendable (HTTPResponseHead, ServerError?) -> Bool
     ) -> TokenRefusalRule {
-        TokenRefusalRule(isRefusal)
+        TokenRefusalRule(isRefusal: isRefusal)
     }
 
     /// Whether a response with a successful status refuses the token: one of the listed codes says so.

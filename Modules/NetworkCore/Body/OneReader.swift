@@ -10,11 +10,7 @@ final class OneReader: Sendable {
     ///
     /// - Throws: ``HTTPBodyError`` with code `alreadyRead` from the second call on.
     func take() throws -> HTTPBody.Pull {
-        let source = source.withLock { source in
-            defer { source = nil }
-            return source
-        }
-        guard let source else { throw HTTPBodyError.alreadyRead }
+        guard let source = source.withLock({ $0.take() }) else { throw HTTPBodyError.alreadyRead }
         return try source()
     }
 }

@@ -20,39 +20,35 @@ public struct RequestBody: Sendable {
 
     private var makeTrailers: (@Sendable () async throws -> HTTPHeaders)?
 
-    private init(_ content: Content, contentType: String?) {
-        self.content = content
-        self.contentType = contentType
-    }
-
     /// No body.
-    public static let none = RequestBody(.body(.none), contentType: nil)
+    public static let none = RequestBody(content: .body(.none), contentType: nil)
 
     /// Bytes in memory.
     public static func data(_ data: Data, contentType: String = "application/octet-stream") -> RequestBody {
-        RequestBody(.body(HTTPBody(data)), contentType: contentType)
+        RequestBody(content: .body(HTTPBody(data)), contentType: contentType)
     }
 
     /// A value as JSON, encoded by the client's encoder when the request is sent.
     ///
     /// A request whose value cannot be encoded fails with code `encodingFailed`.
     public static func json(_ value: some Encodable & Sendable) -> RequestBody {
-        RequestBody(.encoded { try $0.makeEncoder().encode(value) }, contentType: "application/json")
+        RequestBody(content: .encoded { try $0.makeEncoder().encode(value) }, contentType: "application/json")
     }
 
     /// Names and values as a form (`application/x-www-form-urlencoded`), as OAuth 2 needs them (RFC 6749 appendix B).
     public static func form(_ items: QueryItems) -> RequestBody {
-        RequestBody(.body(HTTPBody(Data(items.percentEncoded.utf8))), contentType: "application/x-www-form-urlencoded")
+        let body = HTTPBody(Data(items.percentEncoded.utf8))
+        return RequestBody(content: .body(body), contentType: "application/x-www-form-urlencoded")
     }
 
     /// A file, read in pieces while it is sent, in constant memory. It must not change before the call has ended.
     public static func file(_ url: URL, contentType: String = "application/octet-stream") -> RequestBody {
-        RequestBody(.file(url), contentType: contentType)
+        RequestBody(content: .file(url), contentType: contentType)
     }
 
     /// Fields and files (`multipart/form-data`, RFC 7578).
     public static func multipart(_ form: MultipartForm) -> RequestBody {
-        RequestBody(.multipart(form), contentType: form.contentType)
+        RequestBody(content: .multipart(form), contentType: form.contentType)
     }
 
     /// A sequence that is made anew for each attempt, from its first byte. Its length in bytes, where it is known, is
@@ -62,7 +58,7 @@ public struct RequestBody: Sendable {
         length: Int64? = nil,
         make: @escaping @Sendable () throws -> Pieces
     ) -> RequestBody where Pieces.Element == Data {
-        RequestBody(.body(HTTPBody(length: length, make: make)), contentType: contentType)
+        RequestBody(content: .body(HTTPBody(length: length, make: make)), contentType: contentType)
     }
 
     /// A sequence that can be read once. A request with such a body is never sent again.
@@ -71,7 +67,7 @@ public struct RequestBody: Sendable {
         contentType: String = "application/octet-stream",
         length: Int64? = nil
     ) -> RequestBody where Pieces.Element == Data {
-        RequestBody(.body(HTTPBody(once: pieces, length: length)), contentType: contentType)
+        RequestBody(content: .body(HTTPBody(once: pieces, length: length)), contentType: contentType)
     }
 
     /// The same body with fields after it, such as its checksum (RFC 9110 §6.5).

@@ -137,7 +137,12 @@ extension NetworkClient {
             } else {
                 let handler = Self.events(call.options.progress, call.phases)
                 let request = request(of: call, timeToHead: timeToHead, onEvent: handler)
-                response = try await transport.endsInTime ? transport.perform(request) : perform(request, of: call)
+                // A transport knows more of the reason than the client, so it may notice first.
+                let grace = Self.graceOfTransport
+                response =
+                    try await transport.endsInTime
+                    ? transport.perform(request)
+                    : limited(call, to: .responseHead, grace: grace) { try await transport.perform(request) }
             }
         } catch {
             // A custom transport may report cancellation as another error.
@@ -148,14 +153,6 @@ extension NetworkClient {
         notify(.responded(status: response.head.status), of: call)
         try response.head.validate()
         return response
-    }
-
-    /// Has a transport perform a request that may not look at its time limit.
-    private func perform(_ request: HTTPTransportRequest, of call: CallState) async throws -> HTTPTransportResponse {
-        // The transport knows more of the reason, so it may notice first.
-        try await limited(call, to: .responseHead, grace: Self.graceOfTransport) {
-            try await transport.perform(request)
-        }
     }
 
     /// Sends a body that has a minimum rate. The transport has no time limit then but that of silence.
@@ -211,11 +208,8 @@ extension NetworkClient {
 
     private func drain(_ response: HTTPTransportResponse, of call: CallState) async throws {
         guard let length = response.head.bodyLength(to: call.head), length <= Self.longestDrainedBody else { return }
-        do {
-            _ = try await collect(response, of: call, limit: Self.longestDrainedBody)
-        } catch {
-            try Task.checkCancellation()
-        }
+        _ = try? await collect(response, of: call, limit: Self.longestDrainedBody)
+        try Task.checkCancellation()
     }
 
     /// Asks whether a failed request is sent again, and after which pause.
@@ -227,6 +221,7 @@ extension NetworkClient {
         let isReplayable = call.body.isReplayable
         var decision =
             try await withTokens(of: &call) { try await $0.retry(failure, isReplayable: isReplayable) } ?? .doNotRetry
+        let isForToken = decision != .doNotRetry
         for interceptor in call.interceptors
         where call.settings.retries && decision == .doNotRetry && call.retries + 1 < configuration.maximumAttempts {
             decision = try await asking(call) { [context = call.context] in
@@ -235,7 +230,9 @@ extension NetworkClient {
         }
         guard case .retry(let pause) = decision else { throw failure }
         guard isReplayable else { throw failure.becauseOfOneShotBody() }
-        if let left = call.timeLeft(at: clock.uptime), left <= pause { throw failure }
-        return pause
+        guard let left = call.timeLeft(at: clock.uptime), left <= pause else { return pause }
+        // It was the token that the server has refused, and not the call.
+        let reason = "the deadline passed before the call could be sent again with a new token or proof"
+        throw isForToken ? NetworkError(.timedOut, reason: reason, waitedFor: .token) : failure
     }
 }

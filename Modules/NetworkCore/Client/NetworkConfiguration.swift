@@ -5,7 +5,7 @@ public import Foundation
 public struct NetworkConfiguration: Sendable {
     /// How long a process that was stopped, or whose device slept, runs before a time limit counts that has passed
     /// meanwhile: 5 seconds, as in the token engine. What has arrived in its sockets is read in this time (G8).
-    public static let defaultWakeGrace: Duration = .seconds(5)
+    package static let defaultWakeGrace: Duration = .seconds(5)
 
     /// The URL that paths of endpoints are appended to: `https://api.example.com/api/v1`. It must have no query,
     /// fragment or user information.

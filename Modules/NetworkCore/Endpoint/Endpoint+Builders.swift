@@ -6,7 +6,7 @@ extension Endpoint {
 
         /// Creates an endpoint.
         public func callAsFunction(_ path: EndpointPath, query: QueryItems = [:]) -> Endpoint {
-            Endpoint(method, path, query: query, body: .none, reading: reading)
+            Endpoint(method: method, path: path, query: query, body: .none, reading: reading)
         }
     }
 
@@ -21,7 +21,7 @@ extension Endpoint {
             query: QueryItems = [:],
             body: RequestBody = .none
         ) -> Endpoint {
-            Endpoint(method, path, query: query, body: body, reading: reading)
+            Endpoint(method: method, path: path, query: query, body: body, reading: reading)
         }
 
         /// Creates an endpoint with a JSON body.
@@ -90,6 +90,6 @@ extension Endpoint where Response == HTTPResponse {
         query: QueryItems = [:],
         body: RequestBody = .none
     ) -> Self {
-        Endpoint(method, path, query: query, body: body, reading: .whole)
+        Endpoint(method: method, path: path, query: query, body: body, reading: .whole)
     }
 }

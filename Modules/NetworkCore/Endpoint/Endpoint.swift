@@ -39,20 +39,6 @@ public struct Endpoint<Response: Sendable>: Sendable {
 
     let reading: ResponseReading<Response>
 
-    init(
-        _ method: HTTPMethod,
-        _ path: EndpointPath,
-        query: QueryItems,
-        body: RequestBody,
-        reading: ResponseReading<Response>
-    ) {
-        self.method = method
-        self.path = path
-        self.query = query
-        self.body = body
-        self.reading = reading
-    }
-
     /// Whether the call may be sent more than once: its method is idempotent, or it has an idempotency key.
     public var isIdempotent: Bool { method.isIdempotent || settings.hasIdempotencyKey }
 }
@@ -99,9 +85,9 @@ extension Endpoint {
     public func map<New: Sendable>(
         _ transform: @escaping @Sendable (Response, HTTPResponseHead) throws -> New
     ) -> Endpoint<New> {
-        var endpoint = Endpoint<New>(method, path, query: query, body: body, reading: reading.map(transform))
-        endpoint.settings = settings
-        return endpoint
+        let reading = reading.map(transform)
+        return Endpoint<New>(
+            method: method, path: path, query: query, body: body, settings: settings, reading: reading)
     }
 
     private func with(_ change: (inout CallSettings) -> Void) -> Self {

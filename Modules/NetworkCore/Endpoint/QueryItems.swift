@@ -82,7 +82,7 @@ extension QueryItems: RedactedDescription {
     /// The items, without the values whose names denote a secret (G17).
     public var description: String {
         items.map { item in
-            let isShown = Redaction.isHarmless(item.name)
+            let isShown = Redaction.isHarmless(item.name, item.value)
             return "\(item.name)=\(isShown ? Redaction.standard.text(item.value) : Redaction.placeholder)"
         }
         .joined(separator: "&")

@@ -10,11 +10,6 @@ public struct HTTPFieldError: Error, Sendable, Hashable {
 
     /// The name of the field. Empty where the name itself is invalid.
     public let field: String
-
-    init(_ code: Code, field: String) {
-        self.code = code
-        self.field = field
-    }
 }
 
 extension ErrorCode<HTTPFieldError> {

@@ -163,8 +163,8 @@ public struct HTTPField: Sendable, Hashable {
     ///
     /// - Throws: ``HTTPFieldError`` with code `invalidName` or `invalidValue`.
     public init(_ name: String, _ value: String) throws(HTTPFieldError) {
-        guard name.isFieldName else { throw HTTPFieldError(.invalidName, field: "") }
-        guard value.isFieldValue else { throw HTTPFieldError(.invalidValue, field: name) }
+        guard name.isFieldName else { throw HTTPFieldError(code: .invalidName, field: "") }
+        guard value.isFieldValue else { throw HTTPFieldError(code: .invalidValue, field: name) }
         self.name = name
         self.value = value.withoutSurroundingWhiteSpace
     }

@@ -32,7 +32,7 @@ public struct HTTPRequestHead: Sendable, Hashable {
     ///
     /// - Throws: ``HTTPFieldError`` when the name or the value is invalid, or when the field belongs to the transport.
     public mutating func set(_ name: String, to value: String?) throws(HTTPFieldError) {
-        if value != nil, Self.isFraming(name) { throw HTTPFieldError(.framing, field: name) }
+        if value != nil, Self.isFraming(name) { throw HTTPFieldError(code: .framing, field: name) }
         try headers.set(name, to: value)
     }
 
@@ -73,7 +73,7 @@ public struct HTTPRequestHead: Sendable, Hashable {
     /// - Throws: ``HTTPFieldError``.
     package static func validateTrailers(_ fields: HTTPHeaders) throws(HTTPFieldError) {
         if let problem = fields.problem { throw problem }
-        if let name = fields.names.first(where: isFraming) { throw HTTPFieldError(.framing, field: name) }
+        if let name = fields.names.first(where: isFraming) { throw HTTPFieldError(code: .framing, field: name) }
     }
 
     private static func isFraming(_ name: String) -> Bool { framingFields.contains(name.lowercased()) }

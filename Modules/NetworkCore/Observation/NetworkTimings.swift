@@ -48,29 +48,19 @@ final class CallPhases: Sendable {
 
     func startAttempt() { state.withLock { $0 = State() } }
 
-    func startTokenWait() {
-        let now = clock.uptime
-        state.withLock { $0.tokenWaitAt = now }
-    }
+    func startTokenWait() { note { $0.tokenWaitAt = $1 } }
 
-    func endTokenWait() {
-        let now = clock.uptime
-        state.withLock { state in state.timings.token = state.tokenWaitAt.map { now - $0 } }
-    }
+    func endTokenWait() { note { state, now in state.timings.token = state.tokenWaitAt.map { now - $0 } } }
 
     /// A redirect is sent again: the last exchange counts.
     func startExchange() {
-        let now = clock.uptime
-        state.withLock { state in
+        note { state, now in
             state.sentAt = now
             (state.timings.connection, state.timings.firstByte) = (nil, nil)
         }
     }
 
-    func endConnectionWait() {
-        let now = clock.uptime
-        state.withLock { state in state.timings.connection = state.sentAt.map { now - $0 } }
-    }
+    func endConnectionWait() { note { state, now in state.timings.connection = state.sentAt.map { now - $0 } } }
 
     /// A transport that does not see connections knows how long the request waited for its turn.
     func setConnectionWait(_ wait: Duration) {
@@ -78,15 +68,16 @@ final class CallPhases: Sendable {
     }
 
     func endHead() {
-        let now = clock.uptime
-        state.withLock { state in
+        note { state, now in
             state.headAt = now
             state.timings.firstByte = state.sentAt.map { now - $0 }
         }
     }
 
-    func endBody() {
+    func endBody() { note { state, now in state.timings.body = state.headAt.map { now - $0 } } }
+
+    private func note(_ change: (inout State, _ now: Duration) -> Void) {
         let now = clock.uptime
-        state.withLock { state in state.timings.body = state.headAt.map { now - $0 } }
+        state.withLock { change(&$0, now) }
     }
 }

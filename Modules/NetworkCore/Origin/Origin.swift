@@ -107,6 +107,12 @@ extension Origin {
     /// Why a URL has no origin.
     package static let problem = "the URL is not http or https, or no server can have its host or its port"
 
+    /// The usual reason for which a server of https links to itself over http, to be put after a reason; else empty.
+    package func hint(to own: Origin?) -> String {
+        guard isCleartext, own?.scheme == "https", own?.host == host else { return "" }
+        return "; the server may be behind a proxy that ends TLS, and must then read X-Forwarded-Proto"
+    }
+
     /// Whether any request may be sent to the origin: it is encrypted, loopback, or a named exception (G16).
     func allowsRequests(cleartextExceptions: Set<Origin>) -> Bool {
         !isCleartext || isLoopback || cleartextExceptions.contains(self)

@@ -63,7 +63,7 @@ struct RedirectPolicy: Sendable {
             return .refuse(.redirectRefused, reason: "its location contains user information")
         }
         guard targetOrigin.allowsRequests(cleartextExceptions: cleartextExceptions) else {
-            return .refuse(.redirectRefused, reason: "its location is plain http")
+            return .refuse(.redirectRefused, reason: "its location is plain http\(targetOrigin.hint(to: origin))")
         }
         let method = Self.method(after: response.status, of: request.method)
         let keepsBody = hasBody && method == request.method

@@ -3,8 +3,8 @@ import Foundation
 /// The secrets that a call carries, and whether they are all known (G17).
 ///
 /// This is the one place that decides whether a call carries a credential: the tokens of the session, what the endpoint
-/// marks as a secret, the values of fields, query items and members of the body whose names denote a secret; and a body
-/// that is too large or of another format, which may hold any.
+/// marks as a secret, what is not shown of a URL, the values of fields and members of the body whose names denote a
+/// secret; and a body that is too large or of another format, which may hold any.
 struct CarriedSecrets: Sendable {
     /// The most secrets of one call that are searched for.
     static let maximumCount = 64
@@ -15,8 +15,9 @@ struct CarriedSecrets: Sendable {
     /// Whether each secret of the call is among the values. If not, no search can clear a text of a response.
     private(set) var areComplete = true
 
-    init(_ values: [String?] = []) {
+    init(_ values: [String?] = [], in text: String = "") {
         for case let value? in values { add(value) }
+        addContent(of: text)
     }
 
     /// Adds a secret. One that is shorter than ``Redaction/minimumSecretLength`` is none.
@@ -26,53 +27,57 @@ struct CarriedSecrets: Sendable {
         values.insert(value)
     }
 
-    /// Adds the value under a name that denotes a secret.
-    private mutating func add(_ value: String, named name: String) {
-        if Redaction.isSensitive(name), !Redaction.isWord(value, under: name) { add(value) }
+    /// Adds a value under a name that denotes a secret, or one that is not shown and not found by accident; and what
+    /// the value has in itself.
+    private mutating func add(_ value: String, named name: String, isHidden: Bool = false) {
+        let decoded = value.removingPercentEncoding ?? value
+        let isSecret = Redaction.isSensitive(name) && !Redaction.isWord(value, under: name)
+        if isSecret || (isHidden && value.isUnmistakable) { for form in [value, decoded] { add(form) } }
+        addContent(of: decoded)
     }
 }
 
 // Heads.
 extension CarriedSecrets {
-    /// Adds the values of fields and query items whose names denote a secret; of `Authorization` also the part after
-    /// the scheme, and the password of `Basic`; and the cookies.
+    /// Adds what is not shown of the URL, and of each field whose name denotes a secret the value, what is after a
+    /// scheme, and the cookies or parameters (RFC 9110 §11.4, RFC 6265 §4.2.1).
     mutating func add(_ head: HTTPRequestHead) {
-        for field in head.headers where Redaction.isSensitive(field.name) {
-            add(field.value)
-            let words = field.value.split(separator: " ", maxSplits: 1)
-            guard words.count == 2 else { continue }
-            add(String(words[1]))
-            if words[0].lowercased() == "basic", let decoded = Data(base64Encoded: String(words[1])) {
-                addBasic(String(decoding: decoded, as: UTF8.self))
+        add(head.url)
+        for (name, value) in head.headers.map({ ($0.name.lowercased(), $0.value) }) {
+            if let url = Redaction.address(value) { add(url) }
+            addContent(of: value)
+            guard Redaction.isSensitive(name) else { continue }
+            add(value)
+            if let space = value.firstIndex(of: " "), case let rest = String(value[space...].dropFirst()) {
+                addPair(rest)
+                if let pair = Data(base64Encoded: rest).flatMap({ String(data: $0, encoding: .utf8) }) { addPair(pair) }
+            }
+            let isCookie = name == "cookie"
+            let parameter = isCookie ? /([^\s;=]+)=("[^"]*"|[^;]*)/ : /([^\s,;&="]+)\s*=\s*("[^"]*"|[^\s,;&"]+)/
+            for match in value.matches(of: parameter) {
+                add(match.2.trimmingCharacters(in: ["\""]), named: String(match.1), isHidden: true)
             }
         }
-        for cookie in head.headers.values(of: "Cookie").flatMap({ $0.split(separator: ";") }) {
-            guard let equals = cookie.firstIndex(of: "=") else { continue }
-            let value = String(cookie[cookie.index(after: equals)...])
-            if value.isUnmistakable { add(value) } else { add(value, named: String(cookie[..<equals])) }
-        }
-        if let query = URLComponents(url: head.url, resolvingAgainstBaseURL: true)?.percentEncodedQuery {
-            addItems(query)
-        }
+    }
+
+    /// Adds what is not shown of a URL. A word of letters under a name that says nothing is no secret.
+    private mutating func add(_ url: URL) {
+        _ = Redaction.standard.url(url) { add($0, named: $1, isHidden: !$0.utf8.allSatisfy(\.isLetter)) }
     }
 
     /// Adds the password of `Basic` (RFC 7617), and the user where it is long, or the key of a server without
-    /// passwords.
-    private mutating func addBasic(_ pair: String) {
+    /// passwords; and so for any scheme.
+    private mutating func addPair(_ pair: String) {
         add(pair)
         let parts = pair.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let password = parts.count == 2 ? parts[1] : ""
-        for part in [parts[0], password] where part == password || part.isUnmistakable || password.isEmpty {
-            add(part)
-            if let decoded = part.removingPercentEncoding { add(decoded) }
-        }
+        let password = parts.dropFirst().first ?? ""
+        add(parts[0], named: password.isEmpty ? "password" : "", isHidden: true)
+        add(password, named: "password")
     }
 
-    private mutating func addItems(_ text: some StringProtocol) {
+    private mutating func addItems(_ text: String) {
         for item in text.split(separator: "&") {
-            let parts = item.split(separator: "=", maxSplits: 1).map {
-                $0.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? String($0)
-            }
+            let parts = item.split(separator: "=", maxSplits: 1).map { String($0).formDecoded }
             if parts.count == 2 { add(parts[1], named: parts[0]) }
         }
     }
@@ -111,8 +116,9 @@ extension CarriedSecrets {
     mutating func add(_ form: MultipartForm) {
         for part in form.parts {
             switch part.content {
-            case .data(let data) where part.filename == nil && part.contentType == nil:
-                addText(data, named: part.name)
+            case .data(let data)
+            where (part.filename ?? part.contentType) == nil && data.count <= Redaction.maximumBodySize:
+                add(String(decoding: data, as: UTF8.self), named: part.name)
             case .data(let data): add(data, contentType: part.contentType)
             case .file: addUnread(contentType: part.contentType)
             }
@@ -123,84 +129,63 @@ extension CarriedSecrets {
         if contentType.flatMap({ MediaType($0) })?.holdsNoCredential != true { areComplete = false }
     }
 
-    private mutating func addText(_ data: Data, named name: String) {
-        guard Redaction.isSensitive(name) else { return }
-        guard data.count <= Redaction.maximumBodySize else { return areComplete = false }
-        add(String(decoding: data, as: UTF8.self), named: name)
-    }
-
     private mutating func add(_ data: Data, contentType: String?) {
         let type = contentType.flatMap { MediaType($0) }
         guard !data.isEmpty, type?.holdsNoCredential != true else { return }
         guard data.count <= Redaction.maximumBodySize else { return areComplete = false }
         if type?.isForm == true {
             addItems(String(decoding: data, as: UTF8.self))
-        } else if type?.isFormOfParts == true {
-            addParts(data, contentType: contentType ?? "")
         } else if let object = try? JSONSerialization.jsonObject(with: data) {
-            addMembers(of: object, under: nil, isInherited: false)
+            addMembers(of: object)
         } else {
             areComplete = false
         }
     }
 
     /// Adds the texts and numbers of members whose names denote a secret, and the long ones inside of such a member.
-    private mutating func addMembers(of value: Any, under name: String?, isInherited: Bool) {
+    private mutating func addMembers(of value: Any, under name: String = "", isInherited: Bool = false) {
         switch value {
         case let object as [String: Any]:
-            let isInherited = isInherited || name.map(Redaction.isSensitive) == true
-            for member in object { addMembers(of: member.value, under: member.key, isInherited: isInherited) }
+            let isInherited = isInherited || Redaction.isSensitive(name)
+            for member in Redaction.members(of: object) {
+                addMembers(of: member.value, under: member.name, isInherited: isInherited)
+            }
         case let elements as [Any]:
             for element in elements { addMembers(of: element, under: name, isInherited: isInherited) }
         case is NSNull: break
         default:
             let text = value as? String ?? "\(value)"
-            if isInherited, text.isUnmistakable { add(text) } else if let name { add(text, named: name) }
+            add(text, named: name, isHidden: isInherited)
+            if let url = Redaction.address(text) { add(url) }
         }
     }
 
-    /// Adds the parts of an encoded form (RFC 7578).
-    private mutating func addParts(_ data: Data, contentType: String) {
-        guard let start = contentType.range(of: "boundary=", options: .caseInsensitive)?.upperBound else {
-            return areComplete = false
+    /// Adds what JSON in a text has, or the arguments of GraphQL: `login(password: "…")`.
+    private mutating func addContent(of text: String) {
+        let first = text.utf8.first { $0 > 0x20 }
+        if first == 0x7B || first == 0x5B, let object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) {
+            return addMembers(of: object)
         }
-        let boundary = contentType[start...].prefix { $0 != ";" }.filter { $0 != "\"" && $0 != " " }
-        guard !boundary.isEmpty else { return areComplete = false }
-        let end = Data("\r\n\r\n".utf8)
-        for part in data.parts(separatedBy: Data("--\(boundary)".utf8)) {
-            guard let headEnd = part.range(of: end) else { continue }
-            let head = String(decoding: part[..<headEnd.lowerBound], as: UTF8.self)
-            var content = Data(part[headEnd.upperBound...])
-            if content.suffix(2) == Data("\r\n".utf8) { content.removeLast(2) }
-            let type = head.firstMatch(of: /(?i)content-type:[ \t]*([^\r\n]*)/).map { String($0.1) }
-            let name = head.firstMatch(of: /(?i)[; ]name="([^"]*)"/).map { String($0.1) } ?? ""
-            let isFile = head.firstMatch(of: /(?i)[; ]filename\*?=/) != nil
-            if type == nil, !isFile { addText(content, named: name) } else { add(content, contentType: type) }
+        for colon in text.indices where text[colon] == ":" {
+            let name = text[..<colon].reversed().drop { " \"".contains($0) }.prefix { $0.isLetter || $0 == "_" }
+            guard Redaction.isSensitive(String(name.reversed())),
+                let found = text[colon...].prefixMatch(of: /:\s*(?:"((?:[^"\\]|\\.){1,4096})"|([0-9]{4,}))/)
+            else { continue }
+            add(String(found.1 ?? found.2 ?? ""), named: String(name.reversed()))
         }
     }
 }
 
 extension String {
+    /// The text without the encoding of forms and queries.
+    var formDecoded: String { replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? self }
+
     /// Whether the text is so long that it is found in another one by its own value only, and never by accident.
     var isUnmistakable: Bool { utf8.count >= Redaction.unmistakableLength }
 }
 
-extension Data {
-    /// What stands between the places of a separator. `split(separator:)` takes fifty times as long, 0.1 s for 1 MiB.
-    fileprivate func parts(separatedBy separator: Data) -> [Data] {
-        var parts: [Data] = []
-        var rest = self[...]
-        while let range = rest.range(of: separator) {
-            parts.append(rest[..<range.lowerBound])
-            rest = rest[range.upperBound...]
-        }
-        return parts + [rest]
-    }
-}
-
 extension MediaType {
     package var isForm: Bool { text == "application/x-www-form-urlencoded" }
-    var isFormOfParts: Bool { text == "multipart/form-data" }
     package var isJSON: Bool { text.hasSuffix("/json") || text.hasSuffix("+json") }
 
     /// Whether the content is a picture, a recording or a document, which no server takes for a credential.

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 // Secrets by value, in the forms in which a server quotes them, and by shape.
 extension Redaction {
@@ -39,6 +39,12 @@ extension Redaction {
         let shown =
             text.looksLikeCode ? search(text, ofCode: true) : responseText(text, limit: String.maximumTextLength)
         return (shown ?? withheld(text)).boundedLine(Self.maximumIdentifierLength)
+    }
+
+    /// The URL that a text is, as a page or a signed file has one.
+    package static func address(_ text: String) -> URL? {
+        let scheme = text.prefix(8).lowercased()
+        return scheme == "https://" || scheme.hasPrefix("http://") ? URL(string: text) : nil
     }
 
     private func withheld(_ text: String) -> String { "\(Self.placeholder) (\(Fingerprint(text)))" }
@@ -192,7 +198,7 @@ extension Redaction {
 }
 
 extension UInt8 {
-    fileprivate var isCapital: Bool { self >= 0x41 && self <= 0x5A }
+    var isCapital: Bool { self >= 0x41 && self <= 0x5A }
 
     fileprivate var isRunByte: Bool {
         isLetter || "+_".utf8.contains(self) || (UInt8(ascii: "-")...UInt8(ascii: "9")).contains(self)

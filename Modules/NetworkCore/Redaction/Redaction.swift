@@ -81,7 +81,7 @@ package struct Redaction: Sendable {
     /// What may be shown of the value of a query item, a form field or a member of an object: the placeholder where the
     /// name denotes a secret, and else the value without secrets of the call.
     package func value(_ value: String, named name: String) -> String {
-        Self.isSensitive(name) ? Self.placeholder : text(value)
+        Self.isSensitive(name) || !CarriedSecrets(in: value).values.isEmpty ? Self.placeholder : text(value)
     }
 
     /// What may be shown of the value of a header field: as of a query item; entity tags and identifiers of requests
@@ -110,13 +110,20 @@ package struct Redaction: Sendable {
     }
 
     /// What may be shown of a URL: no user information, no fragment, the values of harmless query items only (see
-    /// ``isHarmless(_:)``), and no secret in the path.
-    package func url(_ url: URL) -> String {
+    /// ``isHarmless(_:_:)``), and no secret in the path.
+    package func url(_ url: URL) -> String { self.url(url) { _, _ in } }
+
+    /// The same, and calls a closure with each value that its name or its place hides, decoded, and with its name.
+    func url(_ url: URL, hiding hide: (String, String) -> Void) -> String {
         // `URLComponents` must not take the parts back: it ends the process where one is no valid percent-encoding.
         guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return "(unreadable URL)" }
+        if let user = parts.user { hide(user, "user") }
+        if let password = parts.password { hide(password, "password") }
+        if let fragment = parts.percentEncodedFragment { _ = query(fragment, hiding: hide) }
         let authority = parts.encodedHost.map { "//" + text($0) + (parts.port.map { ":\($0)" } ?? "") } ?? ""
-        let query = parts.percentEncodedQuery.map { "?" + self.query($0) } ?? ""
-        return (parts.scheme.map { text($0) + ":" } ?? "") + authority + path(parts.percentEncodedPath) + query
+        let query = parts.percentEncodedQuery.map { "?" + self.query($0, hiding: hide) } ?? ""
+        let path = path(parts.percentEncodedPath, hiding: hide)
+        return (parts.scheme.map { text($0) + ":" } ?? "") + authority + path + query
     }
 
     /// What may be shown of the URL of a request. One that a server has chosen, in a redirect, is a text of a response.
@@ -134,35 +141,42 @@ package struct Redaction: Sendable {
     }
 
     /// A percent-encoded query without the values of items that are not harmless.
-    private func query(_ query: String) -> String {
+    private func query(_ query: String, hiding hide: (String, String) -> Void) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { item in
             guard let equals = item.firstIndex(of: "=") else {
                 // An item without a name may be a secret as a whole. A flag is a word.
                 let isWord = item.utf8.count < Self.unmistakableLength || item.allSatisfy { $0.isLetter || $0 == "-" }
-                return isWord || Self.isHarmless(String(item)) ? encoded(String(item)) : Self.placeholder
+                if isWord || Self.isHarmless(String(item)) { return encoded(String(item)) }
+                return hidden(item, "", hide)
             }
-            let name = item[..<equals].removingPercentEncoding ?? ""
-            let value = String(item[item.index(after: equals)...])
-            let shown = Self.isHarmless(name) || value.isEmpty ? encoded(value) : Self.placeholder
-            return "\(encoded(String(item[..<equals])))=\(shown)"
+            let (name, value) = (item[..<equals].removingPercentEncoding ?? "", item[item.index(after: equals)...])
+            let isShown = value.isEmpty || Self.isHarmless(name, String(value).formDecoded)
+            return encoded(String(item[..<equals])) + "="
+                + (isShown ? encoded(String(value)) : hidden(value, name, hide))
         }
         .joined(separator: "&")
     }
 
+    private func hidden(_ value: Substring, _ name: String, _ hide: (String, String) -> Void) -> String {
+        hide(String(value).formDecoded, name)
+        return Self.placeholder
+    }
+
     /// A percent-encoded path without the segments that hold a secret: by value and shape, the value of a parameter
     /// (`;jsessionid=…`) whose name denotes a secret, and a segment with a digit after one such as `reset-token`.
-    func path(_ path: String) -> String {
+    func path(_ path: String, hiding hide: (String, String) -> Void = { _, _ in }) -> String {
         var announcesSecret = false
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { segment -> String in
             defer { announcesSecret = Self.announcesSecret(segment) }
             if announcesSecret, segment.utf8.count >= Self.unmistakableLength, segment.contains(where: \.isNumber) {
-                return Self.placeholder
+                return hidden(segment, "", hide)
             }
             guard segment.contains(";") || segment.contains("=") else { return String(segment) }
             return segment.split(separator: ";", omittingEmptySubsequences: false).map { parameter in
-                guard let equals = parameter.firstIndex(of: "="), Self.isSensitive(String(parameter[..<equals]))
+                guard let equals = parameter.firstIndex(of: "="), case let name = String(parameter[..<equals]),
+                    Self.isSensitive(name)
                 else { return String(parameter) }
-                return "\(parameter[...equals])\(Self.placeholder)"
+                return "\(name)=" + hidden(parameter[equals...].dropFirst(), name, hide)
             }
             .joined(separator: ";")
         }

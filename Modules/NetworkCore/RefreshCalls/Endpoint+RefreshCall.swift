@@ -3,9 +3,10 @@ public import AuthInterface
 extension Endpoint {
     /// The same call as one that asks for tokens or ends them: a sign-in, a refresh, a revocation. It carries no token
     /// of a session, and only the response of this endpoint to it counts: no redirect is followed (G15). What it spends
-    /// is spent once: no interceptor has it sent again (G8).
+    /// is spent once: no interceptor has it sent again (G8). The server is asked for a body without coding
+    /// (`identity`).
     public func asTokenCall() -> Self {
-        withoutAuthentication().withoutRetries().redirects(.refuse)
+        withoutAuthentication().withoutRetries().redirects(.refuse).header("Accept-Encoding", "identity")
     }
 
     /// The same call as a refresh of tokens: ``asTokenCall()`` with connections of its own, so that it does not wait

@@ -1,11 +1,11 @@
 public import AuthInterface
 
 extension NetworkError {
-    /// The status of a response that arrived whole; `nil` when none arrived, or a part of one. The tokens in it are
-    /// lost then.
+    /// The status of a response that arrived whole and can be read; `nil` for none, or a part of one. The tokens in it
+    /// are lost then.
     package var statusOfWholeResponse: Int? {
         let isPart = [.connectionFailed, .timedOut, .transportFailed, .tlsFailed, .proxyRefused].contains(code)
-        return isPart || lacksBody ? nil : status
+        return isPart || code == .invalidResponse || lacksBody ? nil : status
     }
 
     /// Whether the server refused this call.

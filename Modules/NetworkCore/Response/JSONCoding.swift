@@ -23,11 +23,16 @@ public struct JSONCoding: Sendable {
     public static let standard = JSONCoding(writing: ISO8601.string(from:), reading: ISO8601.date(from:))
 
     /// As ``standard``, with dates as more servers write them: without seconds (`2026-07-30T10:00Z`), with a blank for
-    /// `T`, without a zone, which is then UTC, or without a time. Dates are written in milliseconds.
+    /// `T`, without a zone, which is then UTC, or without a time; and as seconds or milliseconds since 1970. Dates are
+    /// written as text, in milliseconds.
     public static let lenient = JSONCoding(
-        writing: { ISO8601.string(inMillisecondsFrom: $0) }, reading: { ISO8601.lenientDate(from: $0) })
+        writing: { ISO8601.string(inMillisecondsFrom: $0) }, reading: { ISO8601.lenientDate(from: $0) },
+        readsNumbers: true)
 
-    private init(writing: @escaping @Sendable (Date) -> String, reading: @escaping @Sendable (String) -> Date?) {
+    private init(
+        writing: @escaping @Sendable (Date) -> String, reading: @escaping @Sendable (String) -> Date?,
+        readsNumbers: Bool = false
+    ) {
         makeEncoder = {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.withoutEscapingSlashes]
@@ -41,6 +46,10 @@ public struct JSONCoding: Sendable {
             let decoder = JSONDecoder()
             decoder.dateDecodingStrategy = .custom { decoder in
                 let container = try decoder.singleValueContainer()
+                if readsNumbers, let number = try? container.decode(Double.self) {
+                    // As seconds this is the year 5138, as milliseconds 1973.
+                    return Date(timeIntervalSince1970: number < 100_000_000_000 ? number : number / 1_000)
+                }
                 guard let date = reading(try container.decode(String.self)) else {
                     throw DecodingError.dataCorruptedError(in: container, debugDescription: "not an ISO 8601 date")
                 }

@@ -52,6 +52,12 @@ extension TransportRules {
                 try expect(isClean, otherwise: "a later request got what was left over")
             }
         },
+        rule("a connection on which a 408 has arrived is not used again") {
+            while $0.readRequest() != nil { $0.respond("408 Request Timeout") }
+        } check: { subject, peer in
+            for _ in 0..<3 { _ = try await subject.send(.get, peer.url) }
+            try expect(peer.connectionCount > 2, otherwise: "there were \(peer.connectionCount)")
+        },
         rule("a second response to one request is not the response to the next") { connection in
             let surplus = "HTTP/1.1 200 OK\r\nX: smuggled\r\nContent-Length: 8\r\n\r\nsmuggled"
             while let request = connection.readRequest() {

@@ -134,8 +134,10 @@ extension HTTPResponseHead {
     /// - Throws: `NetworkError` with code `redirectRefused`: fields of the endpoint must not reach another origin.
     fileprivate func nextPage(after requested: URL?) throws -> URL? {
         guard let next = link("next") else { return nil }
-        guard let own = requested.flatMap({ Origin($0) }), Origin(next) == own else {
-            throw NetworkError(.redirectRefused, reason: "the next page is of another origin", response: self)
+        let (own, origin) = (requested.flatMap { Origin($0) }, Origin(next))
+        guard own != nil, own == origin else {
+            let reason = "the next page is of another origin\(origin?.hint(to: own) ?? "")"
+            throw NetworkError(.redirectRefused, reason: reason, response: self)
         }
         return next
     }

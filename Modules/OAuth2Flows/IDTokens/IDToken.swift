@@ -39,8 +39,8 @@ public struct IDToken: Sendable, Hashable {
 
     private let payload: Data
 
-    init(_ claims: IDTokenClaims, expiresAt: Date, issuedAt: Date) {
-        (issuer, subject, audiences) = (claims.issuer, claims.subject, claims.audiences)
+    init(_ claims: IDTokenClaims, issuer: String, expiresAt: Date, issuedAt: Date) {
+        (self.issuer, subject, audiences) = (issuer, claims.subject, claims.audiences)
         (self.expiresAt, self.issuedAt) = (expiresAt, issuedAt)
         authenticatedAt = claims.authTime.map { Date(timeIntervalSince1970: $0) }
         (authenticationContext, authenticationMethods) = (claims.acr, claims.amr)
@@ -75,7 +75,9 @@ struct IDTokenClaims: Sendable {
     let authorizedParty: String?
     let expiresAt: Double?
     let issuedAt: Double?
+    let notBefore: Double?
     let nonce: String?
+    let accessTokenHash: String?
     let authTime: Double?
     let acr: String?
     let amr: [String]
@@ -84,13 +86,14 @@ struct IDTokenClaims: Sendable {
     /// Reads the claims of a token.
     ///
     /// - Throws: ``IDTokenError`` with code `malformed`.
-    init(of token: JSONWebSignature) throws(IDTokenError) {
-        do {
-            self = try JSONDecoder().decode(IDTokenClaims.self, from: token.payload)
-        } catch {
+    init(of text: String) throws(IDTokenError) {
+        guard let payload = JSONWebSignature.payload(of: text),
+            var claims = try? JSONDecoder().decode(IDTokenClaims.self, from: payload)
+        else {
             throw IDTokenError(.malformed, reason: "a claim that every id token has is missing or of another form")
         }
-        payload = token.payload
+        claims.payload = payload
+        self = claims
     }
 }
 
@@ -104,6 +107,8 @@ extension IDTokenClaims: Decodable {
         case authorizedParty = "azp"
         case expiresAt = "exp"
         case issuedAt = "iat"
+        case notBefore = "nbf"
+        case accessTokenHash = "at_hash"
         case authTime = "auth_time"
     }
 
@@ -119,7 +124,9 @@ extension IDTokenClaims: Decodable {
         authorizedParty = try object.decodeIfPresent(String.self, forKey: .authorizedParty)
         expiresAt = try object.decodeIfPresent(Double.self, forKey: .expiresAt)
         issuedAt = try object.decodeIfPresent(Double.self, forKey: .issuedAt)
+        notBefore = try object.decodeIfPresent(Double.self, forKey: .notBefore)
         nonce = try object.decodeIfPresent(String.self, forKey: .nonce)
+        accessTokenHash = try object.decodeIfPresent(String.self, forKey: .accessTokenHash)
         authTime = try? object.decodeIfPresent(Double.self, forKey: .authTime)
         acr = try? object.decodeIfPresent(String.self, forKey: .acr)
         amr = (try? object.decodeIfPresent([String].self, forKey: .amr)) ?? []

@@ -50,11 +50,15 @@ extension ErrorCode<IDTokenError> {
     /// It has expired, or does not say when it does.
     public static let expired = Self(rawValue: "expired")
 
-    /// It says that it was issued in the future, or does not say when.
+    /// It says that it was issued in the future (`iat`) or is not valid yet (`nbf`), or does not say when it was
+    /// issued.
     public static let issuedInFuture = Self(rawValue: "issuedInFuture")
 
     /// It belongs to another sign-in.
     public static let wrongNonce = Self(rawValue: "wrongNonce")
+
+    /// It was issued beside another access token (`at_hash`).
+    public static let wrongAccessToken = Self(rawValue: "wrongAccessToken")
 
     /// The keys of the server cannot be read now. The token may be valid.
     public static let keysUnavailable = Self(rawValue: "keysUnavailable")

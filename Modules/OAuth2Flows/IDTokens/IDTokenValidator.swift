@@ -1,5 +1,5 @@
 #if canImport(CryptoKit) || Crypto
-import AuthInterface
+public import AuthInterface
 public import ConcurrencyPrimitives
 public import Foundation
 public import NetworkCore
@@ -17,15 +17,23 @@ public import NetworkCore
 ///
 /// It does not check that the scope or the time of the last authentication is as the application asked for.
 public struct IDTokenValidator: Sendable {
-    /// By how much the clocks may differ, unless ``clockTolerance`` says otherwise: a minute.
-    public static let defaultClockTolerance = Duration.seconds(60)
-
-    /// By how much the server's clock and the one that the token is checked by may differ. That is the server's own
-    /// where its response has a date.
-    public var clockTolerance = Self.defaultClockTolerance
+    /// By how much the server's clock and the one that the token is checked by may differ: a minute. That is the
+    /// server's own where its response has a date.
+    public var clockTolerance = Duration.seconds(60)
 
     /// How long a refresh may wait for the keys before its call: 5 seconds.
     public var maximumKeyWait = Duration.seconds(5)
+
+    /// Revokes the tokens beside an id token for which a sign-in fails, where the handler can revoke them alone (G9); a
+    /// step-up revokes none. `nil`: they stay valid until they expire, and the error says so.
+    public var revocation: (any TokenRevocationHandler)?
+
+    /// Whether TLS stands for the signature of an id token that comes straight from the token endpoint (OpenID Connect
+    /// Core §3.1.3.7, rule 6): for a server that signs by an algorithm that is not supported, such as HS256. The claims
+    /// are checked as always. The default is `false`.
+    public var trustsTokenEndpoint = false
+
+    private var isVouchedFor: Bool { trustsTokenEndpoint && server.tokenEndpoint.scheme?.lowercased() == "https" }
 
     /// The clock.
     public var clock: any TimeSource = SystemTimeSource()
@@ -54,9 +62,8 @@ public struct IDTokenValidator: Sendable {
     ///
     /// - Throws: ``IDTokenError``; `CancellationError`.
     public func validate(_ text: String, nonce: String? = nil, at date: Date? = nil) async throws -> IDToken {
-        let signed = try JSONWebSignature(text)
-        try await verify(signed)
-        return try token(IDTokenClaims(of: signed), nonce: nonce, at: date ?? clock.date)
+        try await verify(JSONWebSignature(text))
+        return try token(IDTokenClaims(of: text), nonce: nonce, at: date ?? clock.date)
     }
 
     /// Checks that the server has signed a token.
@@ -64,24 +71,23 @@ public struct IDTokenValidator: Sendable {
         guard let keys else {
             throw IDTokenError(.keysUnavailable, reason: "the server has no jwks_uri: discover it, or set jwksURI")
         }
-        var isWithoutID = false
-        let isValid = try await keys.first(on: clock) { keys -> Bool? in
+        var isKnown = false
+        // A newer key may have the identifier of an older one, or the token names none.
+        let isSigned: Bool? = try await keys.first(on: clock) { keys in
             let candidates = keys.candidates(for: token)
-            guard !candidates.isEmpty else { return nil }
-            if token.isSigned(by: candidates) { return true }
-            // A token without a key's identifier may be signed by a newer key.
-            isWithoutID = token.keyID == nil
-            return isWithoutID ? nil : false
+            isKnown = !candidates.isEmpty
+            return token.isSigned(by: candidates) ? true : nil
         }
-        guard isValid != true else { return }
-        guard isValid == false || isWithoutID else {
-            throw IDTokenError(.unknownKey, reason: "the server has no key of its kid for \(token.algorithm.rawValue)")
-        }
-        throw IDTokenError(.invalidSignature, reason: "it is not signed by the server's key")
+        guard isSigned == nil else { return }
+        throw isKnown
+            ? IDTokenError(.invalidSignature, reason: "it is not signed by the server's key")
+            : IDTokenError(.unknownKey, reason: "the server has no key of its kid for \(token.algorithm.rawValue)")
     }
 
     /// The rules on claims.
-    private func token(_ claims: IDTokenClaims, nonce: String?, at date: Date) throws(IDTokenError) -> IDToken {
+    private func token(
+        _ claims: IDTokenClaims, nonce: String?, beside accessToken: String? = nil, at date: Date
+    ) throws(IDTokenError) -> IDToken {
         guard server.isIssuer(claims.issuer, tenant: claims.tenant ?? "") else {
             throw IDTokenError(.wrongIssuer, reason: "another server has issued it")
         }
@@ -91,22 +97,27 @@ public struct IDTokenValidator: Sendable {
         guard claims.authorizedParty.map({ $0.hasSameBytes(as: clientID) }) ?? (claims.audiences.count == 1) else {
             throw IDTokenError(.wrongAuthorizedParty, reason: "it was issued to another client (azp)")
         }
-        guard !claims.subject.isEmpty, claims.subject.utf8.count <= IDToken.maximumSubjectLength else {
-            throw IDTokenError(.malformed, reason: "its subject is empty or too long")
-        }
+        let subject = claims.subject
+        guard !subject.isEmpty, subject.utf8.count <= IDToken.maximumSubjectLength,
+            !subject.unicodeScalars.contains(where: CharacterSet.controlCharacters.contains)
+        else { throw IDTokenError(.malformed, reason: "its subject is empty, too long, or has control characters") }
         let now = date.timeIntervalSince1970
         let tolerance = clockTolerance / .seconds(1)
         guard let expiry = claims.expiresAt, now < expiry + tolerance else {
             throw IDTokenError(.expired, reason: "it has expired, or has no exp")
         }
-        guard let issue = claims.issuedAt, issue <= now + tolerance else {
-            throw IDTokenError(.issuedInFuture, reason: "it was issued in the future, or has no iat")
+        guard let issue = claims.issuedAt, max(issue, claims.notBefore ?? issue) <= now + tolerance else {
+            throw IDTokenError(.issuedInFuture, reason: "its iat or nbf is in the future, or it has no iat")
+        }
+        guard accessToken.map(claims.isBeside) ?? true else {
+            throw IDTokenError(.wrongAccessToken, reason: "it was issued beside another access token (at_hash)")
         }
         if let nonce, claims.nonce?.hasSameBytes(as: nonce) != true {
             throw IDTokenError(.wrongNonce, reason: "it belongs to another sign-in")
         }
         return IDToken(
-            claims, expiresAt: Date(timeIntervalSince1970: expiry), issuedAt: Date(timeIntervalSince1970: issue))
+            claims, issuer: server.issuer(named: claims.issuer), expiresAt: Date(timeIntervalSince1970: expiry),
+            issuedAt: Date(timeIntervalSince1970: issue))
     }
 }
 
@@ -120,14 +131,24 @@ extension IDTokenValidator {
             guard let text = issued.idToken else {
                 throw IDTokenError(.missing, reason: "the server has issued none, although openid is in the scope")
             }
-            return try await validate(text, nonce: nonce, at: issued.serverDate)
+            if !isVouchedFor { try await verify(JSONWebSignature(text)) }
+            return try token(
+                IDTokenClaims(of: text), nonce: nonce, beside: issued.bundle.accessToken,
+                at: issued.serverDate ?? clock.date)
         } catch let error as IDTokenError {
-            throw OAuth2SignInError(error)
+            throw OAuth2SignInError(error, tokens: await revoke(issued.bundle))
         }
     }
 
+    /// Revokes the tokens beside an id token that was refused. Returns what has become of them.
+    private func revoke(_ tokens: TokenBundle) async -> String {
+        // G9: the user's other sessions stay.
+        guard let revocation, revocation.affectsRevokedSessionOnly else { return "stay valid" }
+        return (try? await revocation.revoke(tokens)) == nil ? "could not be revoked" : "are revoked"
+    }
+
     /// Whether a refresh is to fetch keys before it spends its token.
-    var needsKeys: Bool { keys?.needsFetch(on: clock) ?? false }
+    var needsKeys: Bool { !isVouchedFor && keys?.needsFetch(on: clock) ?? false }
 
     /// Fetches the keys, for ``maximumKeyWait`` at most. Without them id tokens cannot be checked, and refreshes go on.
     func fetchKeys() async {
@@ -137,29 +158,28 @@ extension IDTokenValidator {
     /// Whose tokens came with a refresh (OpenID Connect Core §12.2), checked with the keys that are here: nothing is
     /// waited for, as the tokens are not stored yet.
     func subject(ofRefreshed text: String, at date: Date?) throws(IDTokenError) -> TokenSubject? {
-        let signed = try JSONWebSignature(text)
-        let claims = try IDTokenClaims(of: signed)
+        if !isVouchedFor { try verifyByKnownKeys(JSONWebSignature(text)) }
+        let token = try token(IDTokenClaims(of: text), nonce: nil, at: date ?? clock.date)
+        return TokenSubject(issuer: token.issuer, id: token.subject)
+    }
+
+    private func verifyByKnownKeys(_ token: JSONWebSignature) throws(IDTokenError) {
         guard let known = keys?.known else {
             throw IDTokenError(.keysUnavailable, reason: "the keys of the server are not here")
         }
-        guard signed.isSigned(by: known.candidates(for: signed)) else {
+        guard token.isSigned(by: known.candidates(for: token)) else {
             keys?.wantNewer()
             throw IDTokenError(.invalidSignature, reason: "it is not signed by a key of the server that is here")
         }
-        let token = try token(claims, nonce: nil, at: date ?? clock.date)
-        return TokenSubject(issuer: token.issuer, id: token.subject)
     }
-}
 
-extension TokenSubject {
     /// Whom an id token names that was not checked, or has failed its check. `nil`: it is encrypted, or cannot be read.
-    init?(claimedBy text: String) {
+    func claimedSubject(of text: String) -> TokenSubject? {
         struct Claims: Decodable { let iss: String, sub: JSONValue }
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, text.utf8.count <= IDToken.maximumLength, let payload = Data(base64URL: parts[1]),
+        guard let payload = JSONWebSignature.payload(of: text),
             let claims = try? JSONDecoder().decode(Claims.self, from: payload), let subject = claims.sub.text
         else { return nil }
-        self.init(issuer: claims.iss, id: subject)
+        return TokenSubject(issuer: server.issuer(named: claims.iss), id: subject)
     }
 }
 

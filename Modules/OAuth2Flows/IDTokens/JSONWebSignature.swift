@@ -12,6 +12,12 @@ struct JSONWebSignature: Sendable {
     /// What is signed (RFC 7515 §5.2, step 8).
     let signedContent: Data
 
+    /// The payload of a text whose signature is not looked at. `nil`: it is encrypted, too long, or no JSON Web Token.
+    static func payload(of text: String) -> Data? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 3 && text.utf8.count <= IDToken.maximumLength ? Data(base64URL: parts[1]) : nil
+    }
+
     /// Reads a token.
     ///
     /// - Throws: ``IDTokenError`` with code `malformed`, or `unsupportedAlgorithm` with the name of the algorithm.
@@ -25,40 +31,25 @@ struct JSONWebSignature: Sendable {
             let signature = Data(base64URL: parts[2]), let header = try? JSONDecoder().decode(Header.self, from: head)
         else { throw IDTokenError(.malformed, reason: "it is no JSON Web Token") }
         // RFC 7515 §4.1.11: an extension that is not understood. RFC 8725 §3.11: a token of another kind.
-        guard !header.hasExtensions else {
+        guard header.crit == nil else {
             throw IDTokenError(.malformed, reason: "it needs extensions that are not supported (crit)")
         }
-        guard header.type?.lowercased().hasSuffix("+jwt") != true else {
+        guard header.typ?.lowercased().hasSuffix("+jwt") != true else {
             throw IDTokenError(.malformed, reason: "it is a token of another kind")
         }
-        guard let algorithm = SignatureAlgorithm(rawValue: header.algorithm) else {
-            let name = header.algorithm.asIdentifier(withoutQuoting: [])
+        guard let algorithm = SignatureAlgorithm(rawValue: header.alg) else {
+            let name = header.alg.asIdentifier(withoutQuoting: [])
             let known = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
             throw IDTokenError(.unsupportedAlgorithm, reason: "\(name) is not supported; \(known) are")
         }
-        (self.algorithm, keyID, self.payload, self.signature) = (algorithm, header.keyID, payload, signature)
+        (self.algorithm, keyID, self.payload, self.signature) = (algorithm, header.kid, payload, signature)
         signedContent = Data(text.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count))
     }
 
     private struct Header: Decodable {
-        let algorithm: String
-        let keyID: String?
-        let type: String?
-        let hasExtensions: Bool
-
-        private enum CodingKeys: String, CodingKey {
-            case crit
-            case algorithm = "alg"
-            case keyID = "kid"
-            case type = "typ"
-        }
-
-        init(from decoder: any Decoder) throws {
-            let object = try decoder.container(keyedBy: CodingKeys.self)
-            algorithm = try object.decode(String.self, forKey: .algorithm)
-            keyID = try object.decodeIfPresent(String.self, forKey: .keyID)
-            type = try object.decodeIfPresent(String.self, forKey: .type)
-            hasExtensions = object.contains(.crit)
-        }
+        let alg: String
+        let kid: String?
+        let typ: String?
+        let crit: JSONValue?
     }
 }

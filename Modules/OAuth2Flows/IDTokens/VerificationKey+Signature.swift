@@ -1,4 +1,5 @@
 #if canImport(CryptoKit) || Crypto
+import AuthInterface
 import Foundation
 
 #if canImport(CryptoKit)
@@ -13,6 +14,16 @@ extension JSONWebSignature {
     /// Whether one of the keys, which are for its algorithm, has signed the token.
     func isSigned(by keys: [VerificationKey]) -> Bool {
         keys.contains { $0.isValid(signature, for: signedContent, by: algorithm) }
+    }
+}
+
+extension IDTokenClaims {
+    /// Whether a token was issued beside an access token (OpenID Connect Core §3.1.3.6): the half of its digest, by the
+    /// hash of any of the algorithms. Without a hash it does not say.
+    func isBeside(_ accessToken: String) -> Bool {
+        let text = Data(accessToken.utf8)
+        let digests = [Data(SHA256.hash(data: text)), Data(SHA384.hash(data: text)), Data(SHA512.hash(data: text))]
+        return accessTokenHash.map { digests.map { $0.prefix($0.count / 2).base64URL }.contains($0) } ?? true
     }
 }
 

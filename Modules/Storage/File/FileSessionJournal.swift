@@ -15,8 +15,9 @@ public import Foundation
 /// code. An empty journal has no file.
 ///
 /// **A journal that cannot be read** throws, and is never an empty one: a key or a file that is not what was written is
-/// `corrupt`, stays as it is, and the error names the command that removes it; a folder that may have the journal and
-/// cannot be looked into, or whose disk is absent, is `unavailable`. An earlier version reads the key as `corrupt`.
+/// `corrupt`, and the error names the command that removes it; a folder that may have the journal and cannot be looked
+/// into, or whose disk is absent, is `unavailable`. A file stays until an update replaces it, and a key, which is that
+/// of all accounts, until it is removed. An earlier version reads the key as `corrupt`, or an end as a later version's.
 public struct FileSessionJournal: SessionJournal {
     /// What keeps the tokens, as a lost session shows it.
     public let storeName: String
@@ -77,10 +78,14 @@ public struct FileSessionJournal: SessionJournal {
     ///   10 seconds. What is written is then unchanged.
     @discardableResult
     public func update(
-        _ change: @escaping @Sendable (SessionJournalEntry) -> SessionJournalEntry
+        _ change: @escaping @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
     ) async throws -> SessionJournalEntry {
         try await queue.run { [file] () throws(TokenStoreError) in try file.update(change) }
     }
+
+    /// Reports writes of this process and others, the first one too, as ``FileTokenStore/changes`` does. It also ends
+    /// at once where the folder cannot be read.
+    public var changes: AsyncStream<Void> { file.changes(on: queue) }
 }
 
 extension FileSessionJournal: CustomStringConvertible {

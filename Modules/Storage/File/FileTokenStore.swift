@@ -114,10 +114,6 @@ public struct FileTokenStore: SharedTokenStore {
     /// get it in the order of their arrival; those that are stopped or have ended are skipped. A holder
     /// writes its name into the file that it has locked.
     ///
-    /// - Parameters:
-    ///   - limit: How long to wait at most.
-    ///   - report: Is called with each holder that is found.
-    /// - Returns: The lease.
     /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`, also when the
     ///   folder does not exist yet: a lease does not create it. `CancellationError` when the task is cancelled while it
     ///   waits.

@@ -4,6 +4,9 @@ import Foundation
 
 /// The file of one journal: the blocking calls of ``FileSessionJournal``.
 final class JournalFile: Sendable {
+    typealias Entry = SessionJournalEntry
+    typealias Change = (Result<Entry, TokenStoreError>) -> Entry?
+
     /// The most bytes that are read or written: an entry has a few hundred.
     private static let sizeLimit = 1 << 16
     /// The lock for the key of a folder. An earlier version held it for every write.
@@ -23,14 +26,15 @@ final class JournalFile: Sendable {
         (self.identity, self.locations, self.known, self.writeLimit) = (identity, locations, known, writeLimit)
     }
 
-    func read() throws(TokenStoreError) -> SessionJournalEntry {
+    func read() throws(TokenStoreError) -> Entry {
         let place = try place()
-        guard let folder = try place.open(), let key = try key(of: folder) else { return SessionJournalEntry() }
+        guard let folder = try place.open(), let key = try key(of: folder) else { return Entry() }
         return try entry(key.fileName(of: identity), in: folder, of: place)
     }
 
-    /// Reads, changes and writes under the lock of the journal.
-    func update(_ change: (SessionJournalEntry) -> SessionJournalEntry) throws(TokenStoreError) -> SessionJournalEntry {
+    /// Reads, changes and writes under the lock of the journal. A damaged key is thrown, and not replaced: the journals
+    /// of other accounts depend on it.
+    func update(_ change: Change) throws(TokenStoreError) -> Entry {
         let place = try place()
         guard let folder = try place.open() else { return try updateInNewFolder(place, change) }
         guard let key = try key(of: folder), key.hasChecksum else {
@@ -39,12 +43,34 @@ final class JournalFile: Sendable {
         let name = key.fileName(of: identity)
         let lock = try folder.lock(name + ".lock", waitingAtMost: writeLimit)
         defer { lock.release() }
-        let old = try entry(name, in: folder, of: place)
-        let new = change(old)
+        let old = Result { () throws(TokenStoreError) in try entry(name, in: folder, of: place) }
+        if case .failure(let error) = old, error.code != .corrupt { throw error }
+        guard let new = change(old) else { return try old.get() }
         // Without its file the lock excludes no process: another one may have written since.
         guard lock.isAtItsPath else { throw folder.replaced() }
-        if new != old { try write(new, name, in: folder, of: place) }
+        if new != (try? old.get()) { try write(new, name, in: folder, of: place) }
         return new
+    }
+
+    /// Reports writes of the journal. Until the folder has a key, that one is watched: it is written before any
+    /// journal.
+    func changes(on queue: BlockingQueue) -> AsyncStream<Void> {
+        let watched = Locked<(name: String, reports: AsyncStream<Void>)?>(nil)
+        return AsyncStream {
+            guard let (name, place) = try? await queue.run({ try self.watchedFile() }) else { return nil }
+            let reports = watched.withLock { watched in
+                // The first report of a stream stands for what was written before.
+                if watched?.name != name { watched = (name, FileChanges.stream(of: name, in: place)) }
+                return watched?.reports
+            }
+            return await reports?.first { _ in true }
+        }
+    }
+
+    private func watchedFile() throws(TokenStoreError) -> (name: String, place: TokenFolder) {
+        let place = try place()
+        guard let folder = try place.open(), let key = try key(of: folder) else { return (JournalKey.name, place) }
+        return (key.fileName(of: identity), place)
     }
 
     /// The folder that has the journal; the first one, if it is certain that none has it. Until there is one it is
@@ -69,23 +95,19 @@ final class JournalFile: Sendable {
 
     private func keep(_ place: TokenFolder) -> TokenFolder {
         chosen.withLock { chosen in
-            let kept = chosen ?? place
-            chosen = kept
-            return kept
+            chosen = chosen ?? place
+            return chosen ?? place
         }
     }
 
-    private func updateInNewFolder(
-        _ place: TokenFolder, _ change: (SessionJournalEntry) -> SessionJournalEntry
-    ) throws(TokenStoreError) -> SessionJournalEntry {
+    private func updateInNewFolder(_ place: TokenFolder, _ change: Change) throws(TokenStoreError) -> Entry {
         let creation = try place.lockCreation(waitingAtMost: writeLimit)
         defer { creation.release() }
         if try place.open() != nil {
             creation.release()
             return try update(change)
         }
-        let new = change(SessionJournalEntry())
-        guard !new.isEmpty else { return new }
+        guard let new = change(.success(Entry())), !new.isEmpty else { return Entry() }
         try place.create(locking: Self.keyLockName) { (folder) throws(TokenStoreError) in
             try writeFirst(new, in: folder, of: place)
         }
@@ -95,9 +117,8 @@ final class JournalFile: Sendable {
     /// Makes the key, or adds the checksum to that of an earlier version, which then cannot write without the new
     /// locks.
     private func updateWithNewKey(
-        _ folder: borrowing PrivateFolder, of place: TokenFolder,
-        _ change: (SessionJournalEntry) -> SessionJournalEntry
-    ) throws(TokenStoreError) -> SessionJournalEntry {
+        _ folder: borrowing PrivateFolder, of place: TokenFolder, _ change: Change
+    ) throws(TokenStoreError) -> Entry {
         let lock = try folder.lock(Self.keyLockName, waitingAtMost: writeLimit)
         defer { lock.release() }
         if let key = try key(of: folder) {
@@ -105,16 +126,16 @@ final class JournalFile: Sendable {
             lock.release()
             return try update(change)
         }
-        let new = change(SessionJournalEntry())
+        guard let new = change(.success(Entry())), !new.isEmpty else { return Entry() }
         guard lock.isAtItsPath else { throw folder.replaced() }
-        if !new.isEmpty { try writeFirst(new, in: folder, of: place) }
+        try writeFirst(new, in: folder, of: place)
         return new
     }
 
     /// Writes a key and an entry. The caller holds the lock for the key, and there is none: until it is written, no
     /// other process knows the name of the journal.
     private func writeFirst(
-        _ entry: SessionJournalEntry, in folder: borrowing PrivateFolder, of place: TokenFolder
+        _ entry: Entry, in folder: borrowing PrivateFolder, of place: TokenFolder
     ) throws(TokenStoreError) {
         let key = JournalKey()
         let name = key.fileName(of: identity)
@@ -126,7 +147,7 @@ final class JournalFile: Sendable {
 
     /// The caller holds the lock of the journal.
     private func write(
-        _ entry: SessionJournalEntry, _ name: String, in folder: borrowing PrivateFolder, of place: TokenFolder
+        _ entry: Entry, _ name: String, in folder: borrowing PrivateFolder, of place: TokenFolder
     ) throws(TokenStoreError) {
         guard !entry.isEmpty else { return try folder.remove(name) }
         let data = try JournalEnvelope.encode(entry)
@@ -142,10 +163,10 @@ final class JournalFile: Sendable {
 
     private func entry(
         _ name: String, in folder: borrowing PrivateFolder, of place: TokenFolder
-    ) throws(TokenStoreError) -> SessionJournalEntry {
+    ) throws(TokenStoreError) -> Entry {
         let path = folder.path(of: name)
         switch try folder.read(name, atMost: Self.sizeLimit) {
-        case .nothing: return SessionJournalEntry()
+        case .nothing: return Entry()
         case .tooLarge: throw .damaged(path)
         case .bytes(let data):
             place.remember(folder)
@@ -155,10 +176,8 @@ final class JournalFile: Sendable {
 
     // MARK: The key
 
-    /// The key of the folder. `nil`: it is certain that there is none, and no journal.
-    ///
-    /// - Throws: ``TokenStoreError`` with code `corrupt` also for a key without a checksum that fits no file: a bit may
-    ///   have changed, and the journal has another name.
+    /// The key of the folder. `nil`: it is certain that there is none, and no journal. Whether a bit has changed in
+    /// that of an earlier version, which has no checksum, nothing shows.
     private func key(of folder: borrowing PrivateFolder) throws(TokenStoreError) -> JournalKey? {
         var found = try folder.read(JournalKey.name, atMost: JournalKey.sizeLimit)
         if found == .nothing {
@@ -166,11 +185,7 @@ final class JournalFile: Sendable {
             // The first journal may have come in between, after its key.
             found = try folder.read(JournalKey.name, atMost: JournalKey.sizeLimit)
         }
-        if case .bytes(let content) = found, let key = JournalKey(content) {
-            let fits = key.hasChecksum ? true : try has(key, folder)
-            if fits { return key }
-            if try !folder.hasFile(endingIn: JournalLocation.fileSuffix) { return key }
-        }
+        if case .bytes(let content) = found, let key = JournalKey(content) { return key }
         throw .damaged(folder.path(of: JournalKey.name), remedy: "rm -r \(folder.path.quotedForShell)")
     }
 
@@ -182,21 +197,18 @@ final class JournalFile: Sendable {
 
 /// The encoding of a journal: a line with the checksum of the rest, and JSON with its format and version.
 private struct JournalEnvelope: Codable {
-    static let (currentFormat, currentVersion) = ("latchkey-journal", 1)
+    static let (currentFormat, currentVersion) = ("latchkey-journal", 2)
 
     let format: String
     let version: Int
     let entry: SessionJournalEntry
 
-    private struct Header: Decodable {
-        let format: String
-        let version: Int
-    }
-
     static func encode(_ entry: SessionJournalEntry) throws(TokenStoreError) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let envelope = JournalEnvelope(format: currentFormat, version: currentVersion, entry: entry)
+        // An older program reads an entry without an end, and would take one up to an ordinal for none.
+        let version = entry.pending == nil && entry.former.isEmpty ? 1 : currentVersion
+        let envelope = JournalEnvelope(format: currentFormat, version: version, entry: entry)
         guard let body = try? encoder.encode(envelope) else {
             throw TokenStoreError(.unavailable, reason: "the journal cannot be written as JSON")
         }
@@ -206,7 +218,7 @@ private struct JournalEnvelope: Codable {
     static func decode(_ data: Data, _ path: String) throws(TokenStoreError) -> SessionJournalEntry {
         let body = data.dropFirst(CRC64.textLength + 1)
         guard data.prefix(CRC64.textLength + 1) == Data((CRC64.text(of: body) + "\n").utf8),
-            let header = try? JSONDecoder().decode(Header.self, from: Data(body)), header.format == currentFormat
+            let header = try? JSONDecoder().decode(StoredHeader.self, from: Data(body)), header.format == currentFormat
         else { throw .damaged(path) }
         guard header.version <= currentVersion else {
             throw TokenStoreError(

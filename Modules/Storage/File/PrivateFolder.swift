@@ -29,7 +29,8 @@ struct PrivateFolder: ~Copyable {
         let safety = FileSafety(kind: .folder, access: access)
         try safety.checkOwner(status, path)
         if isModeChecked { try safety.checkMode(status, path) }
-        let identity = FolderIdentity(status, fileSystem: descriptor.fileSystem())
+        let identity = FolderIdentity(
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), fileSystem: descriptor.fileSystem())
         let owner = access == .owner ? status.st_uid : nil
         return PrivateFolder(path: path, descriptor: descriptor, access: access, identity: identity, owner: owner)
     }
@@ -37,10 +38,10 @@ struct PrivateFolder: ~Copyable {
     /// Opens a folder. It and those above it are created (mode 0700) if they are missing.
     ///
     /// - Throws: As ``open(_:)``.
-    static func openOrCreate(_ path: String) throws(TokenStoreError) -> PrivateFolder {
-        if let folder = try open(path) { return folder }
+    static func openOrCreate(_ path: String, isModeChecked: Bool = true) throws(TokenStoreError) -> PrivateFolder {
+        if let folder = try open(path, isModeChecked: isModeChecked) { return folder }
         try attempt("make the folder", path) { () throws(SystemCallError) in try create(path) }
-        guard let folder = try open(path) else {
+        guard let folder = try open(path, isModeChecked: isModeChecked) else {
             throw .system(SystemCallError(number: ENOENT), "open the folder", path)
         }
         return folder
@@ -174,16 +175,6 @@ struct FolderIdentity: Sendable, Hashable {
     /// The identifier of the file system, or 0 if the system has none. A disk that is mounted again may have another
     /// device number, but the same file system.
     let fileSystem: UInt
-
-    init(device: UInt64, inode: UInt64, fileSystem: UInt) {
-        self.device = device
-        self.inode = inode
-        self.fileSystem = fileSystem
-    }
-
-    init(_ status: stat, fileSystem: UInt) {
-        self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino), fileSystem: fileSystem)
-    }
 
     /// Whether both are one folder, although its disk may have been mounted again in between.
     func isSameFolder(as other: FolderIdentity) -> Bool {

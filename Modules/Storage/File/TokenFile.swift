@@ -15,15 +15,9 @@ struct TokenFile: Sendable {
     let name: String
 
     /// How long a write waits for the write of another process.
-    let writeLimit: Duration
+    var writeLimit = TokenFile.writeLimit
 
     private let last = Locked<LastSession?>(nil)
-
-    init(folder: TokenFolder, name: String, writeLimit: Duration = Self.writeLimit) {
-        self.folder = folder
-        self.name = name
-        self.writeLimit = writeLimit
-    }
 
     /// What is stored.
     func read() throws(TokenStoreError) -> StoredSession {
@@ -36,12 +30,8 @@ struct TokenFile: Sendable {
         guard let folder = try open() else { return try updateInNewFolder(change) }
         let lock = try folder.lock(lockName, waitingAtMost: writeLimit)
         defer { lock.release() }
-        let found: Result<StoredSession, TokenStoreError>
-        do {
-            found = .success(try content(of: folder))
-        } catch let error where error.code == .corrupt {
-            found = .failure(error)
-        }
+        let found = Result { () throws(TokenStoreError) in try content(of: folder) }
+        if case .failure(let error) = found, error.code != .corrupt { throw error }
         let new = change(found)
         // Without its file the lock excludes no process: another process may have written since.
         guard lock.isAtItsPath else { throw folder.replaced() }

@@ -23,13 +23,6 @@ struct TokenFolder: Sendable {
     /// The folders above are checked once: they change less often than a session is read.
     private let hasSafeParents = Locked(false)
 
-    init(path: String, anchor: String, access: FolderAccess, known: KnownFolders) {
-        self.path = path
-        self.anchor = anchor
-        self.access = access
-        self.known = known
-    }
-
     /// Opens the folder.
     ///
     /// - Parameters:
@@ -70,7 +63,11 @@ struct TokenFolder: Sendable {
                 SystemCallError(number: errno), "find the folder", anchor,
                 ifMissing: "mount its disk, or run: mkdir -p -m 700 \(anchor.quotedForShell)")
         }
-        if FileSystemKind(nearest: path) == .virtual { throw takesNoFiles() }
+        if FileSystemKind(nearest: path) == .virtual {
+            throw TokenStoreError(
+                .unavailable,
+                reason: "no file can be stored in \(path): check HOME and XDG_STATE_HOME, and mount its disk")
+        }
         try known.check(path, marker: nil)
     }
 
@@ -133,13 +130,6 @@ struct TokenFolder: Sendable {
         }
         try known.check(path, marker: marker)
         used.withLock { $0 = $0 == nil ? nil : identity }
-    }
-
-    private func takesNoFiles() -> TokenStoreError {
-        TokenStoreError(
-            .unavailable,
-            reason: "no file can be stored in \(path): check HOME and XDG_STATE_HOME, and mount its disk"
-        )
     }
 
     private func missing(_ what: String) -> TokenStoreError {

@@ -16,22 +16,24 @@ public import ConcurrencyPrimitives
 /// access group of an extension, a table with another key. Each reader of it gets what that place grants, and no reader
 /// gets the refresh token.
 ///
-/// **When.** After each save, sign-out or ending of this process or another one, and when this process starts: what a
-/// killed process has not published is published then. A publication is never part of a save. It may come later than
-/// the save, and never before it. One that fails is made again after a pause, and fails nothing else.
+/// **When.** After each save, sign-out or ending of this process or another one, when this process starts, and when the
+/// place changes: what a killed process has not published is published then, and an old file that was put back is
+/// replaced. A publication is never part of a save. It may come later than the save, and never before it. One that
+/// fails is made again after a pause, and fails nothing else.
 ///
 /// **What.** The access token, its expiry and its session. At the end of the session a tombstone with the reason takes
-/// the token's place. When the token expires it is removed while a process of the owner runs; the session's name stays,
-/// so that a follower which starts then does not count as signed out.
+/// the token's place, also where the owner's store cannot take it; an earlier session does not come back over it. When
+/// the token expires it is removed while a process of the owner runs; the session's name stays, so that a follower
+/// which starts then does not count as signed out.
 ///
 /// A place that holds a refresh token is not written: it is a store of a session, and not one for followers.
-public final class FollowedTokenStore: SharedTokenStore {
-    /// The pause between two looks at a store that cannot report its changes.
+public final class FollowedTokenStore: SharedTokenStore, SessionPublishing {
+    /// The pause between two looks at a store that cannot report its changes, and at a place that reports many.
     static let polling: Duration = .seconds(2)
 
     private let store: any SharedTokenStore
     let publisher: SessionPublisher
-    private let watcher = Locked<Task<Void, Never>?>(nil)
+    private let watchers = Locked<[Task<Void, Never>]>([])
     private let clock: any TimeSource
 
     /// Creates a store. It accesses neither the store nor the place before its first use.
@@ -53,7 +55,7 @@ public final class FollowedTokenStore: SharedTokenStore {
     }
 
     deinit {
-        watcher.withLock { $0 }?.cancel()
+        for watcher in watchers.withLock({ $0 }) { watcher.cancel() }
         publisher.stop()
     }
 
@@ -100,6 +102,12 @@ public final class FollowedTokenStore: SharedTokenStore {
         return store.changes
     }
 
+    /// Publishes an end that the owner's store has not taken, until it holds what comes after it. It returns at once.
+    public func publish(_ ending: SessionTombstone) {
+        start()
+        publisher.publish(ending)
+    }
+
     /// Waits until what the owner's store holds is published. A program calls it before it exits.
     ///
     /// - Parameter limit: The longest wait. Default: 5 s.
@@ -111,19 +119,27 @@ public final class FollowedTokenStore: SharedTokenStore {
         return await publisher.settle(within: limit)
     }
 
-    /// Publishes what the store holds now, and from now on what other processes store.
+    /// Publishes what the store holds now, from now on what other processes store, and it again where the place
+    /// changes.
     private func start() {
-        watcher.withLock { watcher in
-            guard watcher == nil else { return }
-            watcher = Task.detached { [publisher, store, clock] in
-                while !Task.isCancelled {
-                    let changes = store.changes
-                    publisher.publish()
-                    for await _ in changes { publisher.publish() }
-                    guard (try? await clock.sleep(until: clock.uptime + Self.polling)) != nil else { return }
-                }
-            }
+        watchers.withLock { watchers in
+            guard watchers.isEmpty else { return }
+            watchers = [watch(store, pausing: .zero), watch(publisher.place, pausing: Self.polling)]
             publisher.publish()
+        }
+    }
+
+    private func watch(_ watched: any SharedTokenStore, pausing pause: Duration) -> Task<Void, Never> {
+        Task.detached { [publisher, clock] in
+            while !Task.isCancelled {
+                let changes = watched.changes
+                publisher.publish()
+                for await _ in changes {
+                    publisher.publish()
+                    try? await clock.sleep(until: clock.uptime + pause)
+                }
+                try? await clock.sleep(until: clock.uptime + Self.polling)
+            }
         }
     }
 }

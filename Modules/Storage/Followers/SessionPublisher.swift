@@ -3,8 +3,9 @@ import ConcurrencyPrimitives
 
 /// Publishes what an owner's store holds, one publication after the other.
 ///
-/// Processes of the owner publish without a common lock. After each write the owner's store is read again, so that the
-/// last one to write has seen what is stored then.
+/// Processes of the owner publish without a common lock, which one that is stopped would keep. Each reads the place
+/// first, then the owner's store, and writes only if the place is still as it was read: nothing that was published
+/// later is replaced by what the store said before. After each write both are read again.
 final class SessionPublisher: Sendable {
     private struct State {
         /// How often a publication was asked for.
@@ -13,12 +14,14 @@ final class SessionPublisher: Sendable {
         var isStopped = false
         var failures = 0
         var expiry: KnownExpiry?
+        /// The end that the owner's store has not taken.
+        var ending: SessionTombstone?
         /// The next look: when the token expires, or after a failure.
         var timer: Task<Void, Never>?
         var waiters: [Race<Bool>] = []
     }
 
-    /// How often a publication is made again at once, because the owner's store has changed meanwhile.
+    /// How often a publication is made again at once, because the owner's store or the place has changed meanwhile.
     private static let repetitionLimit = 10
     /// How long one read or write may take.
     private static let deadline: Duration = .seconds(10)
@@ -45,6 +48,12 @@ final class SessionPublisher: Sendable {
             return !state.isRunning
         }
         if mustStart { Task.detached { await self.run() } }
+    }
+
+    /// Publishes an end that the owner's store has not taken, until it holds what comes after it.
+    func publish(_ ending: SessionTombstone) {
+        state.withLock { if $0.ending?.isReplaced(by: ending) ?? true { $0.ending = ending } }
+        publish()
     }
 
     /// Sets no timer any more. A publication under way is completed.
@@ -127,16 +136,21 @@ final class SessionPublisher: Sendable {
         }
     }
 
-    /// Reads the store and writes the place, until the store holds what was written. Returns when the published token
-    /// expires.
+    /// Reads the place and the store, and writes the place, until it holds what it is to hold. Returns when the
+    /// published token expires.
     private func publishNow() async throws -> Duration? {
         try checkItems()
-        var publication = try await current()
         for _ in 0..<Self.repetitionLimit {
-            try await write(publication)
-            let newer = try await current()
-            if newer.content == publication.content { return newer.end }
-            publication = newer
+            let found = try? await limited { [place] in try await place.read() }
+            guard found?.bundle?.refreshToken == nil else {
+                throw TokenStoreError(
+                    .insecure, reason: "the place for followers holds a refresh token: publish in a store of its own")
+            }
+            let publication = try await current()
+            guard let content = publication.replacement(for: found) else { return publication.end }
+            try await limited { [place] in
+                try await place.update { (try? $0.get()) == found ? content : nil }
+            }
         }
         throw TokenStoreError(.busy, reason: "the owner's store changes faster than it can be published")
     }
@@ -150,31 +164,26 @@ final class SessionPublisher: Sendable {
         throw TokenStoreError(.insecure, reason: "the followers' Keychain item needs a service of its own")
     }
 
+    /// What is to be published: an end that the store has not taken, also where the store cannot be read.
     private func current() async throws -> Publication {
-        let stored = try await limited { [store] in try await store.read() }
+        let ending = state.withLock { $0.ending }
+        let stored: StoredSession
+        do {
+            stored = try await limited { [store] in try await store.read() }
+        } catch {
+            guard let ending else { throw error }
+            return Publication(of: ending)
+        }
         return state.withLock { state in
+            if let ending {
+                guard ending.isOutranked(by: stored) else { return Publication(of: ending) }
+                if state.ending == ending { state.ending = nil }
+            }
             if case .active(let bundle) = stored, state.expiry?.isOf(bundle) != true {
                 state.expiry = KnownExpiry(bundle, clock)
             }
             return Publication(of: stored, after: state.expiry, clock)
         }
-    }
-
-    private func write(_ publication: Publication) async throws {
-        let isRefused = Locked(false)
-        try await limited { [place] in
-            try await place.update { found in
-                guard let stored = try? found.get() else { return publication.content }
-                guard stored.bundle?.refreshToken == nil else {
-                    isRefused.withLock { $0 = true }
-                    return nil
-                }
-                return publication.replacement(for: stored)
-            }
-        }
-        guard isRefused.withLock({ $0 }) else { return }
-        throw TokenStoreError(
-            .insecure, reason: "the place for followers holds a refresh token: publish in a store of its own")
     }
 
     private func limited<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {

@@ -59,18 +59,10 @@ public struct InstallMarker: Sendable {
     }
 
     private static func create(_ file: URL) throws {
-        let path = file.deletingLastPathComponent().path
-        try makeFolder(path)
-        guard let folder = try PrivateFolder.open(path, isModeChecked: false) else {
-            throw TokenStoreError.system(SystemCallError(number: ENOENT), "open the folder", path)
-        }
+        let folder = try PrivateFolder.openOrCreate(file.deletingLastPathComponent().path, isModeChecked: false)
         try folder.replace(file.lastPathComponent, with: Data())
         #if canImport(Darwin)
         try FileManager.default.setAttributes([.protectionKey: FileProtectionType.none], ofItemAtPath: file.path)
         #endif
-    }
-
-    private static func makeFolder(_ path: String) throws(TokenStoreError) {
-        try attempt("make the folder", path) { () throws(SystemCallError) in try PrivateFolder.create(path) }
     }
 }

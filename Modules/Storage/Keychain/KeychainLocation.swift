@@ -27,13 +27,7 @@ public struct KeychainLocation: Sendable, Hashable {
     /// The Keychain.
     public let keychain: Keychain
 
-    /// Creates a location.
-    ///
-    /// - Parameters:
-    ///   - service: The service, such as `org.example.articles`.
-    ///   - account: The account in this service: any text.
-    ///   - accessGroup: The access group, or `nil` for the program's own. Ignored in the file-based Keychain.
-    ///   - keychain: The Keychain, on a Mac.
+    /// Creates a location. The file-based Keychain ignores the access group.
     public init(
         service: String,
         account: String = "default",

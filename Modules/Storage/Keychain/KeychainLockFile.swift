@@ -36,7 +36,6 @@ struct KeychainLockFile: Sendable {
 
     /// The folder need not be private, because it contains no secret: the container of an app group is not.
     private func open() throws(TokenStoreError) -> PrivateFolder {
-        if let folder = try PrivateFolder.open(folder, isModeChecked: false) { return folder }
-        return try PrivateFolder.openOrCreate(folder)
+        try PrivateFolder.openOrCreate(folder, isModeChecked: false)
     }
 }

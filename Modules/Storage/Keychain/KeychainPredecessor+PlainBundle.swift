@@ -7,17 +7,17 @@ extension KeychainPredecessor {
     ///
     /// It may be at the store's own location, where it is converted. It becomes a new session: the user stays signed
     /// in.
-    ///
-    /// - Parameter location: Its location.
-    /// - Returns: The predecessor.
     public static func plainBundle(at location: KeychainLocation) -> KeychainPredecessor {
-        .bundle(at: location) { data in
-            let plain = try JSONDecoder().decode(PlainBundle.self, from: data)
-            // Tokens with a session are those of this module's own format.
-            guard plain.session == nil else { throw TokenStoreError(.corrupt, reason: "it has another format") }
-            return TokenBundle(
-                accessToken: plain.accessToken, refreshToken: plain.refreshToken, expiresAt: plain.expiresAt)
-        }
+        .bundle(at: location, readBy: readPlainBundle)
+    }
+
+    /// Reads such an item.
+    @Sendable static func readPlainBundle(_ data: Data) throws -> TokenBundle {
+        let plain = try JSONDecoder().decode(PlainBundle.self, from: data)
+        // Tokens with a session are those of this module's own format.
+        guard plain.session == nil else { throw TokenStoreError(.corrupt, reason: "it has another format") }
+        return TokenBundle(
+            accessToken: plain.accessToken, refreshToken: plain.refreshToken, expiresAt: plain.expiresAt)
     }
 }
 

@@ -19,20 +19,12 @@ public struct KeychainPredecessor: Sendable {
     /// One item that a ``KeychainTokenStore`` has saved at another location.
     ///
     /// It may be the same service and account without the access group that the store has now.
-    ///
-    /// - Parameter location: Its location.
-    /// - Returns: The predecessor.
     public static func bundle(at location: KeychainLocation) -> KeychainPredecessor {
         KeychainPredecessor(layout: .item(location, nil))
     }
 
-    /// One item in a format of the application's own. If it is at the store's own location, it is converted there.
-    ///
-    /// - Parameters:
-    ///   - location: Its location.
-    ///   - reader: Decodes its data. If it throws, the item is `corrupt`; the error is dropped, because it might quote
-    ///     the data.
-    /// - Returns: The predecessor.
+    /// One item in a format of the application's own. If it is at the store's own location, it is converted there. If
+    /// the reader of its data throws, the item is `corrupt`; the error is dropped, because it might quote the data.
     public static func bundle(
         at location: KeychainLocation,
         readBy reader: @escaping @Sendable (Data) throws -> TokenBundle

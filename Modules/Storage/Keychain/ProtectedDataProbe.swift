@@ -31,19 +31,16 @@ public struct ProtectedDataProbe: Sendable {
 
     /// Whether protected data is available, because the file could be read or created.
     public func isProtectedDataAvailable() async -> Bool {
-        await reading.run { isReadable() || (!exists() && make() && isReadable()) }
+        await reading.run {
+            if isReadable() { return true }
+            let (files, content) = (FileManager.default, Data("unlocked\n".utf8))
+            guard !files.fileExists(atPath: file.path) else { return false }
+            return files.createFile(atPath: file.path, contents: content, attributes: attributes) && isReadable()
+        }
     }
 
     private func isReadable() -> Bool {
         (try? Data(contentsOf: file))?.isEmpty == false
-    }
-
-    private func exists() -> Bool {
-        FileManager.default.fileExists(atPath: file.path)
-    }
-
-    private func make() -> Bool {
-        FileManager.default.createFile(atPath: file.path, contents: Data("unlocked\n".utf8), attributes: attributes)
     }
 
     private var attributes: [FileAttributeKey: Any] {

@@ -76,10 +76,6 @@ public struct SharedKeychainTokenStore: SharedTokenStore {
     /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters try again after
     /// pauses of at most 50 ms, and get it in no particular order. A waiter holds no lock and can be suspended.
     ///
-    /// - Parameters:
-    ///   - limit: How long to wait at most.
-    ///   - report: Is called with each holder that is found.
-    /// - Returns: The lease.
     /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure` when the lock file is a symbolic
     ///   link, not a regular file or another user's; `unavailable` when it cannot be opened, as before the first
     ///   unlock. `CancellationError` when the task is cancelled while it waits.

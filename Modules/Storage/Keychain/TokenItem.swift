@@ -216,7 +216,13 @@ struct TokenItem: Sendable {
 
     /// Decodes the content of an item. The error does not quote it: it may be a token.
     func decode(_ data: Data, at location: KeychainLocation) throws(TokenStoreError) -> StoredSession {
-        try TokenEnvelope.decode(data, in: "the Keychain item \(location)")
+        do {
+            return try TokenEnvelope.decode(data, in: "the Keychain item \(location)")
+        } catch {
+            guard (try? KeychainPredecessor.readPlainBundle(data)) != nil else { throw error }
+            let hint = "to keep its tokens, name KeychainPredecessor.plainBundle(at:) among the predecessors"
+            throw TokenStoreError(error.code, reason: "\(error.reason); \(hint)")
+        }
     }
 
     private func find(_ location: KeychainLocation) throws(KeychainStatus) -> Data {

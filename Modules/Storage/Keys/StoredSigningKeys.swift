@@ -31,16 +31,20 @@ public struct StoredSigningKeys: SigningKeyStore {
         self.makeStore = makeStore
     }
 
-    /// Makes a key and keeps it.
+    /// Makes a key in memory, or in the Secure Enclave, which keeps none. It does not throw.
+    public func makeKey() async throws -> any SigningKey { ES256Key.make(inSecureEnclave: usesSecureEnclave) }
+
+    /// Keeps a key that was made here.
     ///
     /// - Throws: `TokenStoreError` when it cannot be stored.
-    public func makeKey() async throws -> any SigningKey {
-        let key = ES256Key.make(inSecureEnclave: usesSecureEnclave)
+    public func keep(_ key: any SigningKey) async throws {
+        guard let key = key as? ES256Key else {
+            throw TokenStoreError(.unavailable, reason: "the key was made by another store")
+        }
         let thumbprint = key.publicKey.thumbprint
         let content = TokenBundle(
             accessToken: key.storedText, refreshToken: nil, session: SessionID(rawValue: thumbprint))
         try await store(thumbprint).save(content)
-        return key
     }
 
     /// Finds a key; `nil` if it is certain that it does not exist.

@@ -25,13 +25,8 @@ struct Keyring: Sendable {
     /// Reads, decides and writes. The caller holds the write lock. Returns whether something was written.
     func update(until deadline: ContinuousClock.Instant, _ change: StoreChange) throws(TokenStoreError) -> Bool {
         let old = try withService(until: deadline, items)
-        let found: Result<StoredSession, TokenStoreError>
-        do {
-            found = .success(try session(of: old))
-        } catch {
-            guard error.code == .corrupt else { throw error }
-            found = .failure(error)
-        }
+        let found = Result { () throws(TokenStoreError) in try session(of: old) }
+        if case .failure(let error) = found, error.code != .corrupt { throw error }
         guard let new = change(found) else { return false }
         guard new != .empty else {
             try delete(until: deadline)

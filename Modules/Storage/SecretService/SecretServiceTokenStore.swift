@@ -107,10 +107,6 @@ public struct SecretServiceTokenStore: SharedTokenStore {
     /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters of all processes
     /// get it in the order of their arrival; those that are stopped or have ended are skipped.
     ///
-    /// - Parameters:
-    ///   - limit: How long to wait at most.
-    ///   - report: Is called with each holder that is found.
-    /// - Returns: The lease.
     /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`.
     ///   `CancellationError` when the task is cancelled while it waits.
     public func lease(

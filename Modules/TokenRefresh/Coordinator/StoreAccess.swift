@@ -6,11 +6,9 @@ struct StoreAccess: Sendable {
     let store: any TokenStore
     /// The store, if processes share it. Kept: each request looks at it, and finding out takes long.
     let shared: (any SharedTokenStore)?
-    let journal: (any SessionJournal)?
-    let clock: any TimeSource
 
-    init(store: any TokenStore, journal: (any SessionJournal)?, clock: any TimeSource) {
-        (self.store, self.journal, self.clock) = (store, journal, clock)
+    init(store: any TokenStore) {
+        self.store = store
         shared = store as? any SharedTokenStore
     }
 
@@ -20,25 +18,6 @@ struct StoreAccess: Sendable {
             return .success(try await store.load().map { .active($0) } ?? .empty)
         } catch {
             return .failure(.wrapping(error))
-        }
-    }
-
-    func readJournal() async -> Result<SessionJournalEntry, TokenStoreError> {
-        do {
-            return .success(try await journal?.read() ?? SessionJournalEntry())
-        } catch {
-            return .failure(.wrapping(error, of: "journal"))
-        }
-    }
-
-    /// Changes the journal in one step, so that nothing that another process has written is lost.
-    func writeJournal(_ edit: JournalEdit) async -> Result<SessionJournalEntry, TokenStoreError> {
-        do {
-            guard let journal else { return .success(SessionJournalEntry()) }
-            let store = journal.storeName
-            return .success(try await journal.update { edit.applied(to: $0, store: store, at: clock.date) })
-        } catch {
-            return .failure(.wrapping(error, of: "journal"))
         }
     }
 
@@ -86,7 +65,7 @@ struct StoreAccess: Sendable {
     private func update(_ shared: any SharedTokenStore, with content: StoreContent) async throws -> WriteOutcome {
         let seen = Locked<(found: StoredSession, isReplaced: Bool)>((.empty, true))
         try await shared.update { found in
-            let new = content.replacement(for: found, at: clock.date)
+            let new = content.replacement(for: found)
             seen.withLock { $0 = ((try? found.get()) ?? .empty, new != nil) }
             return new
         }

@@ -114,16 +114,6 @@ extension TokenRefreshCoordinator {
         case .lease(let id): lease(id)
         case .release(let id): release(core.leases.removeValue(forKey: id))
         case .write(let version, let content): write(version, content, in: core)
-        case .readJournal:
-            Task.detached(priority: Self.priority) { [weak self, access] in
-                let result = await access.readJournal()
-                self?.send(.journalRead(result))
-            }
-        case .writeJournal(let edit):
-            Task.detached(priority: Self.priority) { [weak self, access] in
-                let result = await access.writeJournal(edit)
-                self?.send(.journalWrote(result))
-            }
         case .call(let id, let base, let request, let startBefore):
             call(id, base: base, request, startBefore: startBefore, in: &core)
         case .cancelCall(let id):

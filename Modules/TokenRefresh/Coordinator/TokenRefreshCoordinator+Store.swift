@@ -25,16 +25,26 @@ extension TokenRefreshCoordinator {
 
     func read(_ purpose: ReadPurpose, in core: CoordinatorCore) {
         let turn = purpose == .load ? turn(core.opening) : nil
-        Task.detached(priority: Self.priority) { [weak self, access, lease = core.newestLease] in
+        Task.detached(priority: Self.priority) { [weak self, store, lease = core.newestLease] in
             if let error = await turn?() {
                 self?.send(.read(purpose, .failure(error), ownerMayCall: false))
                 return
             }
-            let result = await access.read()
-            let intent = (try? result.get())?.bundle?.refreshIntent
+            let reading = await store.read(isFirst: purpose == .load)
+            let intent = (try? reading.result.get())?.bundle?.refreshIntent
             let ownerMayCall = intent.map { lease?.mayStillCall($0) ?? false } ?? false
-            self?.send(.read(purpose, result, ownerMayCall: ownerMayCall))
+            self?.send(.read(purpose, reading, ownerMayCall: ownerMayCall))
         }
+    }
+
+    /// Reads what other processes have signed in before this one signs in or out (rule 10), for half of the store's
+    /// limit at most. The task may be cancelled: what follows is not.
+    func readOrder() async {
+        guard access.shared != nil || state == .unknown else { return }
+        await Task.detached(priority: Self.priority) { [weak self, store] in
+            let reading = await store.readOrder()
+            self?.send(.read(.order, reading, ownerMayCall: false))
+        }.value
     }
 
     /// Waits for the lease within an activity. An activity that expires cancels the wait, also before it starts.
@@ -80,9 +90,14 @@ extension TokenRefreshCoordinator {
 
     func write(_ version: Int, _ content: StoreContent, in core: CoordinatorCore) {
         let turn = turn(core.opening)
-        Task.detached(priority: Self.priority) { [weak self, access] in
+        Task.detached(priority: Self.priority) { [weak self, store] in
             let error = await turn()
-            let outcome = if let error { WriteOutcome.failed(error) } else { await access.write(content) }
+            let outcome =
+                if let error {
+                    WriteOutcome.failed(error)
+                } else {
+                    await store.write(content) { [weak self] in self?.send(.noted(version: version)) }
+                }
             self?.send(.wrote(version: version, outcome))
         }
     }
@@ -94,10 +109,10 @@ extension TokenRefreshCoordinator {
     /// Observes the changes of a shared store, from the first request on. A stream that has ended is opened again after
     /// a pause, and the store is checked: its folder may be on a disk that was mounted since, or on a network.
     func watchStore(in core: inout CoordinatorCore) {
-        guard core.watcher == nil, let shared = access.shared else { return }
-        let opening = Task.detached(priority: Self.priority) { shared.changes }
+        guard core.watcher == nil, access.shared != nil else { return }
+        let opening = Task.detached(priority: Self.priority) { [store] in store.changes }
         core.opening = opening
-        core.watcher = Task.detached(priority: Self.priority) { [weak self, clock] in
+        core.watcher = Task.detached(priority: Self.priority) { [weak self, store, clock] in
             var start = clock.uptime
             var changes = await opening.value
             var endings = 0
@@ -111,7 +126,7 @@ extension TokenRefreshCoordinator {
                 let pause = Self.polling.delay(afterFailures: endings)
                 guard (try? await clock.sleep(until: clock.uptime + pause)) != nil else { return }
                 start = clock.uptime
-                changes = shared.changes
+                changes = store.changes
                 self?.send(.storeChanged)
             }
         }

@@ -26,6 +26,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     let activity: any ExpiringActivity
     let observer: (@Sendable (SessionEvent) -> Void)?
     let access: StoreAccess
+    let store: JournaledStore
     /// The key of the engine in ``EnginesAtWork``, and of others on the same store.
     var place: StorePlace { StorePlace(of: access.store) ?? .object(ObjectIdentifier(self)) }
     let core: Locked<CoordinatorCore>
@@ -77,7 +78,10 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         self.clock = clock
         self.activity = activity
         self.observer = observer
-        access = StoreAccess(store: store, journal: journal, clock: clock)
+        access = StoreAccess(store: store)
+        self.store = JournaledStore(access, journal, storeLimit: policy.storeLimit, clock) {
+            observer?(.journalFailed($0))
+        }
         let settings = MachineSettings(
             policy: policy, isShared: access.shared != nil, owner: .newEngine(), tolerance: handler.replayTolerance,
             hasJournal: journal != nil)
@@ -140,12 +144,14 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         try await response { .requested(.restore, $0) }.state
     }
 
-    /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled. A revocation under way
-    /// that may end other sessions of the user is cancelled; so it is where another process has signed in.
+    /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled. The store is read first,
+    /// for half of its limit at most: what was signed in before is replaced, whatever a clock says. A revocation under
+    /// way that may end other sessions of the user is cancelled; so it is where another process has signed in.
     ///
     /// - Throws: `AuthenticationError` with code `invalidTokens`, or `CancellationError`.
     public func signIn(_ tokens: TokenRefreshResult) async throws {
         if tokens.accessToken.fitsHeaderField { cancelBroadRevocations() }
+        await readOrder()
         _ = try await response { .signIn(tokens, SessionID(), $0) }.get()
     }
 
@@ -159,6 +165,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         if case .signedOut = known, tokens.accessToken.fitsHeaderField, tokens.bringsRefreshToken {
             cancelBroadRevocations()
         }
+        await readOrder()
         _ = try await response { .stepUp(tokens, SessionID(), $0) }.get()
     }
 
@@ -172,11 +179,12 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
 
     /// See `AuthSession.signOut(reason:)`. The sign-out is completed even if the task is cancelled.
     ///
-    /// While the store cannot be read, the session to end is not known. The call then throws, and the sign-out is
-    /// completed as soon as the store can be read; a later sign-in replaces it.
+    /// While the store cannot be written, the call throws, and the sign-out is completed as soon as the store can be;
+    /// a later sign-in replaces it.
     ///
     /// With a journal, the sign-out is written there first (G30). Where the store does not take it then, the call
-    /// returns nevertheless: the next start completes it, before it restores anything.
+    /// returns nevertheless: the next start completes it, before it restores anything, and so does every other process
+    /// that runs.
     /// ``SessionStatus/isSignOutPending`` says so.
     ///
     /// The call also waits for the revocation, at most for the policy's `deadline`. A revocation that fails is reported
@@ -186,6 +194,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     /// - Throws: `AuthenticationError` with code `storeUnavailable`; with a journal, with code `signOutNotStored` where
     ///   neither the store nor the journal takes it: it then ends with the process. `CancellationError`.
     public func signOut(reason: SignOutReason) async throws {
+        if state == .unknown { await readOrder() }
         let response = await response { .signOut(reason, $0) }
         // A revocation handler that signs out does not wait for itself.
         if !HandlerCall.isRunning(in: self) { await endOfRevocations() }
@@ -200,6 +209,8 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         core.withLock { core in
             var status = core.machine.status
             status.isWatched = core.isWatched
+            status.journalFailure = store.failure
+            if status.state == .unknown, store.isEnding { status.isSignOutPending = true }
             return status
         }
     }
@@ -214,7 +225,10 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     @discardableResult
     public func settle(within limit: Duration = .seconds(30)) async -> Bool {
         guard !HandlerCall.isRunning(in: self) else { return false }
-        return await isIdle(within: limit) { await $0.endOfRevocations() }
+        return await isIdle(within: limit) { engine in
+            await engine.endOfRevocations()
+            await engine.store.settle()
+        }
     }
 
     /// Whether the store holds the newest tokens, none are about to be received, and it holds none that are to be

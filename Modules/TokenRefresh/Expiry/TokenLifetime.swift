@@ -36,9 +36,12 @@ struct TokenLifetime {
 
 extension TokenBundle {
     /// The first bundle of a session.
-    init(_ result: TokenRefreshResult, session: SessionID, lifetime: Duration?, _ clock: ServerClock, _ now: Instant) {
+    init(
+        _ result: TokenRefreshResult, session: SessionID, _ ordinal: SessionOrdinal, lifetime: Duration?,
+        _ clock: ServerClock, _ now: Instant
+    ) {
         self.init(
-            result, session: session, generation: 0, signedInAt: now.date, lifetime: lifetime, clock, now)
+            result, session: session, ordinal, generation: 0, signedInAt: now.date, lifetime: lifetime, clock, now)
     }
 
     /// The next bundle of the session. Without a new refresh token in the response the old one stays.
@@ -51,6 +54,7 @@ extension TokenBundle {
         TokenBundle(
             result,
             session: session,
+            ordinal,
             generation: generation + 1,
             signedInAt: signedInAt,
             after: self,
@@ -63,6 +67,7 @@ extension TokenBundle {
     private init(
         _ result: TokenRefreshResult,
         session: SessionID,
+        _ ordinal: SessionOrdinal,
         generation: Int,
         signedInAt: Date?,
         after old: TokenBundle? = nil,
@@ -82,7 +87,8 @@ extension TokenBundle {
             signedInAt: signedInAt,
             binding: result.binding ?? old?.binding,
             subject: result.subject ?? old?.subject,
-            scope: result.scope ?? result.requestedScope ?? old?.scope
+            scope: result.scope ?? result.requestedScope ?? old?.scope,
+            ordinal: ordinal
         )
     }
 }

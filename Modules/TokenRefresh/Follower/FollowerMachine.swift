@@ -11,8 +11,7 @@ struct FollowerMachine: Sendable {
         /// Nothing was read or handed in yet.
         case unknown
         case following(FollowedTokens)
-        /// `ended`: the end that says so. `nil`: there has been no session.
-        case signedOut(SignOutReason, ended: Date?)
+        case signedOut(SignOutReason)
     }
 
     private enum Reading {
@@ -31,7 +30,7 @@ struct FollowerMachine: Sendable {
     private let hasSource: Bool
     private var moment: Moment
     private var state = State.unknown
-    private var history = FollowedHistory()
+    private var mark = FollowedMark()
     private var reading = Reading.idle
     /// Why the last read failed.
     private var failure: TokenStoreError?
@@ -54,7 +53,7 @@ struct FollowerMachine: Sendable {
         switch state {
         case .unknown: .unknown
         case .following(let tokens): .signedIn(tokens.session)
-        case .signedOut(let reason, _): .signedOut(reason)
+        case .signedOut(let reason): .signedOut(reason)
         }
     }
 
@@ -76,7 +75,7 @@ struct FollowerMachine: Sendable {
         case .changed: read(isChange: true)
         case .readIsLate(let error): readIsLate(error)
         case .read(let result): wasRead(result)
-        case .given(let content): receive(content)
+        case .given(let content): if isNewer(content) { adopt(content) }
         case .serverDateNoted(let date): serverDateNoted(date)
         case .timerFired(.bundleWait): waitEnded()
         case .timerFired(.polling): read(isChange: false)
@@ -106,22 +105,26 @@ struct FollowerMachine: Sendable {
     }
 
     /// The response to a request; `nil` while it has to wait for the owner.
-    private func response(to request: FollowerRequest) -> RefreshResponse? {
+    private mutating func response(to request: FollowerRequest) -> RefreshResponse? {
         switch (state, request) {
         case (.unknown, _): nil
         case (_, .restore): .state(published)
         case (.signedOut, .token): .failed(AuthenticationError(.notSignedIn))
         case (.signedOut, .replacement): .failed(AuthenticationError(.sessionEnded))
-        case (.following(let tokens), .token): tokens.readyToken(at: moment.uptime).map { .token($0) }
+        case (.following, .token): takeToken()
         case (.following(let tokens), .replacement(let refused)):
             if refused.session != tokens.session {
                 .failed(AuthenticationError(.sessionEnded))
-            } else if refused.value == tokens.token.value {
-                nil
             } else {
-                tokens.readyToken(at: moment.uptime).map { .token($0) }
+                refused.value == tokens.token.value ? nil : takeToken()
             }
         }
+    }
+
+    private mutating func takeToken() -> RefreshResponse? {
+        guard case .following(var tokens) = state else { return nil }
+        defer { state = .following(tokens) }
+        return tokens.takeToken(at: moment.uptime).map { .token($0) }
     }
 
     /// Responds to the requests that do not have to wait any more.
@@ -181,7 +184,7 @@ struct FollowerMachine: Sendable {
         switch result {
         case .success(let content):
             failure = nil
-            receive(content)
+            adopt(content)
         case .failure(let error):
             failure = error
             actions.append(.startTimer(.polling, at: moment.uptime + policy.polling))
@@ -205,43 +208,30 @@ struct FollowerMachine: Sendable {
         setTimer()
     }
 
-    private mutating func receive(_ content: StoredSession) {
+    /// Whether content that is handed in comes after what was seen.
+    private func isNewer(_ content: StoredSession) -> Bool {
         switch content {
-        case .active(let bundle): follow(bundle)
-        case .tombstone(let tombstone): end(tombstone)
-        case .empty: if case .unknown = state { change(to: .signedOut(.never, ended: nil)) }
+        case .active(let bundle): mark.admits(bundle, after: current?.bundle)
+        case .tombstone(let tombstone): mark.admits(tombstone)
+        case .empty: true
         }
     }
 
-    private mutating func follow(_ bundle: TokenBundle) {
-        guard history.admits(bundle, after: current, at: moment.now) else { return }
-        history.record(bundle, at: moment.now)
-        change(to: .following(FollowedTokens(bundle, moment)))
-    }
-
-    /// The owner has ended a session. The end of one that was not followed counts if it came after the one that is.
-    private mutating func end(_ tombstone: SessionTombstone) {
-        let isKnown = history.hasEnded(tombstone.session)
-        history.recordEnding(of: tombstone.session)
-        switch state {
-        case .unknown:
+    /// What a source holds now is the owner's word, whatever was seen before. An empty one ends no session.
+    private mutating func adopt(_ content: StoredSession) {
+        switch content {
+        case .active(let bundle):
+            mark.record(bundle)
+            if let current, current.bundle.hasSameTokens(as: bundle.withoutRefreshToken) { return }
+            change(to: .following(FollowedTokens(bundle, after: current, moment)))
+        case .tombstone(let tombstone):
+            guard mark.end != tombstone else { return }
+            mark.record(tombstone)
+            var reason = tombstone.reason
             // A tombstone that is too old counts as nothing, for a process that starts.
-            let isOld = StoredSession.tombstone(tombstone).current(at: moment.now.date) == .empty
-            change(to: .signedOut(isOld ? .never : tombstone.reason, ended: tombstone.date))
-        case .following(let tokens):
-            if tokens.session != tombstone.session {
-                switch history.isReplaced(bySessionOf: tombstone, at: moment.now.date) {
-                case false?: return
-                case true?: history.recordEnding(of: tokens.session)
-                // If the session goes on, its next bundle brings it back. The same ending once more says nothing new.
-                case nil: if isKnown { return }
-                }
-            }
-            change(to: .signedOut(tombstone.reason, ended: tombstone.date))
-        case .signedOut(_, let ended):
-            if ended.map({ tombstone.date > $0 }) ?? true {
-                change(to: .signedOut(tombstone.reason, ended: tombstone.date))
-            }
+            if case .unknown = state, content.current(at: moment.now.date) == .empty { reason = .never }
+            change(to: .signedOut(reason))
+        case .empty: if case .unknown = state { change(to: .signedOut(.never)) }
         }
     }
 

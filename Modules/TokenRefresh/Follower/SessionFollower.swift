@@ -21,9 +21,9 @@ public import struct Foundation.Date
 /// follower.follow(bundle)
 /// ```
 ///
-/// A bundle of a later sign-in comes after one of an earlier sign-in, and of one session the higher generation counts.
-/// While the token has expired or was refused, requests wait for the owner's next bundle, at most for
-/// ``FollowerPolicy/bundleWait``, and then fail with code `refreshUnavailable`; the state stays as it is.
+/// What a source holds now counts. Of what is handed in the later sign-in counts, by its ordinal, and of one session
+/// the higher generation. While the token has expired or was refused, requests wait for the owner's next bundle, at
+/// most for ``FollowerPolicy/bundleWait``, and then fail with code `refreshUnavailable`; the state stays as it is.
 ///
 /// A follower cannot send the refresh token in a field (`TokenPlacement.fields`): such a request fails with code
 /// `followerHasNoRefreshToken`.
@@ -84,12 +84,13 @@ public final class SessionFollower: TokenProvider {
 
     // MARK: What the owner sends
 
-    /// Follows a bundle of the owner, if it comes after those that were seen. Its refresh token is dropped.
+    /// Follows a bundle of the owner, if it comes after what was seen. Its refresh token is dropped.
     public func follow(_ bundle: TokenBundle) { follow(.active(bundle)) }
 
     /// Follows what the owner has stored: the tokens of a session, or its end with the reason.
     ///
-    /// The content may arrive late, twice or in another order. `.empty` ends no session.
+    /// The content may arrive late, twice or in another order. An end is that of its session and of every earlier one.
+    /// `.empty` ends no session.
     ///
     /// - Parameter content: What the owner has stored. A refresh token is dropped.
     public func follow(_ content: StoredSession) { send(.given(content.withoutRefreshToken)) }
@@ -98,7 +99,8 @@ public final class SessionFollower: TokenProvider {
 
     /// The owner's newest token.
     ///
-    /// - Returns: A token that is not known to be expired.
+    /// - Returns: A token that is not known to be expired. One that has expired by this device's clock as it comes is
+    ///   returned once, unless a response has told the server's time.
     /// - Throws: `AuthenticationError`: `notSignedIn` when the owner's session has ended; `refreshUnavailable` when the
     ///   token has expired and no newer one came within ``FollowerPolicy/bundleWait``; `storeUnavailable` when the
     ///   source cannot be read now. `CancellationError` at once when the task is cancelled.

@@ -141,7 +141,8 @@ extension ActiveSession {
     mutating func adoptTokens(_ found: TokenBundle) -> TokenBundle {
         context.storeMayHaveChanged = true
         let old = bundle
-        bundle = found.with(refreshIntent: nil)
+        // An earlier version drops the ordinal when it refreshes: the next bundle has it again.
+        bundle = found.with(refreshIntent: nil).with(ordinal: max(found.ordinal, old.ordinal))
         // The tokens of a step-up that was not stored are not in use any more.
         precedence = .none
         if !formerBindings.isEmpty { leaveKey(old.binding) }

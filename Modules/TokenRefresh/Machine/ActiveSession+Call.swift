@@ -67,7 +67,8 @@ extension ActiveSession {
     /// has gone back to an older bundle, as from a backup, is brought up to date.
     func predecessor(_ read: TokenBundle?) -> StoreContent.Predecessor {
         if let read { return .exactly(read) }
-        return isStored ? .older : .begunBefore(begunAt, replacing: endScope.sessions)
+        if case .nothing(let ends, _) = persistence { return .lower(ends: ends) }
+        return .older
     }
 
     /// Drops the intent of a call that is not made, or the end of a session that stays. Tokens that are not stored yet

@@ -51,9 +51,9 @@ struct ActiveSession: Hashable, Sendable {
 
     /// What the store is known to have held of this session.
     enum Persistence: Hashable, Sendable {
-        /// No bundle. Its first write is to replace some sessions. `isUncertain`: a write has failed, and the store was
-        /// not read since. It may have stored a bundle all the same, as when a connection breaks during the commit.
-        case nothing(replacing: EndScope, isUncertain: Bool)
+        /// No bundle. Its sign-in `ends` sessions up to an ordinal. `isUncertain`: a write has failed, and the store
+        /// was not read since. It may have stored a bundle all the same, as when a connection breaks during the commit.
+        case nothing(ends: SessionOrdinal?, isUncertain: Bool)
         /// A bundle, and not the tokens in use.
         case older
         /// The tokens in use.
@@ -100,8 +100,6 @@ struct ActiveSession: Hashable, Sendable {
     /// The newest failure that another process, or an earlier run of this one, has stored with the intent (rule 7).
     var seenFailure: RefreshIntent.Failure?
     var lastRefresh: Date?
-    /// When the session was signed in here, on the device's clock. `nil`: elsewhere, or not known.
-    var begunAt: Date?
     /// When the store has held the tokens in use. `nil`: not known, or they have no lifetime.
     var sighting: StoreSighting?
     /// Another process's intent, and when this process first saw it.
@@ -116,13 +114,12 @@ struct ActiveSession: Hashable, Sendable {
     /// What the rules use beside the session, while it handles an event. `nil` between two events.
     var context: MachineContext!
 
-    /// A session that was signed in here. `scope`: whose tokens it replaces in the store. `version`: that of its write.
-    init(signedIn bundle: TokenBundle, _ validity: TokenValidity, replacing scope: EndScope, version: Int) {
+    /// A session that was signed in here. `ends`: up to which ordinal it ends others. `version`: that of its write.
+    init(signedIn bundle: TokenBundle, _ validity: TokenValidity, ends: SessionOrdinal?, version: Int) {
         self.bundle = bundle
         baseToken = bundle.token
         self.validity = validity
-        persistence = .nothing(replacing: scope, isUncertain: false)
-        begunAt = bundle.begunAt
+        persistence = .nothing(ends: ends, isUncertain: false)
         phase = .activating(version: version)
     }
 
@@ -157,18 +154,18 @@ struct ActiveSession: Hashable, Sendable {
     /// Whether the store is known to have held a bundle of this session.
     var isStored: Bool { if case .nothing = persistence { false } else { true } }
 
-    /// Whether tokens that were refreshed are in this process only.
-    var isUnsaved: Bool { isStoring || persistence == .older }
+    /// Whether the newest tokens may be in this process only.
+    var isUnsaved: Bool { isStoring || persistence != .current }
 
-    /// The sessions whose tokens are removed from the store when this session ends.
-    var endScope: EndScope {
-        if case .nothing(let replaced, _) = persistence { replaced } else { .sessions(bundle.session, replacing: []) }
+    /// The sessions whose tokens are removed from the store when the user signs out.
+    func endScope(upTo ordinal: SessionOrdinal) -> EndScope {
+        isStored ? .session(bundle.session, upTo: ordinal) : .unread(upTo: ordinal)
     }
 
     /// The scope of a session whose refresh token the server has rejected.
     var rejectedScope: EndScope {
-        guard case .nothing(let replaced, _) = persistence else { return .rejected(bundle, replacing: []) }
-        return .rejected(bundle, replacing: replaced.sessions)
+        if case .nothing(let ends, _) = persistence { return .rejected(bundle, replacing: ends) }
+        return .rejected(bundle, replacing: nil)
     }
 
     /// The newest tokens of the session, including those that are being stored: revoking older ones might leave the
@@ -227,16 +224,6 @@ struct ActiveSession: Hashable, Sendable {
         status.userAction = userAction?.challenge
     }
 
-    /// The first read shows what an earlier sign-in replaces in the store: not a sign-in that was asked for later.
-    mutating func recordReplaced(_ found: StoredSession?) {
-        guard isActivating, case .active(let other)? = found, other.session != bundle.session,
-            case .nothing(let replaced, let isUncertain) = persistence,
-            !other.hasBegun(after: begunAt, foundAt: now.date)
-        else { return }
-        let scope = EndScope.sessions(other.session, replacing: replaced.sessions).followed(by: bundle.session)
-        persistence = .nothing(replacing: scope, isUncertain: isUncertain)
-    }
-
     /// The store has been read. Without an intent, no refresh of its tokens was under way.
     mutating func recordSighting(_ stored: TokenBundle) {
         guard stored.refreshIntent == nil, stored.hasSameTokens(as: bundle), stored.lifetime != nil else { return }
@@ -250,7 +237,6 @@ struct ActiveSession: Hashable, Sendable {
 
     /// A write has failed that may have stored a bundle all the same, or a read shows whether it has.
     mutating func markUncertain(_ isUncertain: Bool) {
-        guard case .nothing(let replaced, _) = persistence else { return }
-        persistence = .nothing(replacing: replaced, isUncertain: isUncertain)
+        if case .nothing(let ends, _) = persistence { persistence = .nothing(ends: ends, isUncertain: isUncertain) }
     }
 }

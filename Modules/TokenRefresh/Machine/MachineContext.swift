@@ -9,8 +9,7 @@ struct MachineContext: Sendable {
     var store = PendingWrite()
     var room = WaitingRoom()
     var lease = Lease()
-    /// What is known of the journal, if there is one.
-    var journal = JournalLog()
+    var order = SignInOrder()
     /// The attempt whose read of the store has not ended. One is under way at most, however long the store hangs (G26).
     private var attemptRead: AttemptID?
     /// The limits of calls whose timers are set.
@@ -32,8 +31,6 @@ struct MachineContext: Sendable {
     var now: Instant { moment.now }
     var policy: TokenRefreshPolicy { moment.policy }
     var settings: MachineSettings { moment.settings }
-
-    var hasJournal: Bool { settings.hasJournal }
 
     mutating func emit(_ action: RefreshAction) { actions.append(action) }
 
@@ -81,17 +78,9 @@ struct MachineContext: Sendable {
         room.add(waiter, to: .write(version: store.version, isSignIn: isSignIn))
     }
 
-    /// Lets the callers of sign-outs that waited for the first read wait for the newest content.
-    mutating func letEarlySignOutsWait() {
-        room.move(from: .earlySignOut, to: .write(version: store.version, isSignIn: false))
-    }
-
     /// Sets the content for the store, and writes it as soon as no other write is under way.
     mutating func write(_ content: StoreContent) -> Int {
         let version = store.want(content)
-        if hasJournal, case .tombstone(let reason, let date, let scope) = content {
-            noteEnding(reason, at: date, of: scope)
-        }
         beginWriting()
         return version
     }
@@ -100,18 +89,15 @@ struct MachineContext: Sendable {
         if store.mustTime() {
             emit(.startTimer(.writeDeadline(version: store.version), at: now.uptime + policy.storeLimit))
         }
-        // The beginning and the end of a session are noted before they are stored (G30).
-        if store.isStartingOrEnding, hasJournal, journal.holdsStore { return }
         guard let write = store.next() else { return }
         emit(.stopTimer(.storeRetry))
-        emit(.write(version: write.version, dated(write.content)))
+        emit(.write(version: write.version, write.content))
     }
 
-    /// A sign-in is compared with others by date, as long as the clock of its date was not set.
-    private func dated(_ content: StoreContent) -> StoreContent {
-        guard case .bundle(let bundle, over: .begunBefore(let date?, let left)) = content else { return content }
-        let isSteady = moment.isSteady(since: date, within: Moment.clockTolerance)
-        return isSteady ? content : .bundle(bundle, over: .anything(replacing: left))
+    /// The response to a sign-out that the store did not take. It lasts if the journal has it (G30).
+    func response(toSignOut error: TokenStoreError, _ version: Int) -> RefreshResponse {
+        if store.isNoted(version) { return .done }
+        return .failed(AuthenticationError(settings.hasJournal ? .signOutNotStored : .storeUnavailable, cause: error))
     }
 
     /// Drops the content that is not stored yet.
@@ -200,7 +186,7 @@ extension MachineContext: Hashable {
         first.moment == second.moment && first.store == second.store && first.room == second.room
             && first.lease == second.lease && first.attempts == second.attempts
             && first.attemptRead == second.attemptRead && first.callLimits == second.callLimits
-            && first.journal == second.journal && first.random == second.random
+            && first.order == second.order && first.random == second.random
     }
 
     func hash(into hasher: inout Hasher) {
@@ -211,6 +197,6 @@ extension MachineContext: Hashable {
         hasher.combine(attemptRead)
         hasher.combine(callLimits)
         hasher.combine(attempts)
-        hasher.combine(journal)
+        hasher.combine(order)
     }
 }

@@ -60,7 +60,7 @@ extension MachineState {
         if !restoring.isReading {
             restoring.isReading = true
             context.emit(.stopTimer(.reload))
-            readFirst()
+            context.emit(.read(.load))
         }
         state = .unknown(restoring)
     }
@@ -77,85 +77,30 @@ extension MachineState {
         failRestoring(error, retryAfter: nil)
     }
 
-    /// The first read has ended (G14).
-    mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) {
-        let found = result.map { $0.current(at: context.now.date).readable }
-        guard case .unknown(var restoring) = state else {
-            // The read shows what a sign-in that did not wait for it replaces.
-            return modifySession { $0.recordReplaced(try? found.get()) }
-        }
-        restoring.isReading = false
-        if case .success(.active(let bundle)?) = found, restoring.suspect != bundle.session,
-            isSuspect(bundle, restoring.earlySignOut)
-        {
-            restoring.suspect = bundle.session
-            state = .unknown(restoring)
-            return load()
-        }
-        (restoring.isTimed, restoring.suspect) = (false, nil)
+    /// The first read has ended (G14). A sign-in or a sign-out does not wait for it.
+    mutating func loaded(_ result: Result<StoredSession, TokenStoreError>, _ ending: SignOutReason?) {
+        guard case .unknown(var restoring) = state else { return }
+        (restoring.isReading, restoring.isTimed) = (false, false)
         state = .unknown(restoring)
         context.emit(.stopTimer(.loadDeadline))
-        switch found {
+        switch result.map({ $0.current(at: context.now.date).readable }) {
         case .success(.some(let content)):
             storeFailure = nil
-            restored(content, restoring.earlySignOut, isEmpty: (try? result.get()) == .empty)
+            restored(content, ending)
             startOwedCheck()
-        case .success(nil): unreadable(.unusableBundle, restoring.earlySignOut)
-        case .failure(let error): unreadable(error, restoring.earlySignOut)
+        case .success(nil): storeUnavailable(.unusableBundle)
+        case .failure(let error): storeUnavailable(error)
         }
     }
 
-    /// `isEmpty`: the store holds nothing, not even a tombstone that is too old.
-    private mutating func restored(_ content: StoredSession, _ earlySignOut: SignOut?, isEmpty: Bool) {
-        if earlySignOut != nil { context.noteLater(.fulfilled) }
-        switch content {
-        case .active(let bundle): found(bundle, earlySignOut)
-        case .tombstone(let tombstone):
-            endRestoring(tombstone.reason)
-            respondToEarlySignOuts()
-        case .empty:
-            endRestoring(earlySignOut?.reason ?? (isEmpty ? reasonOfEmptyStore : .never))
-            respondToEarlySignOuts()
+    private mutating func restored(_ content: StoredSession, _ ending: SignOutReason?) {
+        switch (content, ending) {
+        // It is completed before anything is restored (G30).
+        case (.active(let bundle), let ending?): endFound(bundle, ending)
+        case (.active(let bundle), nil): begin(stored: bundle)
+        case (.tombstone(let tombstone), _): endRestoring(tombstone.reason)
+        case (.empty, _): endRestoring(ending ?? .never)
         }
-        settleJournal(content)
-        context.writeJournal()
-    }
-
-    private mutating func found(_ bundle: TokenBundle, _ earlySignOut: SignOut?) {
-        // A session that another process began after the sign-out was asked for is not the one that it meant.
-        if let earlySignOut, !isSignIn(bundle, after: earlySignOut) {
-            endFound(bundle, earlySignOut.reason)
-            return context.letEarlySignOutsWait()
-        }
-        if let pending = pendingEnd(of: bundle) {
-            // It is completed before anything is restored (G30).
-            endFound(bundle, pending.reason, by: pending)
-            return context.letEarlySignOutsWait()
-        }
-        begin(stored: bundle)
-        respondToEarlySignOuts()
-    }
-
-    /// A sign-out removes content that no read can show. A store that cannot be read now is read again.
-    private mutating func unreadable(_ error: TokenStoreError, _ earlySignOut: SignOut?) {
-        guard let earlySignOut, error.isLasting else { return storeUnavailable(error) }
-        _ = context.write(.tombstone(earlySignOut.reason, at: context.now.date, of: .unread))
-        context.letEarlySignOutsWait()
-        endRestoring(earlySignOut.reason)
-    }
-
-    private mutating func respondToEarlySignOuts() {
-        for waiter in context.room.take(.earlySignOut) { context.emit(.respond(waiter.id, .done)) }
-    }
-
-    /// Whether a stored session is known to have begun after a sign-out was asked for: by the journal, by the age of
-    /// its first token, or else by the date of the sign-in, which it keeps.
-    func isSignIn(_ bundle: TokenBundle, after earlySignOut: SignOut) -> Bool {
-        if context.hasJournal, context.journal.spares(bundle.session) { return true }
-        // A date counts parts of a microsecond.
-        let past = context.now.uptime - earlySignOut.askedAt - .microseconds(1)
-        if bundle.generation == 0, let age = bundle.age(at: context.now.date) { return age < past }
-        return bundle.hasBegun(after: context.now.date - past / .seconds(1), foundAt: context.now.date)
     }
 
     mutating func begin(stored bundle: TokenBundle) {
@@ -206,19 +151,5 @@ extension MachineState {
         context.emit(.report(.storeFailed(error)))
         let failure = AuthenticationError(.storeUnavailable, retryAfter: pause, cause: error)
         for waiter in context.room.take(.load) { context.emit(.respond(waiter.id, .failed(failure))) }
-        failEarlySignOuts(error, retryAfter: pause)
-    }
-
-    /// The store cannot show which session a sign-out ends. The sign-out lasts if the journal has it (G30).
-    mutating func failEarlySignOuts(_ error: TokenStoreError, retryAfter pause: Duration? = nil) {
-        guard case .unknown(var restoring) = state, !context.room.isEmpty(.earlySignOut) else { return }
-        if context.hasJournal, context.journal.holdsStore {
-            restoring.heldFailure = error
-            state = .unknown(restoring)
-            return
-        }
-        for waiter in context.room.take(.earlySignOut) {
-            context.emit(context.response(waiter, toSignOut: error, retryAfter: pause))
-        }
     }
 }

@@ -10,35 +10,18 @@ extension MachineState {
             context.emit(.respond(waiter.id, .failed(AuthenticationError(.invalidTokens))))
             return
         }
-        let scope: EndScope
         var old: Placed<ActiveSession>?
-        var begun = context.now.date
-        switch state {
-        case .unknown(let restoring):
-            scope = .sessions(id, replacing: [id])
-            // The sign-out of this process came before it, also where the clock has not moved.
-            if restoring.earlySignOut?.askedAt == context.now.uptime { begun += 1e-6 }
-            // The read shows what the sign-in replaces.
-            if context.settings.isShared, !restoring.isReading { context.emit(.read(.load)) }
-        case .signedOut, .modifying:
-            scope = pendingEndScope?.followed(by: id) ?? .sessions(id, replacing: [])
-        case .signedIn(let session):
-            old = session
-            scope = session.endScope.followed(by: id)
-        }
+        if case .signedIn(let session) = state { old = session }
         failWaiters()
-        context.noteFirst(.sparing(id, begunAt: begun))
+        let (ordinal, ends) = context.order.begin(at: context.now.date)
         let lifetime = context.lifetime(of: tokens, for: id, sentAt: context.now)
         context.reportMissingScope(of: tokens, after: nil, id)
         let bundle = TokenBundle(
-            tokens, session: id, lifetime: lifetime.duration, context.moment.serverClock, context.now)
+            tokens, session: id, ordinal, lifetime: lifetime.duration, context.moment.serverClock, context.now)
         let validity = TokenValidity(received: bundle, lifetime, context.moment)
-        let over = StoreContent.Predecessor.begunBefore(bundle.begunAt, replacing: scope.sessions)
-        let version = context.write(.bundle(bundle, over: over))
-        state = .signedIn(Placed(ActiveSession(signedIn: bundle, validity, replacing: scope, version: version)))
+        let version = context.write(.bundle(bundle, over: .lower(ends: ends)))
+        state = .signedIn(Placed(ActiveSession(signedIn: bundle, validity, ends: ends, version: version)))
         context.letWait(waiter, isSignIn: true)
-        // The sign-in replaces what an earlier sign-out was to end.
-        context.letEarlySignOutsWait()
         if let old {
             revokeOnceWritten(old.newestBundle)
             releaseKeys(of: old)
@@ -82,32 +65,18 @@ extension MachineState {
         context.letWait(waiter, isSignIn: true)
     }
 
-    /// The sessions whose tokens are still to be removed: a sign-in takes them over.
-    var pendingEndScope: EndScope? {
-        if case .tombstone(_, _, let scope)? = context.store.missing { scope } else { nil }
-    }
-
     mutating func signOut(_ reason: SignOutReason, _ waiter: Waiter) {
         switch state {
-        case .signedOut(.lost(let sighting?)) where context.hasJournal:
-            // The tokens may come back: then the session ends (G30).
+        case .unknown, .signedOut(.lost):
+            // What the store may hold, or may hold again, ends (G9, G30).
             let date = context.now.date
-            context.room.add(waiter, to: .earlySignOut)
-            context.noteFirst(.ending(PendingSignOut(sessions: [sighting.session], reason: reason, date: date)))
-            finish(reason)
-            respondToNotedSignOuts()
+            _ = context.write(.tombstone(reason, at: date, of: .unread(upTo: context.order.end(at: date))))
+            context.letWait(waiter)
+            endRestoring(reason)
         case .signedOut, .modifying:
             context.letWait(waiter)
             // A deletion that has failed is tried again at once.
             if context.store.isBehind { context.beginWriting() } else { respondToStoreWaiters(nil) }
-        case .unknown(var restoring):
-            // A later one is also meant for a session that has begun since.
-            let first = restoring.earlySignOut?.reason
-            restoring.earlySignOut = SignOut(reason: first ?? reason, askedAt: context.now.uptime)
-            state = .unknown(restoring)
-            context.room.add(waiter, to: .earlySignOut)
-            context.noteEnding(reason, at: context.now.date, of: .unread)
-            load()
         case .signedIn(let session):
             end(reason, revoking: session.newestBundle, inStore: false)
             context.letWait(waiter)
@@ -121,9 +90,11 @@ extension MachineState {
             context.storeMayHaveChanged = true
             context.forgetWrites()
             respondToStoreWaiters(nil)
-            context.note(.ended([session.bundle.session]))
         } else {
-            _ = context.write(.tombstone(reason, at: context.now.date, of: session.endScope))
+            let date = context.now.date
+            let ordinal = context.order.end(at: date)
+            let scope = reason.isExpired ? session.rejectedScope : session.value.endScope(upTo: ordinal)
+            _ = context.write(.tombstone(reason, at: date, of: scope))
             if let call = session.call {
                 context.lease.endedCalls[call.id] = Lease.EndedCall(
                     session: session.bundle.session, generation: call.generation)
@@ -153,9 +124,11 @@ extension MachineState {
         if case .signedIn(let session) = state { ended = session }
         use(stored: found, after: ended?.sighting)
         if let ended {
-            // The process that has replaced the session has released its key. That of a step-up which is not stored is
-            // known to this process only.
-            if !ended.formerBindings.isEmpty { releaseKey(ended.newestBundle.binding, unlessOf: found) }
+            // The process that has replaced the session has released its key. That of a sign-in or a step-up which is
+            // not stored is known to this process only.
+            if !ended.isStored || !ended.formerBindings.isEmpty {
+                releaseKey(ended.newestBundle.binding, unlessOf: found)
+            }
             // No other process has seen them (G9).
             if ended.isUnsaved { revokeOnceWritten(ended.newestBundle) }
         }

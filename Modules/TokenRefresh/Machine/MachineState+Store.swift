@@ -7,9 +7,12 @@ extension MachineState {
     mutating func wrote(_ version: Int, _ outcome: WriteOutcome) {
         context.emit(.stopTimer(.writeDeadline(version: version)))
         var failure: TokenStoreError?
-        if case .failed(let error) = outcome { failure = error }
+        switch outcome {
+        case .written: context.order.learn(.empty)
+        case .superseded(let found): context.order.learn(found)
+        case .failed(let error): failure = error
+        }
         let content = context.store.finish(version, outcome)
-        context.noteWritten(content, outcome)
         context.storeMayHaveChanged = true
         modifySession { $0.invalidateRead() }
         storeFailure = failure
@@ -20,6 +23,8 @@ extension MachineState {
         activate(version)
         revokeWritten(upTo: version, beside: outcome.found)
         respondToStoreWaiters(failure, upTo: version)
+        // A sign-out that has found a later session leaves it, and this process follows.
+        if case (.signedOut, .superseded) = (state, outcome) { check.isOwed = true }
         if failure != nil, context.store.version == version, context.store.isBehind {
             let pause = context.storePause(afterFailures: context.store.failures)
             context.emit(.startTimer(.storeRetry, at: context.now.uptime + pause))
@@ -67,9 +72,10 @@ extension MachineState {
     mutating func respondToStoreWaiters(_ error: TokenStoreError?, upTo version: Int? = nil) {
         var isSignedOut = false
         if case .signedOut = state { isSignedOut = true }
-        for waiter in context.room.takeWriters(upTo: version ?? context.store.version) {
+        let version = version ?? context.store.version
+        for waiter in context.room.takeWriters(upTo: version) {
             if let error, isSignedOut, !waiter.isSignIn {
-                context.emit(.respond(waiter.id, context.response(toSignOut: error)))
+                context.emit(.respond(waiter.id, context.response(toSignOut: error, version)))
             } else {
                 context.emit(.respond(waiter.id, .done))
             }
@@ -85,6 +91,48 @@ extension MachineState {
     }
 
     // MARK: What other processes do
+
+    /// The store was read. `ending`: why what it holds is to end, although it has not taken that (G30).
+    mutating func read(
+        _ purpose: ReadPurpose, _ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool,
+        _ ending: SignOutReason?
+    ) {
+        var result = result
+        var isToEnd = false
+        if purpose == .load { return loaded(result, ending) }
+        if let ending, case .success(.active(let bundle)) = result, purpose != .order {
+            if current?.bundle.session == bundle.session {
+                // The tokens of an expired session are not valid any more.
+                modifySession {
+                    $0.conclude(.ends(ending, revoking: ending.isExpired ? nil : $0.newestBundle, inStore: false))
+                }
+            } else if case .signedOut = state, !context.store.isBehind {
+                endFound(bundle, ending)
+            } else {
+                isToEnd = true
+            }
+            result = .success(.tombstone(bundle.ended(ending, at: context.now.date)))
+        }
+        switch purpose {
+        case .check: checked(result)
+        case .attempt(let id):
+            context.attemptReadEnded()
+            updateStoreFailure(result)
+            modifySession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall) }
+        case .load, .order: break
+        }
+        // The session that ran here has ended with that which the store holds.
+        if isToEnd, case .signedOut = state {
+            check.isOwed = true
+            startOwedCheck()
+        }
+    }
+
+    /// Ends a session that the store holds. It was never in use here.
+    mutating func endFound(_ bundle: TokenBundle, _ reason: SignOutReason) {
+        use(stored: bundle)
+        end(reason, revoking: reason.isExpired ? nil : bundle, inStore: false)
+    }
 
     mutating func storeChanged() {
         if case .unknown(let restoring) = state {
@@ -154,11 +202,6 @@ extension MachineState {
         case (.signedIn, _):
             modifySession { $0.checked(found) }
         case (.signedOut, .active(let bundle)):
-            if isSuspect(bundle), check.suspect != bundle.session || check.awaitedReads > 0 {
-                return readJournalAgain(for: bundle)
-            }
-            check.suspect = nil
-            if let pending = pendingEnd(of: bundle) { return endFound(bundle, pending.reason, by: pending) }
             use(stored: bundle)
             announce(.signedIn(bundle.session))
         case (.signedOut, _), (.unknown, _), (.modifying, _): break

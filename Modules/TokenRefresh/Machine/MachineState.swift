@@ -17,18 +17,6 @@ struct MachineState: Hashable, Sendable {
         var isReading = false
         var isTimed = false
         var failures = 0
-        var earlySignOut: SignOut?
-        /// The failure of the store for which the callers of sign-outs wait until the journal has responded.
-        var heldFailure: TokenStoreError?
-        /// The session that was found before the last read of the journal.
-        var suspect: SessionID?
-    }
-
-    /// A sign-out before the store was read (G9): it ends the session that the first read to succeed shows. It is kept
-    /// until then, however many reads fail, and also if no caller waits for it any more.
-    struct SignOut: Hashable, Sendable {
-        let reason: SignOutReason
-        let askedAt: Duration
     }
 
     /// A check of a shared store, without the lease, for what another process has done.
@@ -45,10 +33,6 @@ struct MachineState: Hashable, Sendable {
         /// How many checks in a row could not read the store.
         var failures = 0
         var isTimed = false
-        /// The session that was found before the last read of the journal, or the one under way.
-        var suspect: SessionID?
-        /// How many reads of the journal are to end before the session is looked at again.
-        var awaitedReads = 0
     }
 
     /// What is given up once a version is written.
@@ -117,14 +101,7 @@ struct MachineState: Hashable, Sendable {
         status.storeFailure = storeFailure
         status.lastEnding = lastEnding
         status.isSignOutPending = context.store.isEnding
-        if context.hasJournal { status.journalFailure = context.journal.failure }
-        switch state {
-        // What the journal still names are other sessions.
-        case .signedIn(let session): session.value.fill(&status)
-        case .unknown(let restoring) where restoring.earlySignOut != nil: status.isSignOutPending = true
-        default:
-            if context.hasJournal, context.journal.entry?.pending.isEmpty == false { status.isSignOutPending = true }
-        }
+        if case .signedIn(let session) = state { session.value.fill(&status) }
         return status
     }
 
@@ -143,12 +120,9 @@ struct MachineState: Hashable, Sendable {
         case .serverDateNoted(let date): serverDateNoted(date)
         case .storeChanged: storeChanged()
         case .suspensionNear: suspensionNear()
-        case .read(.load, let result, _): loaded(result)
-        case .read(.check, let result, _): checked(result)
-        case .read(.attempt(let id), let result, let ownerMayCall):
-            context.attemptReadEnded()
-            updateStoreFailure(result)
-            modifySession { $0.attemptRead(id, result, ownerMayCall: ownerMayCall) }
+        case .read(let purpose, let result, let ownerMayCall, let ending, let noted):
+            context.order.learn(try? result.get(), journal: noted)
+            read(purpose, result, ownerMayCall: ownerMayCall, ending)
         case .leased(let id, let identity):
             context.take(lease: id, identity)
             modifySession { $0.leased() }
@@ -158,8 +132,7 @@ struct MachineState: Hashable, Sendable {
         case .leaseHeld(let holder): modifySession { $0.leaseHeld(by: holder) }
         case .leaseLost(let id): leaseLost(id)
         case .wrote(let version, let outcome): wrote(version, outcome)
-        case .journalRead(let result): journalRead(result)
-        case .journalWrote(let result): journalWrote(result)
+        case .noted(let version): context.store.note(version)
         case .callNotMade(let id, let error): callNotMade(id, error)
         case .responded(let id, let base, let result): responded(id, base: base, result.map(\.plausible))
         case .timerFired(let timer): timerFired(timer)
@@ -167,10 +140,6 @@ struct MachineState: Hashable, Sendable {
         if context.storeMayHaveChanged {
             context.storeMayHaveChanged = false
             if check.isUnderWay { check.isStale = true }
-        }
-        switch event {
-        case .read, .wrote, .journalRead, .journalWrote: noteSession()
-        default: break
         }
         checkForWaiters()
         releaseLeases()
@@ -199,7 +168,6 @@ struct MachineState: Hashable, Sendable {
         case .reload: storeChanged()
         case .loadDeadline: loadTookTooLong()
         case .checkDeadline: checkTookTooLong()
-        case .journalDeadline: journalTookTooLong()
         }
     }
 
@@ -252,9 +220,8 @@ struct MachineState: Hashable, Sendable {
 
     var isIdle: Bool {
         guard !context.store.isBehind, !check.isUnderWay, !context.isCalling else { return false }
-        if context.hasJournal, context.journal.isWriting { return false }
         switch state {
-        case .unknown(let restoring): return !restoring.isReading && restoring.earlySignOut == nil
+        case .unknown(let restoring): return !restoring.isReading
         case .signedOut, .modifying: return true
         case .signedIn(let session): return session.isIdle
         }

@@ -14,6 +14,8 @@ struct PendingWrite: Hashable, Sendable {
     private var timed: Int?
     /// The newest version whose write has failed or missed its deadline.
     private var missed = 0
+    /// The newest version whose end the journal has taken: it lasts although the store fails.
+    private var noted = 0
 
     struct Write: Hashable, Sendable {
         let version: Int
@@ -29,15 +31,6 @@ struct PendingWrite: Hashable, Sendable {
     /// Whether the end of a session is not stored yet.
     var isEnding: Bool { if case .tombstone? = missing { true } else { false } }
 
-    /// Whether the beginning or the end of a session is not stored yet.
-    var isStartingOrEnding: Bool {
-        switch missing {
-        case .tombstone?: true
-        case .bundle(_, over: let predecessor)?: predecessor.mayBeAnotherSession
-        case nil: false
-        }
-    }
-
     /// Whether the store may still take the end of a session.
     func mayEnd(_ session: SessionID) -> Bool {
         [missing, underWay?.content].contains { $0?.rejection?.bundle.session == session }
@@ -51,6 +44,11 @@ struct PendingWrite: Hashable, Sendable {
 
     /// Whether a write of the newest content has failed or missed its deadline, and none has succeeded.
     var hasMissed: Bool { isBehind && missed >= version }
+
+    /// Whether the journal has taken an end, or a later one, which reaches as far.
+    func isNoted(_ version: Int) -> Bool { noted >= version }
+
+    mutating func note(_ version: Int) { noted = version }
 
     /// Whether a version, and every later one, is not stored yet.
     func lacks(_ version: Int) -> Bool { settled < version }

@@ -9,10 +9,6 @@ enum RefreshAction: Sendable {
     case release(AttemptID)
     indirect case write(version: Int, StoreContent)
 
-    // Journal. One read and one write at most are under way.
-    case readJournal
-    indirect case writeJournal(JournalEdit)
-
     // Server.
     /// `startBefore`: when no byte of it may be written any more (G28).
     indirect case call(AttemptID, base: TokenBundle, TokenRefreshRequest, startBefore: Duration)

@@ -17,7 +17,11 @@ enum RefreshEvent: Sendable {
     case suspensionNear
 
     /// The store was read. `ownerMayCall`: whether the owner of a stored intent may still be calling (rule 4).
-    indirect case read(ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool)
+    /// `ending`: why what it holds is to end, or why it holds nothing; `noted`: the highest ordinal that is noted
+    /// beside it (G30).
+    indirect case read(
+        ReadPurpose, Result<StoredSession, TokenStoreError>, ownerMayCall: Bool, ending: SignOutReason? = nil,
+        noted: SessionOrdinal? = nil)
     /// `identity`: the name of the lease, for the intents that are recorded under it.
     indirect case leased(AttemptID, identity: String? = nil)
     indirect case leaseFailed(AttemptID, TokenStoreError)
@@ -26,13 +30,20 @@ enum RefreshEvent: Sendable {
     /// Another process may have the lease.
     case leaseLost(AttemptID)
     indirect case wrote(version: Int, WriteOutcome)
-    /// The journal was read, or written, and holds this (G30).
-    indirect case journalRead(Result<SessionJournalEntry, TokenStoreError>)
-    indirect case journalWrote(Result<SessionJournalEntry, TokenStoreError>)
+    /// The end of a session is noted in another place, before the store has it: it lasts (G30).
+    case noted(version: Int)
     /// No byte of a call was written, and none will be (G28).
     indirect case callNotMade(AttemptID, TokenRefreshError)
     indirect case responded(AttemptID, base: TokenBundle, Result<TokenRefreshResult, TokenRefreshError>)
     case timerFired(RefreshTimer)
+}
+
+extension RefreshEvent {
+    /// The store was read, with the journal beside it.
+    static func read(_ purpose: ReadPurpose, _ reading: StoreReading, ownerMayCall: Bool) -> RefreshEvent {
+        .read(
+            purpose, reading.result, ownerMayCall: ownerMayCall, ending: reading.ending, noted: reading.noted)
+    }
 }
 
 /// A request of a caller.
@@ -57,6 +68,8 @@ enum ReadPurpose: Hashable, Sendable {
     case attempt(AttemptID)
     /// Another process may have changed it.
     case check
+    /// Before a sign-in takes its ordinal, or a sign-out (rule 10).
+    case order
 }
 
 /// How a write to the store ended.
@@ -87,6 +100,4 @@ enum RefreshTimer: Hashable, Sendable {
     case reload
     case loadDeadline
     case checkDeadline
-    /// The store waits no longer for the journal.
-    case journalDeadline
 }

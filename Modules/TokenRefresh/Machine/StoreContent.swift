@@ -1,7 +1,7 @@
 import AuthInterface
 import Foundation
 
-/// The content for the store.
+/// The content for the store: what begins, what ends, and up to which ordinal.
 indirect enum StoreContent: Hashable, Sendable {
     /// A bundle, and the stored content that it may replace.
     case bundle(TokenBundle, over: Predecessor)
@@ -11,15 +11,10 @@ indirect enum StoreContent: Hashable, Sendable {
 
     /// The stored content that a bundle may replace. In a store that is not shared it replaces everything.
     enum Predecessor: Hashable, Sendable {
-        /// Any other session, where the clock was set since the sign-in. A newer bundle or the tombstone of this
-        /// session stays: a write that failed may have stored the session. `replacing`: the sessions that the user has
-        /// left with this sign-in.
-        case anything(replacing: Set<SessionID>)
-        /// As `anything`, but for a session that is known to have begun after this one: a sign-in replaces every
-        /// session that was asked for before it, and so do its refreshed tokens until one of the two is stored. `nil`:
-        /// it is not known when this one began. The sessions that the user has left did not begin after it: the date of
-        /// one may be that of a clock which was set back since.
-        case begunBefore(Date?, replacing: Set<SessionID>)
+        /// A session that begins, until the store is known to hold it: whatever has a lower ordinal. Of its own
+        /// session, a newer bundle and the tombstone stay: a write that failed may have stored the session. `ends`: up
+        /// to which ordinal it ends others, also where the store cannot take it yet. `nil`: there are none.
+        case lower(ends: SessionOrdinal?)
         /// An older bundle of the same session (rule 3), or the same tokens without an intent of another process. A
         /// tombstone, another session and an equal or higher generation stay. An empty or corrupt store has lost the
         /// session, and is written again.
@@ -27,60 +22,65 @@ indirect enum StoreContent: Hashable, Sendable {
         /// Exactly this bundle, including its intent: an intent replaces what was read under the lease.
         case exactly(TokenBundle)
 
-        var mayBeAnotherSession: Bool {
-            switch self {
-            case .anything, .begunBefore: true
-            case .older, .exactly: false
-            }
-        }
+        var mayBeAnotherSession: Bool { if case .lower = self { true } else { false } }
     }
 }
 
-/// The sessions whose tokens are removed when a session ends.
+/// The sessions whose tokens are removed when a session ends. A later sign-in of another process stays.
 enum EndScope: Hashable, Sendable {
-    /// The session itself, and the sessions that it was to replace in the store: itself, where the store had not been
-    /// read. Any other session in the store is a sign-in of another process, which stays.
-    case sessions(SessionID, replacing: Set<SessionID>)
-    /// The session whose refresh token the server has rejected, with these tokens, and the sessions that it was to
-    /// replace. Newer tokens of the session are those of another process, which were not rejected: they stay.
-    case rejected(TokenBundle, replacing: Set<SessionID>)
-    /// Content that was never read, or cannot be read. Tokens in a shared store are a sign-in of another process, which
-    /// stays.
-    case unread
+    /// A session that the store holds, and every one up to an ordinal.
+    case session(SessionID, upTo: SessionOrdinal)
+    /// Every session up to an ordinal, where the store was not read, holds none, or has not taken the one that ends.
+    case unread(upTo: SessionOrdinal)
+    /// The session whose refresh token the server has rejected, with these tokens, and the sessions up to the ordinal
+    /// that it was to replace. Newer tokens of the session are those of another process, which were not rejected: they
+    /// stay.
+    case rejected(TokenBundle, replacing: SessionOrdinal?)
 
     /// The session that ended, where it is known.
     var session: SessionID? {
         switch self {
-        case .sessions(let session, _): session
-        case .rejected(let bundle, _): bundle.session
+        case .session(let session, _): session
         case .unread: nil
+        case .rejected(let bundle, _): bundle.session
         }
     }
 
-    /// All known sessions whose tokens are removed.
-    var sessions: Set<SessionID> {
+    /// Up to which ordinal sessions end.
+    var ordinal: SessionOrdinal {
         switch self {
-        case .sessions(let own, let replaced): replaced.union([own])
-        case .rejected(let bundle, let replaced): replaced.union([bundle.session])
-        case .unread: []
+        case .session(_, let ordinal), .unread(let ordinal): ordinal
+        case .rejected(let bundle, let replaced): max(bundle.ordinal, replaced ?? .unknown)
         }
     }
 
-    /// The scope of a session that is signed in over this one.
-    func followed(by session: SessionID) -> EndScope { .sessions(session, replacing: sessions) }
+    /// Whether tokens that are found end.
+    private func ends(_ found: TokenBundle) -> Bool {
+        switch self {
+        case .session(let session, let ordinal): found.session == session || found.ordinal <= ordinal
+        case .unread(let ordinal): found.ordinal <= ordinal
+        case .rejected(let rejected, let replaced):
+            found.session == rejected.session
+                ? !found.displaces(rejected) : replaced.map { found.ordinal <= $0 } ?? false
+        }
+    }
 
     /// The replacement of the stored content; `nil` leaves it.
     fileprivate func replacement(for found: StoredSession?, _ reason: SignOutReason, _ date: Date) -> StoredSession? {
-        if case (.rejected(let rejected, _), .active(let stored)?) = (self, found), stored.displaces(rejected) {
-            return nil
-        }
-        switch found {
-        case .active(let bundle) where sessions.contains(bundle.session):
-            return .tombstone(SessionTombstone(session: session ?? bundle.session, reason: reason, date: date))
-        case .active, .tombstone:
-            return nil
-        case .empty, nil:
-            return session.map { .tombstone(SessionTombstone(session: $0, reason: reason, date: date)) } ?? .empty
+        let end = SessionTombstone(
+            session: session ?? found?.bundle?.session ?? SessionID(rawValue: ""), reason: reason, date: date,
+            upTo: max(ordinal, found?.bundle?.session == session ? found?.ordinal ?? .unknown : .unknown))
+        switch (self, found) {
+        case (_, .active(let bundle)?): return ends(bundle) ? .tombstone(end) : nil
+        case (.rejected, .tombstone?): return nil
+        case (_, .tombstone(let earlier)?):
+            guard earlier.ordinal < end.ordinal else { return nil }
+            // An ending has one reason in every process.
+            guard session == nil || earlier.session == session else { return .tombstone(end) }
+            return .tombstone(
+                SessionTombstone(
+                    session: earlier.session, reason: earlier.reason, date: earlier.date, upTo: end.ordinal))
+        case (_, .empty?), (_, nil): return .tombstone(end)
         }
     }
 }
@@ -108,8 +108,8 @@ extension StoreContent {
         switch self {
         case .bundle(_, let predecessor): predecessor.mayBeAnotherSession
         case .tombstone(_, _, .unread): true
-        case .tombstone(_, _, .sessions(_, let replaced)), .tombstone(_, _, .rejected(_, let replaced)):
-            !replaced.isEmpty
+        case .tombstone(_, _, .session): false
+        case .tombstone(_, _, .rejected(_, let replaced)): replaced != nil
         }
     }
 
@@ -127,21 +127,21 @@ extension StoreContent {
     }
 
     /// The replacement of the content of a shared store; `nil` leaves what another process has stored. A failure means
-    /// that the content cannot be read. `date`: now, when the store has found it, however late that is.
-    func replacement(for found: Result<StoredSession, TokenStoreError>, at date: Date) -> StoredSession? {
+    /// that the content cannot be read.
+    func replacement(for found: Result<StoredSession, TokenStoreError>) -> StoredSession? {
         let found = try? found.get().readable
         switch self {
-        case .tombstone(let reason, let end, let scope): return scope.replacement(for: found, reason, end)
-        case .bundle(let bundle, over: .anything) where found?.session != bundle.session: return .active(bundle)
-        case .bundle(let bundle, over: .begunBefore(let begun, let left)) where found?.session != bundle.session:
-            let isLater = found?.bundle.map { !left.contains($0.session) && $0.hasBegun(after: begun, foundAt: date) }
-            return isLater ?? false ? nil : .active(bundle)
-        case .bundle(let bundle, over: .anything), .bundle(let bundle, over: .begunBefore),
-            .bundle(let bundle, over: .older):
+        case .tombstone(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
+        case .bundle(let bundle, over: .lower) where found?.session != bundle.session:
+            // Nobody is locked out by the last ordinal.
+            return found?.ordinal.map { $0 < bundle.ordinal || $0 == .last } ?? true ? .active(bundle) : nil
+        case .bundle(let bundle, over: .lower), .bundle(let bundle, over: .older):
             return bundle.mayFollow(found) ? .active(bundle) : nil
         case .bundle(let bundle, over: .exactly(let read)):
             switch found {
-            case .active(let stored): return stored == read ? .active(bundle) : nil
+            // An earlier version drops the ordinal when it refreshes.
+            case .active(let stored):
+                return stored.with(ordinal: .unknown) == read.with(ordinal: .unknown) ? .active(bundle) : nil
             case .tombstone: return nil
             case .empty, nil: return .active(bundle)
             }
@@ -166,6 +166,11 @@ extension StoredSession {
 }
 
 extension TokenBundle {
+    /// Its end, which the store does not hold yet.
+    func ended(_ reason: SignOutReason, at date: Date) -> SessionTombstone {
+        SessionTombstone(session: session, reason: reason, date: date, upTo: ordinal)
+    }
+
     /// Whether the bundle of a refresh may be written over what is found (rule 3).
     fileprivate func mayFollow(_ found: StoredSession?) -> Bool {
         switch found {
@@ -211,25 +216,6 @@ extension TokenBundle {
         let seconds = date.timeIntervalSince(sentAt)
         return (0..<1e9).contains(seconds) ? .seconds(seconds) : nil
     }
-
-    /// When the session was signed in, on the device's clock. A bundle of an older version says it until its first
-    /// refresh, if its token has a known lifetime. `nil`: not known.
-    var begunAt: Date? {
-        if let signedInAt, signedInAt.isPlausible { return signedInAt }
-        return generation == 0 ? sentAt : nil
-    }
-
-    /// Whether the session is known to have begun after an instant of the device's clock.
-    func hasBegun(after date: Date?, foundAt now: Date) -> Bool {
-        guard let date, let begunAt else { return false }
-        return begunAt.isKnownToFollow(date, foundAt: now)
-    }
-}
-
-extension Date {
-    /// Whether it is known to be later than another instant of the device's clock. One that is later than it is found
-    /// is of another clock, or this one was set back since: then it is not known.
-    func isKnownToFollow(_ date: Date, foundAt now: Date) -> Bool { self > date && self <= now }
 }
 
 extension StoredSession {

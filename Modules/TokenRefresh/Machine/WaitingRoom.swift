@@ -15,8 +15,6 @@ struct WaitingRoom: Hashable, Sendable {
     enum Queue: Hashable, Sendable {
         /// The first read.
         case load
-        /// The first read, which shows the session that a sign-out ends.
-        case earlySignOut
         /// The next published state.
         case publication
         /// The end of all work under way.

@@ -90,13 +90,19 @@ extension Mutant {
                 }
             }
         },
-        alteredEnding("forgets the reason") { SessionTombstone(session: $0.session, reason: .byUser, date: $0.date) },
+        alteredEnding("forgets the reason") {
+            SessionTombstone(session: $0.session, reason: .byUser, date: $0.date, upTo: $0.ordinal)
+        },
         alteredEnding("forgets the details") { tombstone in
             let reason = tombstone.reason.isExpired ? SignOutReason.expired() : tombstone.reason
-            return SessionTombstone(session: tombstone.session, reason: reason, date: tombstone.date)
+            return SessionTombstone(
+                session: tombstone.session, reason: reason, date: tombstone.date, upTo: tombstone.ordinal)
         },
         alteredEnding("forgets the date") {
-            SessionTombstone(session: $0.session, reason: $0.reason, date: .distantPast)
+            SessionTombstone(session: $0.session, reason: $0.reason, date: .distantPast, upTo: $0.ordinal)
+        },
+        alteredEnding("forgets the ordinal") {
+            SessionTombstone(session: $0.session, reason: $0.reason, date: $0.date)
         },
         Mutant(endedSession, by: "a load that returns the old tokens") { store in
             let last = Locked<TokenBundle?>(nil)

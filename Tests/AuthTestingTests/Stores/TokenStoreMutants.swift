@@ -35,6 +35,7 @@ extension Mutant {
             )
         },
         fieldwise("forgets the generation") { TokenBundle(copying: $0, generation: 0) },
+        fieldwise("forgets the ordinal") { TokenBundle(copying: $0, ordinal: .some(nil)) },
         fieldwise("cuts tokens at 4 KB") { bundle in
             TokenBundle(copying: bundle, accessToken: String(bundle.accessToken.prefix(4_096)))
         },
@@ -162,7 +163,8 @@ extension TokenBundle {
         clockSkew: TimeInterval? = nil,
         session: SessionID? = nil,
         generation: Int? = nil,
-        receivedAt: Date?? = nil
+        receivedAt: Date?? = nil,
+        ordinal: SessionOrdinal?? = nil
     ) {
         self.init(
             accessToken: accessToken ?? bundle.accessToken,
@@ -172,7 +174,12 @@ extension TokenBundle {
             session: session ?? bundle.session,
             generation: generation ?? bundle.generation,
             receivedAt: receivedAt ?? bundle.receivedAt,
-            refreshIntent: bundle.refreshIntent
+            refreshIntent: bundle.refreshIntent,
+            signedInAt: bundle.signedInAt,
+            binding: bundle.binding,
+            subject: bundle.subject,
+            scope: bundle.scope,
+            ordinal: ordinal ?? bundle.storedOrdinal
         )
     }
 }

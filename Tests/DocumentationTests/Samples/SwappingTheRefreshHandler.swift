@@ -32,6 +32,29 @@ nonisolated struct PartnerTokens: Decodable {
     let seconds: Int
 }
 
+enum LegacyFailure: Error {
+    case refused(status: Int, code: String?)
+    case noResponse
+}
+
+struct LegacyRefresh: TokenRefreshHandler {
+    typealias Completion = @Sendable (Result<PartnerTokens, any Error>) -> Void
+    let call: @Sendable (_ refreshToken: String, _ completion: @escaping Completion) -> Void
+
+    func refresh(_ request: TokenRefreshRequest) async throws -> TokenRefreshResult {
+        do {
+            let tokens = try await withCheckedThrowingContinuation { continuation in
+                call(request.refreshToken) { continuation.resume(with: $0) }
+            }
+            return TokenRefreshResult(
+                accessToken: tokens.access, refreshToken: tokens.refresh, expiresIn: .seconds(tokens.seconds))
+        } catch LegacyFailure.refused(let status, let code) {
+            let isRejected = status == 400 && code == "token_revoked"  // the refresh token is dead, and nothing else
+            throw TokenRefreshError(isRejected ? .rejected : .unavailable, status: status, serverCode: code)
+        }
+    }
+}
+
 struct CountedRefresh: TokenRefreshHandler {
     let base: any TokenRefreshHandler
     let count: @Sendable () -> Void

@@ -60,6 +60,30 @@ import Testing
         #expect(observer.values.map(\.kind.name) == [.started, .failed])
     }
 
+    /// A source of tokens in which the device sleeps past the deadline.
+    private struct SleepyTokens: TokenProvider {
+        let clock: ManualTimeSource
+
+        func token() async throws -> SessionToken { .first }
+
+        func replacement(after refusal: TokenRefusal) async throws -> SessionToken {
+            clock.advance(by: .seconds(600))
+            return SessionToken.first.next
+        }
+
+        func noteServerDate(_ date: Date) {}
+    }
+
+    @Test func `a call whose token is replaced past its deadline is timedOut, and not refused`() async throws {
+        let clock = ManualTimeSource()
+        let transport = StubTransport(.any ~> .status(401))
+        let client = NetworkClient(baseURL: baseURL, transport: transport, clock: clock)
+            .authenticated(by: SleepyTokens(clock: clock))
+        let error = await networkError { try await client.send(.article(7)) }
+        #expect(error?.code == .timedOut && error?.waitedFor == .token && error?.status == nil)
+        #expect(transport.requests.count == 1)
+    }
+
     @Test func `a transport that does not look at its time limit is left a second after the deadline`() async throws {
         let hanging = StubResponse { _ in
             await Self.hang()

@@ -49,7 +49,7 @@ import Testing
         let others: [any Error] = [
             AuthenticationError(.sessionEnded), TokenRefreshError.rejected, TokenStoreError(.busy, reason: "x y"),
             HTTPBodyError.unreadable, HTTPTransportError(.timedOut, reason: "r"), ServerError(code: "X"),
-            HTTPFieldError(.invalidName, field: "x"),
+            HTTPFieldError(code: .invalidName, field: "x"),
         ]
         for error in others {
             #expect(error.localizedDescription.hasSuffix("."))

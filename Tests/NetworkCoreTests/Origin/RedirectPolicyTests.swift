@@ -199,6 +199,16 @@ struct RedirectPolicyTests {
         }
     }
 
+    @Test(arguments: [("http://api.example.com/articles/", true), ("http://other.example.com/articles/", false)])
+    func `a server that redirects to itself over plain http is refused with a hint`(location: String, hasHint: Bool) {
+        let decision = decide(307, from: "https://api.example.com/articles", to: location)
+        guard case .refuse(.redirectRefused, let reason) = decision else {
+            Issue.record("the redirect would be followed: \(decision)")
+            return
+        }
+        #expect(reason.hasPrefix("its location is plain http") && reason.contains("X-Forwarded-Proto") == hasHint)
+    }
+
     @Test func `plain http is for loopback and named origins`() throws {
         #expect(try followed(decide(302, from: "http://127.0.0.1:1/a", to: "/b")).leavesOrigin == false)
         let origin = try #require(Origin(url("http://10.0.0.1")))

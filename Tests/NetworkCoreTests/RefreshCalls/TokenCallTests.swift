@@ -21,6 +21,7 @@ import Testing
         try await client.send(endpoint.asTokenCall())
         try await client.send(endpoint.allowingLateResponse())
         #expect(transport.requests.map { $0.headers["Authorization"] != nil } == [true, false, false])
+        #expect(transport.requests.map { $0.headers["Accept-Encoding"] } == [nil, "identity", "identity"])
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
@@ -55,6 +56,15 @@ import Testing
         let client = NetworkClient(configuration: configuration, transport: transport)
         let error = await networkError { try await client.send(endpoint.allowingLateResponse()) }
         #expect(error?.status == 401 && error?.statusOfWholeResponse == status)
+    }
+
+    @Test func `a body that cannot be read has lost its tokens`() async throws {
+        let body = HTTPBody { () async throws -> Data? in
+            throw HTTPTransportError(.invalidResponse, reason: "the size of a chunk is no number")
+        }
+        let damaged = StubResponse { _ in HTTPTransportResponse(head: HTTPResponseHead(status: 200), body: body) }
+        let error = await networkError { try await client(StubTransport(.any ~> damaged)).send(endpoint.asTokenCall()) }
+        #expect(error?.status == 200 && error?.statusOfWholeResponse == nil)
     }
 
     @Test func `a refresh is waited for as long as the engine waits for its call`() async throws {

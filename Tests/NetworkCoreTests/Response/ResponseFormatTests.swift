@@ -87,6 +87,16 @@ struct ResponseFormatTests {
         }
     }
 
+    @Test(arguments: [
+        ("1709208000", 1_709_208_000.0), ("1709208000.25", 1_709_208_000.25), ("1709208000250", 1_709_208_000.25),
+    ])
+    func `lenient coders read numbers as dates`(text: String, seconds: Double) throws {
+        let data = Data("[\(text)]".utf8)
+        let date = try JSONCoding.lenient.makeDecoder().decode([Date].self, from: data)[0]
+        #expect(abs(date.timeIntervalSince1970 - seconds) < 0.001)
+        #expect(throws: DecodingError.self) { try decoder.decode([Date].self, from: data) }
+    }
+
     @Test func `lenient coders write each millisecond as they read it`() throws {
         let coding = JSONCoding.lenient
         for fraction in 0..<1_000 {

@@ -3,6 +3,7 @@ import ContractTesting
 import Foundation
 import NetworkCore
 import NetworkTestSupport
+import NetworkTesting
 import NetworkTransfers
 import NetworkURLSession
 import TestSupport
@@ -58,6 +59,14 @@ struct PagedSequenceTests {
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         let error = try #require(await networkError { try await read(client.pages(Endpoint<[Int]>.get("items"))) })
         #expect(error.code == .redirectRefused && other.requests.isEmpty)
+    }
+
+    @Test func `a next page of the same server over plain http is refused with a hint`() async throws {
+        let link = "<http://api.example.com/items?page=2>; rel=\"next\""
+        let transport = StubTransport(.any ~> .status(200, headers: ["Link": link], body: Data("[1]".utf8)))
+        let client = NetworkClient(baseURL: url("https://api.example.com"), transport: transport)
+        let error = try #require(await networkError { try await read(client.pages(Endpoint<[Int]>.get("items"))) })
+        #expect(error.code == .redirectRefused && error.reason?.contains("X-Forwarded-Proto") == true)
     }
 
     @Test func `a redirected page does not lead the endpoint's fields to the origin that it names`() async throws {

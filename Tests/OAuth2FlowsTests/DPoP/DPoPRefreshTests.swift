@@ -23,7 +23,9 @@ struct BoundSession {
     {
         server = try StrictDPoPServer(change)
         keys = FailingKeys()
-        thumbprint = try await keys.makeKey().publicKey.thumbprint
+        let key = try await keys.makeKey()
+        try await keys.keep(key)
+        thumbprint = key.publicKey.thumbprint
         prover = DPoPProver(keys: keys, clock: clock)
         server.bind(to: thumbprint)
     }
@@ -58,6 +60,7 @@ final class FailingKeys: SigningKeyStore {
     let failure = Locked<TokenStoreError?>(nil)
 
     func makeKey() async throws -> any SigningKey { try await keys.makeKey() }
+    func keep(_ key: any SigningKey) async throws { try await keys.keep(key) }
 
     func key(withThumbprint thumbprint: String) async throws -> (any SigningKey)? {
         if let error = failure.withLock({ $0 }) { throw error }
@@ -70,7 +73,7 @@ final class FailingKeys: SigningKeyStore {
 }
 
 /// A transport whose responses take a while on a clock.
-private struct SlowTransport: HTTPTransport {
+struct SlowTransport: HTTPTransport {
     let base: URLSessionTransport
     let clock: ManualTimeSource
     let delay: Duration
@@ -233,6 +236,24 @@ struct DPoPRefreshTests {
             try await session.handler.refresh(session.request(nonces: session.nonces("nonce-0"), late))
         }
         #expect(error.status == nil && server.requests.isEmpty)
+    }
+
+    /// The skew was stored when the clock of the device was right. It is an hour ahead now.
+    @Test(arguments: [Duration.zero, .seconds(10)])
+    func `KE6: a proof that is refused for its time is made once more with the date of the refusal, however slow it is`(
+        _ delay: Duration
+    ) async throws {
+        let clock = ManualTimeSource(date: Date() + 3_600)
+        let session = try await BoundSession(clock: clock)
+        let transport = SlowTransport(base: URLSessionTransport(), clock: clock, delay: delay)
+        var handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: session.server.tokenEndpoint, client: .public(id: "fixture-client"),
+            network: NetworkClient(baseURL: session.server.url, transport: transport))
+        handler.prover = session.prover
+        let result = try await handler.refresh(session.request(nonces: session.nonces("nonce-0", age: -3_590)))
+        let now = session.server.now
+        #expect(now.faults == ["iat"] && now.refreshes == ["fixture-key"] && now.probes + now.challenges == 0)
+        #expect(result.binding?.nonces.values.allSatisfy { $0.clockSkew < -3_500 } == true, "it is stored anew")
     }
 
     @Test func `G19: the time in a proof is the server's, after its first response`() async throws {

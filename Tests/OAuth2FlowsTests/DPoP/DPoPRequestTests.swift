@@ -26,9 +26,11 @@ private struct BoundClient {
     init(
         nonces: Int? = 1, clockOffset: TimeInterval = 0, isExpired: Bool = false,
         redirectTarget: String = "/articles",
-        interceptors: [any RequestInterceptor] = []
+        interceptors: [any RequestInterceptor] = [],
+        slow: SlowTransport? = nil
     ) async throws {
-        session = try await BoundSession {
+        let clock: any TimeSource = slow?.clock ?? SystemTimeSource()
+        session = try await BoundSession(clock: clock) {
             ($0.acceptedNonces, $0.clockOffset, $0.namesNonceInFaults) = (nonces, clockOffset, false)
             $0.redirectTarget = redirectTarget
         }
@@ -38,7 +40,8 @@ private struct BoundClient {
                 receivedAt: Date() - 600, binding: TokenBinding(thumbprint: session.thumbprint)))
         engine = TokenRefreshCoordinator(store: store, handler: session.handler)
         network = NetworkClient(
-            baseURL: session.server.url, transport: URLSessionTransport(), interceptors: interceptors
+            baseURL: session.server.url, transport: slow ?? URLSessionTransport(), interceptors: interceptors,
+            clock: clock
         ).authenticated(by: engine, policy: AuthenticationPolicy(placement: .dpop(session.prover)))
     }
 
@@ -83,6 +86,13 @@ struct DPoPRequestTests {
         for _ in 0..<2 { #expect(try await client.get() == 1) }
         let now = client.server.now
         #expect(now.faults == ["iat"] && now.refreshes == [] && now.resources == 2)
+    }
+
+    @Test func `KE6: the refusal of a proof for its time tells the time, however slow it is`() async throws {
+        let slow = SlowTransport(
+            base: URLSessionTransport(), clock: ManualTimeSource(date: Date()), delay: .seconds(6))
+        let client = try await BoundClient(nonces: nil, clockOffset: 7_200, slow: slow)
+        #expect(try await client.get() == 1 && client.server.now.faults == ["iat"])
     }
 
     @Test func `each attempt may be challenged once, and challenges use up no retry`() async throws {

@@ -60,6 +60,13 @@ private func countedKeys() -> (keys: StoredSigningKeys, made: Locked<[String]>) 
     return (keys, made)
 }
 
+/// A store without room.
+private struct FullStore: TokenStore {
+    func load() async throws -> TokenBundle? { nil }
+    func save(_ tokens: TokenBundle) async throws { throw TokenStoreError(.unavailable, reason: "the disk is full") }
+    func delete() async throws {}
+}
+
 @Suite("G34: a sign-in makes the key of its session", .timeLimit(.minutes(5)))
 struct DPoPSignInTests {
     @Test func `the tokens are bound to a key of their own, from the code to the last request`() async throws {
@@ -147,6 +154,77 @@ struct DPoPSignInTests {
         #expect(await session.thumbprint == server.now.thumbprint && server.now.faults == [])
     }
 
+    @Test func `KE7: the key is in memory until the code has come, and kept before it is exchanged`() async throws {
+        let (keys, made) = countedKeys()
+        let session = try SigningIn(keys: keys)
+        defer { session.server.stop() }
+        let userAgent = PromptUserAgent { _ in #expect(made.withLock { $0.isEmpty }, "the page is shown") }
+        try await session.signIn.start(session.engine, with: userAgent)
+        let thumbprint = try #require(await session.thumbprint)
+        #expect(made.withLock { Set($0) } == [thumbprint])
+        #expect(try await keys.key(withThumbprint: thumbprint) != nil)
+
+        let full = StoredSigningKeys { _ in FullStore() }
+        let failing = try SigningIn(keys: full)
+        defer { failing.server.stop() }
+        let error = await #expect(throws: OAuth2SignInError.self) { try await failing.start() }
+        #expect(error?.code == .unavailable && failing.server.requests.isEmpty, "the code is not exchanged")
+    }
+
+    @Test func `US2: the second half uses the key that the first one made, in another process`() async throws {
+        let keys = FailingKeys()
+        let first = try SigningIn(keys: keys)
+        defer { first.server.stop() }
+        let (page, state) = try await first.signIn.begin(redirectingTo: redirectURI)
+        var second = first.signIn
+        second.prover = DPoPProver(keys: keys)
+        let (tokens, _) = try await second.finish(callback: callback(of: page), state: state)
+        let thumbprint = try #require(tokens.binding?.thumbprint)
+        #expect(page.values(of: "dpop_jkt") == [thumbprint])
+        #expect(first.server.now.thumbprint == thumbprint && first.server.now.faults == [])
+    }
+
+    @Test func `US2: without the key of the first half nothing is exchanged, and the key stays`() async throws {
+        let keys = FailingKeys()
+        let first = try SigningIn(keys: keys)
+        defer { first.server.stop() }
+        let (page, state) = try await first.signIn.begin(redirectingTo: redirectURI)
+        var second = first.signIn
+        second.prover = DPoPProver(keys: FailingKeys())
+        let absent = await signInError { try await second.finish(callback: callback(of: page), state: state) }
+        #expect(absent?.code == .unavailable && absent?.cause is SigningKeyError)
+        second.prover = nil
+        let unset = await signInError { try await second.finish(callback: callback(of: page), state: state) }
+        #expect(unset?.code == .unavailable && unset?.reason.contains("prover") == true)
+        second.prover = DPoPProver(keys: keys)
+        keys.failure.withLock { $0 = TokenStoreError(.unavailable, reason: "the device is locked") }
+        let unreadable = await signInError { try await second.finish(callback: callback(of: page), state: state) }
+        #expect(unreadable?.code == .unavailable && unreadable?.cause is TokenStoreError)
+        #expect(first.server.requests.isEmpty)
+        keys.failure.withLock { $0 = nil }
+        _ = try await second.finish(callback: callback(of: page), state: state)
+    }
+
+    @Test func `US2: a code that is sent twice costs the first session no key, and a page that fails leaves none`()
+        async throws
+    {
+        let (keys, made) = countedKeys()
+        let provider = try LoopbackProvider { _ in .json(#"{"error":"invalid_grant"}"#, status: 400) }
+        var signIn = OAuth2CodeSignIn(
+            server: provider.description, client: .public(id: "fixture-client"), network: provider.network)
+        signIn.prover = DPoPProver(keys: keys)
+        let (page, state) = try await signIn.begin(redirectingTo: redirectURI)
+        let finishing = signIn
+        let error = await signInError { try await finishing.finish(callback: callback(of: page), state: state) }
+        #expect(error?.code == .refused)
+        #expect(try await keys.key(withThumbprint: try #require(state.thumbprint)) != nil)
+
+        signIn.pushesRequest = true
+        let pushing = signIn
+        #expect(await signInError { try await pushing.begin(redirectingTo: redirectURI) }?.code == .unsupported)
+        #expect(made.withLock { Set($0) } == [try #require(state.thumbprint)])
+    }
+
     @Test func `a sign-in that fails leaves no key, and a bearer token is not taken for a bound one`() async throws {
         for body in [
             #"{"error":"invalid_grant"}"#, #"{"access_token":"a","token_type":"Bearer"}"#,
@@ -167,7 +245,7 @@ struct DPoPSignInTests {
                 try await signIn.start(session, with: PromptUserAgent())
             }
             #expect(session.signIns.isEmpty)
-            let thumbprint = try #require(made.withLock { $0.first })
+            let thumbprint = try #require(made.withLock { $0.first }, "it was kept for the exchange")
             #expect(try await keys.key(withThumbprint: thumbprint) == nil)
         }
     }

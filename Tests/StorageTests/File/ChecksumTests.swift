@@ -16,7 +16,9 @@ struct ChecksumTests {
         let ending = SessionEnding(status: 400, code: "invalid_grant", date: Date(timeIntervalSinceReferenceDate: 8e8))
         let sessions: [StoredSession] = [
             .active(.complete), .empty,
-            .tombstone(SessionTombstone(session: SessionID(), reason: .expired(ending), date: Date())),
+            .tombstone(
+                SessionTombstone(
+                    session: SessionID(), reason: .expired(ending), date: Date(), upTo: SessionOrdinal(at: Date()))),
             .tombstone(SessionTombstone(session: SessionID(), reason: .application("disabled"), date: Date())),
             .tombstone(SessionTombstone(session: SessionID(), reason: .lost(nil), date: Date())),
         ]

@@ -46,6 +46,11 @@ struct FileSessionJournalTests {
                 try Data("no folder".utf8).write(to: folder)
                 return journal
             },
+            damaged: { journal in
+                let folder = URL(fileURLWithPath: journal.storeName)
+                let name = try #require(try folder.names.first { $0.hasSuffix(".json") })
+                #expect(truncate(folder.appendingPathComponent(name).path, 40) == 0)
+            },
             makeEmptyJournal: { journal(temporary.fresh().path) }
         )
     }
@@ -57,6 +62,7 @@ struct FileSessionJournalTests {
                 journal.fail()
                 return journal
             },
+            damaged: { $0.damage() },
             makeEmptyJournal: { MemorySessionJournal() }
         )
     }
@@ -64,7 +70,7 @@ struct FileSessionJournalTests {
     @Test func `a read creates nothing, nor does an update that says nothing`() async throws {
         let folder = temporary.fresh()
         #expect(try await journal(folder).read().isEmpty)
-        _ = try await journal(folder).update { $0 }
+        _ = try await journal(folder).update { try? $0.get() }
         #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
 
@@ -99,7 +105,7 @@ struct FileSessionJournalTests {
         #expect(try files(folder).keys.filter { $0.hasSuffix(".json") }.isEmpty)
     }
 
-    @Test func `S19: a file with any flipped bit is not read, and not replaced`() async throws {
+    @Test func `S19: a file with any flipped bit is not read, and is replaced only on purpose`() async throws {
         let folder = temporary.fresh()
         let journal = journal(folder)
         let file = try await written(in: folder)
@@ -110,15 +116,18 @@ struct FileSessionJournalTests {
             try overwrite(file, with: damaged)
             await #expect(throws: TokenStoreError.self) { try await journal.read() }
         }
-        await #expect(throws: TokenStoreError.self) { try await journal.update { _ in self.entry("2") } }
+        await #expect(throws: TokenStoreError.self) { try await journal.update { try? $0.get() } }
         try overwrite(file, with: data)
         #expect(try await journal.read() == entry())
+        try overwrite(file, with: data.dropLast())
+        try await journal.update { _ in self.entry("2") }
+        #expect(try await journal.read() == entry("2"))
     }
 
     @Test func `G36: a file of a later version is left alone`() async throws {
         let folder = temporary.fresh()
         let file = try await written(in: folder)
-        let body = Data(#"{"entry":{"seen":7},"format":"latchkey-journal","version":2}"#.utf8)
+        let body = Data(#"{"entry":{"seen":7},"format":"latchkey-journal","version":3}"#.utf8)
         try overwrite(file, with: Data((CRC64.text(of: body) + "\n").utf8) + body)
         let error = await #expect(throws: TokenStoreError.self) {
             try await journal(folder).update { _ in self.entry("2") }
@@ -170,6 +179,34 @@ struct FileSessionJournalTests {
         try FileManager.default.moveItem(at: folder, to: temporary.fresh())
         let error = await #expect(throws: TokenStoreError.self) { try await journal.read() }
         #expect(error?.code == .unavailable)
+    }
+
+    // MARK: Changes
+
+    enum Place: CaseIterable, Sendable { case isMissing, isEmpty, hasKey }
+
+    @Test(arguments: Place.allCases)
+    func `the first entry and the next ones are reported, whatever was there before`(place: Place) async throws {
+        // Often, because the folder and its key may be made at any instant of the look for them.
+        for round in 1...30 {
+            let folder = temporary.fresh()
+            if place == .isEmpty { try folder.makePrivateFolder() }
+            if place == .hasKey { try await journal(folder, account: "bob").update { _ in self.entry() } }
+            let (mine, theirs) = (journal(folder), journal(folder))
+            var reports = mine.changes.makeAsyncIterator()
+            if round.isMultiple(of: 2) { try #require(await reports.next() != nil) }
+            for entry in [entry("1"), entry("2"), SessionJournalEntry()] {
+                try await theirs.update { _ in entry }
+                repeat { try #require(await reports.next() != nil) } while try await mine.read() != entry
+            }
+        }
+    }
+
+    @Test func `the stream of changes ends where the journal cannot be read`() async throws {
+        let folder = temporary.fresh()
+        _ = try await journal(folder).update { _ in self.entry() }
+        try overwrite(folder.appendingPathComponent("key"), with: Data("no key".utf8))
+        for await _ in journal(folder).changes { Issue.record("a report from nowhere") }
     }
 
     // MARK: Where it is

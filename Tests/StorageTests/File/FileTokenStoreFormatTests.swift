@@ -43,10 +43,11 @@ struct FileTokenStoreFormatTests: TemporaryStoreTests {
         }
     }
 
-    @Test func `the subject and the scope survive`() async throws {
+    @Test func `the subject, the scope and the ordinal survive`() async throws {
         let bundle = TokenBundle(
             accessToken: "access-1", refreshToken: nil,
-            subject: TokenSubject(issuer: "https://issuer.example", id: "user \u{e9}"), scope: "read write")
+            subject: TokenSubject(issuer: "https://issuer.example", id: "user \u{e9}"), scope: "read write",
+            ordinal: SessionOrdinal(rawValue: 1 << 53))
         try await store.expectRoundTrip(of: bundle)
     }
 

@@ -40,6 +40,18 @@ import Testing
         #expect(bundle?.accessToken == "access-0" && bundle?.refreshToken == nil && bundle?.expiresAt == nil)
     }
 
+    @Test func `DI12: without its predecessor such an item is corrupt, and the error names what reads it`() async throws
+    {
+        for (data, isHinted) in [(try JSONEncoder().encode(PlainBundle()), true), (Data("{}".utf8), false)] {
+            let model = ModelKeychain()
+            model.insert(data, at: .own)
+            let store = KeychainTokenStore.over(model)
+            let error = await #expect(throws: TokenStoreError.self) { _ = try await store.load() }
+            #expect(error?.code == .corrupt && error?.reason.contains("plainBundle(at:)") == isHinted)
+            #expect(error?.reason.contains("access-0") == false && model.data(at: .own) == data)
+        }
+    }
+
     @Test(arguments: [#"{"refreshToken":"refresh-0"}"#, "[]", "not a bundle", ""], [KeychainLocation.own, .older])
     func `anything else is corrupt, and stays until a sign-in`(_ text: String, location: KeychainLocation) async throws
     {

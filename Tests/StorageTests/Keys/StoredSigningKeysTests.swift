@@ -25,7 +25,7 @@ struct StoredSigningKeysTests {
 
     @Test func `a key signs, and another process finds it again`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let made = try await keys.makeKey()
+        let made = try await keys.keptKey()
         let thumbprint = made.publicKey.thumbprint
         let message = Data("what is signed".utf8)
         let found = try #require(try await keys.key(withThumbprint: thumbprint))
@@ -41,12 +41,18 @@ struct StoredSigningKeysTests {
             #expect(publicKey.isValidSignature(read, for: message))
             #expect(!publicKey.isValidSignature(read, for: message + [0]))
         }
-        #expect(try await keys.makeKey().publicKey != made.publicKey, "each session has its own")
+        #expect(try await keys.keptKey().publicKey != made.publicKey, "each session has its own")
+    }
+
+    @Test func `KE7: a key that is not kept has touched no file`() async throws {
+        let key = try await keys.makeKey()
+        #expect(try await key.sign(Data("what is signed".utf8)).count == 64)
+        #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
 
     @Test func `a file of a key is its owner's, and one that others can read is refused`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let thumbprint = try await keys.makeKey().publicKey.thumbprint
+        let thumbprint = try await keys.keptKey().publicKey.thumbprint
         let path = file(thumbprint).path
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
@@ -61,7 +67,7 @@ struct StoredSigningKeysTests {
 
     @Test func `G14: a key that does not exist is told from one that cannot be read now`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
-        let (keys, thumbprint) = (keys, try await keys.makeKey().publicKey.thumbprint)
+        let (keys, thumbprint) = (keys, try await keys.keptKey().publicKey.thumbprint)
         #expect(try await keys.key(withThumbprint: "another") == nil)
         #expect(try await keys.key(withThumbprint: thumbprint) != nil)
 
@@ -81,7 +87,7 @@ struct StoredSigningKeysTests {
     @Test func `what is stored for a key and is none, or another one, is corrupt`() async throws {
         let stores = MemoryTokenStore()
         let keys = StoredSigningKeys { _ in stores }
-        let thumbprint = try await keys.makeKey().publicKey.thumbprint
+        let thumbprint = try await keys.keptKey().publicKey.thumbprint
         let text = try #require(await stores.load()).accessToken
         #expect(text.hasPrefix("p256."))
         let other = StoredSigningKeys { _ in MemoryTokenStore() }
@@ -106,7 +112,7 @@ struct StoredSigningKeysTests {
     }
 
     @Test func `G17: no description shows a key`() async throws {
-        let key = try await StoredSigningKeys { _ in MemoryTokenStore() }.makeKey()
+        let key = try await StoredSigningKeys { _ in MemoryTokenStore() }.keptKey()
         let text = try #require(key as? ES256Key).storedText
         var dumped = "\(key) \(String(reflecting: key))"
         dump(key, to: &dumped)
@@ -115,9 +121,16 @@ struct StoredSigningKeysTests {
 }
 
 extension StoredSigningKeys {
+    /// A new key, which is kept.
+    fileprivate func keptKey() async throws -> any SigningKey {
+        let key = try await makeKey()
+        try await keep(key)
+        return key
+    }
+
     /// The text of a new key, without its kind.
     fileprivate func storedText() async throws -> String {
-        String(try #require(try await makeKey() as? ES256Key).storedText.dropFirst(5))
+        String(try #require(try await keptKey() as? ES256Key).storedText.dropFirst(5))
     }
 }
 #endif

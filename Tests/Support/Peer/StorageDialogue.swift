@@ -76,8 +76,7 @@ struct StorageDialogue {
             try await store.delete()
             return "done"
         case "noted":
-            let entry = try await FileSessionJournal.test(in: folder).read()
-            return entry.isEmpty ? "empty" : "\(entry.pending.count)"
+            return try await FileSessionJournal.test(in: folder).read().pending == nil ? "empty" : "noted"
         case "contract":
             try await checkContract()
             return "kept"

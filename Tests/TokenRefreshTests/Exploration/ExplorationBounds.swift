@@ -34,7 +34,7 @@ struct ExplorationBounds: Hashable, Sendable {
         case removal
         /// A process is stopped, without a sign of it before, between the decision to call and the first byte.
         case freeze
-        /// The journal fails a read or a write.
+        /// The journal fails a read or a note.
         case journal
         /// The tokens are deleted behind the back of the programs.
         case vanish
@@ -49,9 +49,19 @@ struct ExplorationBounds: Hashable, Sendable {
     /// How many faults there may be in one history, of any kind.
     var faults: UInt8 = 0
 
-    init(faults: UInt8, _ amounts: [Resource: UInt8]) {
-        self.faults = faults
-        for (resource, amount) in amounts { left[resource.rawValue] = amount }
+    /// Takes amounts by name, as in `refresh=3 crash=1 faults=2`.
+    init(_ text: String) {
+        for part in text.split(whereSeparator: { " ,".contains($0) }) {
+            let pair = part.split(separator: "=")
+            guard pair.count == 2, let amount = UInt8(pair[1]) else { preconditionFailure("no bound: \(part)") }
+            if pair[0] == "faults" {
+                faults = amount
+            } else if let resource = Resource.allCases.first(where: { "\($0)" == pair[0] }) {
+                left[resource.rawValue] = amount
+            } else {
+                preconditionFailure("no bound: \(part)")
+            }
+        }
     }
 
     func has(_ resource: Resource) -> Bool {
@@ -65,21 +75,6 @@ struct ExplorationBounds: Hashable, Sendable {
 
     /// Whether a walk has something of a kind at all.
     func includes(_ resource: Resource) -> Bool { left[resource.rawValue] > 0 }
-
-    /// Takes amounts by name, as in `refresh=3 crash=1 faults=2`.
-    mutating func read(_ text: String) {
-        for part in text.split(whereSeparator: { " ,".contains($0) }) {
-            let pair = part.split(separator: "=")
-            guard pair.count == 2, let amount = UInt8(pair[1]) else { preconditionFailure("no bound: \(part)") }
-            if pair[0] == "faults" {
-                faults = amount
-            } else if let resource = Resource.allCases.first(where: { "\($0)" == pair[0] }) {
-                left[resource.rawValue] = amount
-            } else {
-                preconditionFailure("no bound: \(part)")
-            }
-        }
-    }
 }
 
 extension ExplorationBounds: CustomStringConvertible {
@@ -98,5 +93,7 @@ struct ExplorationModel: Hashable, Sendable {
     var hasClaims = false
     /// The two processes have a journal (G30).
     var hasJournal = false
+    /// No process runs, and none has signed in yet.
+    var startsEmpty = false
     var flaw: World.Fault?
 }

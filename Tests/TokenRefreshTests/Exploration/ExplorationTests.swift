@@ -4,7 +4,7 @@ import Testing
 
 @testable import TokenRefresh
 
-/// Rules 1 to 9 between two processes: every interleaving within bounds, not a sample of them.
+/// Rules 1 to 10 between two processes: every interleaving within bounds, not a sample of them.
 ///
 /// `make explore` walks further, and takes `BOUNDS`, as in `make explore BOUNDS="refresh=3 pause=2 crash=1 faults=1"`,
 /// and `KEYS=true` or `false`: with or without idempotency keys only, so that the two can run side by side.
@@ -13,62 +13,41 @@ import Testing
 
     /// What is walked with every run of the tests.
     private static let small = [
-        ExplorationBounds(
-            faults: 1, [.refresh: 2, .pause: 1, .crash: 1, .slow: 1, .lost: 1, .limit: 1, .failure: 1, .suspension: 1]
-        ),
-        ExplorationBounds(faults: 0, [.request: 1, .check: 1, .signIn: 1]),
-        ExplorationBounds(faults: 0, [.refresh: 1, .check: 1, .signOut: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
-        ExplorationBounds(faults: 1, [.refresh: 2, .signOut: 1, .failure: 1, .limit: 1]),
-        ExplorationBounds(faults: 3, [.refresh: 1, .pause: 1, .suspension: 1, .failure: 1, .lost: 1]),
-        ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .cut: 1]),
-        ExplorationBounds(faults: 1, [.refresh: 2, .pause: 2, .busy: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 1, .pause: 2, .busy: 1, .crash: 1]),
-        ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .removal: 1]),
-        ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .freeze: 1]),
-        ExplorationBounds(faults: 1, [.refresh: 2, .pause: 1, .signOut: 1, .cached: 1]),
+        "refresh=2 pause=1 crash=1 slow=1 lost=1 limit=1 failure=1 suspension=1 faults=1",
+        "request=1 check=1 signIn=1",
+        "refresh=1 check=1 signOut=1",
+        "refresh=1 signIn=1 pause=1 misreport=1 failure=1 faults=2",
+        "refresh=2 signOut=1 failure=1 limit=1 faults=1",
+        "refresh=1 pause=1 suspension=1 failure=1 lost=1 faults=3",
+        "refresh=2 pause=1 cut=1 faults=1",
+        "refresh=2 pause=2 busy=1 faults=1",
+        "refresh=1 pause=2 busy=1 crash=1 faults=2",
+        "refresh=2 pause=1 removal=1 faults=1",
+        "refresh=2 pause=1 freeze=1 faults=1",
+        "refresh=2 pause=1 signOut=1 cached=1 faults=1",
     ]
 
     /// What is walked on demand.
     private static let large = [
-        ExplorationBounds(
-            faults: 2, [.refresh: 2, .pause: 2, .crash: 1, .slow: 1, .lost: 1, .limit: 1, .failure: 1]
-        ),
-        ExplorationBounds(
-            faults: 3, [.refresh: 2, .pause: 2, .crash: 1, .slow: 1, .lost: 1, .limit: 1]
-        ),
-        ExplorationBounds(
-            faults: 1,
-            [.refresh: 3, .pause: 2, .crash: 1, .slow: 1, .lost: 1, .limit: 1, .failure: 1, .suspension: 1, .cut: 1]
-        ),
-        ExplorationBounds(
-            faults: 1,
-            [
-                .refresh: 2, .check: 1, .signOut: 1, .pause: 1, .crash: 1, .slow: 1, .lost: 1, .failure: 1,
-                .suspension: 1,
-            ]
-        ),
-        ExplorationBounds(
-            faults: 1, [.refresh: 1, .request: 1, .check: 1, .signIn: 1, .pause: 1, .crash: 1, .slow: 1, .failure: 1]
-        ),
-        ExplorationBounds(faults: 0, [.refresh: 1, .check: 1, .signIn: 1, .signOut: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 2, .check: 1, .signIn: 1, .pause: 1, .misreport: 1, .failure: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 2, .signOut: 1, .pause: 1, .failure: 1, .slow: 1, .limit: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .cut: 1, .lost: 1, .slow: 1, .failure: 1, .crash: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 1, .signOut: 1, .pause: 1, .cut: 2, .suspension: 1]),
-        ExplorationBounds(
-            faults: 3, [.refresh: 2, .pause: 2, .suspension: 1, .failure: 1, .misreport: 1, .lost: 1, .slow: 1]
-        ),
-        ExplorationBounds(
-            faults: 2, [.refresh: 2, .pause: 2, .busy: 1, .lost: 1, .slow: 1, .crash: 1, .failure: 1, .suspension: 1]
-        ),
-        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .busy: 2, .signIn: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .removal: 1, .crash: 1, .lost: 1, .slow: 1, .limit: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 1, .removal: 2, .suspension: 1, .busy: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 1, .removal: 1, .cut: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .freeze: 1, .suspension: 1, .lost: 1, .slow: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .freeze: 2, .crash: 1, .limit: 1]),
-        ExplorationBounds(faults: 2, [.refresh: 2, .pause: 2, .cached: 2, .crash: 1, .lost: 1, .signOut: 1]),
+        "refresh=2 pause=2 crash=1 slow=1 lost=1 limit=1 failure=1 faults=2",
+        "refresh=2 pause=2 crash=1 slow=1 lost=1 limit=1 faults=3",
+        "refresh=3 pause=2 crash=1 slow=1 lost=1 limit=1 failure=1 suspension=1 cut=1 faults=1",
+        "refresh=2 check=1 signOut=1 pause=1 crash=1 slow=1 lost=1 failure=1 suspension=1 faults=1",
+        "refresh=1 request=1 check=1 signIn=1 pause=1 crash=1 slow=1 failure=1 faults=1",
+        "refresh=1 check=1 signIn=1 signOut=1",
+        "refresh=2 check=1 signIn=1 pause=1 misreport=1 failure=1 faults=2",
+        "refresh=2 signOut=1 pause=1 failure=1 slow=1 limit=1 faults=2",
+        "refresh=2 pause=2 cut=1 lost=1 slow=1 failure=1 crash=1 faults=2",
+        "refresh=1 signOut=1 pause=1 cut=2 suspension=1 faults=2",
+        "refresh=2 pause=2 suspension=1 failure=1 misreport=1 lost=1 slow=1 faults=3",
+        "refresh=2 pause=2 busy=1 lost=1 slow=1 crash=1 failure=1 suspension=1 faults=2",
+        "refresh=2 pause=2 busy=2 signIn=1 faults=2",
+        "refresh=2 pause=2 removal=1 crash=1 lost=1 slow=1 limit=1 faults=2",
+        "refresh=2 pause=1 removal=2 suspension=1 busy=1 faults=2",
+        "refresh=2 pause=1 removal=1 cut=1 faults=2",
+        "refresh=2 pause=2 freeze=1 suspension=1 lost=1 slow=1 faults=2",
+        "refresh=2 pause=2 freeze=2 crash=1 limit=1 faults=2",
+        "refresh=2 pause=2 cached=2 crash=1 lost=1 signOut=1 faults=2",
     ]
 
     /// Servers with and without idempotency keys, or the one of the two that `KEYS` names.
@@ -76,35 +55,44 @@ import Testing
 
     @Test(arguments: keys)
     func `Every law holds in every state of every interleaving`(honoursKeys: Bool) {
-        var walks = Self.small
-        if let text = Self.environment["BOUNDS"], !text.isEmpty {
-            walks = [ExplorationBounds(faults: 0, [:])]
-            walks[0].read(text)
-        } else if Self.environment["EXPLORE"] == "large" {
-            walks = Self.large
-        }
-        for bounds in walks {
+        for bounds in Self.walks(Self.small, large: Self.large) {
             for hasClaims in Self.leases(of: bounds) {
                 walk(bounds, ExplorationModel(honoursKeys: honoursKeys, hasClaims: hasClaims))
             }
         }
     }
 
-    /// What is walked with a journal (G30).
-    private static let journaled = [
-        ExplorationBounds(faults: 2, [.signOut: 1, .failure: 1, .crash: 1, .pause: 1, .journal: 1]),
-        ExplorationBounds(faults: 2, [.signOut: 1, .vanish: 1, .crash: 1, .check: 1]),
-        ExplorationBounds(faults: 1, [.signOut: 1, .signIn: 1, .crash: 1]),
+    /// What is walked around sign-ins and sign-outs (G30, rule 10).
+    private static let acts = [
+        "signOut=1 failure=1 crash=1 pause=1 journal=1 faults=2",
+        "signOut=1 vanish=1 crash=1 check=1 faults=2",
+        "signIn=1 signOut=1 crash=1 faults=1",
+        "signIn=1 failure=1 crash=1 pause=1 faults=2",
     ]
 
-    /// What is walked with one on demand.
-    private static let largeJournaled = [
-        ExplorationBounds(faults: 1, [.signOut: 2, .signIn: 1, .check: 1, .failure: 1])
-    ]
+    /// What is walked around them on demand.
+    private static let largeActs =
+        acts + [
+            "signIn=1 signOut=2 check=1 failure=1 faults=1",
+            "signIn=2 failure=1 misreport=1 crash=1 pause=1 faults=2",
+            "signIn=2 signOut=1 failure=1 crash=1 faults=2",
+            "signIn=2 vanish=1 crash=1 faults=2",
+            "signIn=1 refresh=1 signOut=1 failure=1 faults=1",
+        ]
 
-    @Test func `G30: every law holds with a journal, whatever fails and whenever a process is killed`() {
-        let walks = Self.journaled + (Self.environment["EXPLORE"] == "large" ? Self.largeJournaled : [])
-        for bounds in walks { walk(bounds, ExplorationModel(hasJournal: true)) }
+    @Test(arguments: [
+        ExplorationModel(hasJournal: true), ExplorationModel(hasJournal: true, startsEmpty: true),
+        ExplorationModel(startsEmpty: true),
+    ])
+    func `G30: every law holds around sign-ins and sign-outs, whatever fails and whenever a process is killed`(
+        model: ExplorationModel
+    ) {
+        for bounds in Self.walks(Self.acts, large: Self.largeActs) { walk(bounds, model) }
+    }
+
+    private static func walks(_ small: [String], large: [String]) -> [ExplorationBounds] {
+        let asked = environment["BOUNDS"].flatMap { $0.isEmpty ? nil : [$0] }
+        return (asked ?? (environment["EXPLORE"] == "large" ? large : small)).map(ExplorationBounds.init)
     }
 
     /// Only a claim can be cut. Both kinds of leases can lose what shows who holds them, and have owners that stop.
@@ -118,7 +106,9 @@ import Testing
         explorer.limit = Self.environment["STATES"].flatMap(Int.init) ?? explorer.limit
         let start = ContinuousClock.now
         let report = explorer.run()
-        let keys = (model.honoursKeys ? "keys" : "no keys") + (model.hasClaims ? ", claims" : "")
+        let keys =
+            (model.honoursKeys ? "keys" : "no keys") + (model.hasClaims ? ", claims" : "")
+            + (model.hasJournal ? ", journal" : "") + (model.startsEmpty ? ", empty" : "")
         print(
             "exploration: \(report.states) states\(report.isCutShort ? " and more" : ""), \(report.steps) steps,",
             "depth \(report.depth), \((ContinuousClock.now - start) / .seconds(1)) s: \(keys), \(bounds)"
@@ -137,7 +127,7 @@ import Testing
     }
 
     @Test func `A world and its mirror image are one state`() throws {
-        let bounds = ExplorationBounds(faults: 0, [.refresh: 2, .signOut: 1])
+        let bounds = ExplorationBounds("refresh=2 signOut=1")
         var first = ExploredWorld(ExplorationModel(), bounds)
         var second = first
         for slot in [0, 1] {
@@ -166,31 +156,39 @@ struct BrokenWorld: CustomTestStringConvertible, Sendable {
     var testDescription: String { (model.flaw.map { "\($0)" } ?? "") + (model.hasClaims ? ", claims" : "") }
 
     static let all = [
-        world(.leaseIsNotExclusive, faults: 0, [.refresh: 2], breaks: .leased, after: 8),
-        world(.keysAreForgotten, honoursKeys: true, [.refresh: 1, .lost: 1], breaks: .keys, after: 9),
-        world(.writesAreBlind, faults: 0, [.refresh: 1, .signOut: 1], breaks: .revival, after: 7),
-        world(.marksAreLost, [.refresh: 2, .suspension: 1], breaks: .secondCall, after: 16),
-        world(.cutLeaseIsProof, hasClaims: true, [.refresh: 2, .cut: 1], breaks: .secondCall, after: 13),
-        world(.freeLeaseIsProof, [.refresh: 2, .removal: 1], breaks: .secondCall, after: 13),
-        world(.freeLeaseIsProof, hasClaims: true, [.refresh: 2, .removal: 1], breaks: .secondCall, after: 13),
-        world(.failuresAreLost, [.refresh: 2, .busy: 1], breaks: .pause, after: 17),
-        world(.intentsAreLost, faults: 0, [.refresh: 1], breaks: .intent, after: 6),
-        world(.callsAreNotWithdrawn, hasClaims: true, [.refresh: 2, .freeze: 1], breaks: .leased, after: 12),
-        world(.subjectsAreNotSaid, [.refresh: 1, .cached: 1], breaks: .subject, after: 7),
-        world(.callsStartLate, hasClaims: true, [.refresh: 2, .pause: 2, .freeze: 1], breaks: .secondCall, after: 21),
+        world(.leaseIsNotExclusive, "refresh=2", breaks: .leased, after: 8),
+        world(.keysAreForgotten, honoursKeys: true, "refresh=1 lost=1 faults=1", breaks: .keys, after: 9),
+        world(.writesAreBlind, "refresh=1 signOut=1", breaks: .revival, after: 7),
+        world(.marksAreLost, "refresh=2 suspension=1 faults=1", breaks: .secondCall, after: 16),
+        world(.cutLeaseIsProof, hasClaims: true, "refresh=2 cut=1 faults=1", breaks: .secondCall, after: 13),
+        world(.freeLeaseIsProof, "refresh=2 removal=1 faults=1", breaks: .secondCall, after: 13),
+        world(.freeLeaseIsProof, hasClaims: true, "refresh=2 removal=1 faults=1", breaks: .secondCall, after: 13),
+        world(.failuresAreLost, "refresh=2 busy=1 faults=1", breaks: .pause, after: 17),
+        world(.intentsAreLost, "refresh=1", breaks: .intent, after: 6),
+        world(.callsAreNotWithdrawn, hasClaims: true, "refresh=2 freeze=1 faults=1", breaks: .leased, after: 12),
+        world(.subjectsAreNotSaid, "refresh=1 cached=1 faults=1", breaks: .subject, after: 7),
+        world(.callsStartLate, hasClaims: true, "refresh=2 pause=2 freeze=1 faults=1", breaks: .secondCall, after: 21),
+        world(.endingsAreNotNoted, hasJournal: true, "signOut=1 check=1", breaks: .signedOut, after: 6),
+        world(.endingsAreNotNoted, hasJournal: true, "signIn=1 check=1", breaks: .signedOut, after: 6),
+        world(.everyNoteIsRemoved, hasJournal: true, "signIn=2 check=1", breaks: .signedOut, after: 10),
+        world(.journalIsReadLate, hasJournal: true, "signOut=1 check=1", breaks: .signedOut, after: 8),
+        world(.writesAreBlind, "signIn=2", breaks: .order, after: 4),
+        world(.tombstonesHaveNoOrdinal, startsEmpty: true, "signIn=1 signOut=1", breaks: .revival, after: 6),
     ]
 
     private static func world(
         _ flaw: World.Fault,
         honoursKeys: Bool = false,
         hasClaims: Bool = false,
-        faults: UInt8 = 1,
-        _ amounts: [ExplorationBounds.Resource: UInt8],
+        hasJournal: Bool = false,
+        startsEmpty: Bool = false,
+        _ bounds: String,
         breaks law: Law,
         after length: Int
     ) -> BrokenWorld {
-        let model = ExplorationModel(honoursKeys: honoursKeys, hasClaims: hasClaims, flaw: flaw)
-        return BrokenWorld(
-            model: model, bounds: ExplorationBounds(faults: faults, amounts), law: law, length: length)
+        let model = ExplorationModel(
+            honoursKeys: honoursKeys, hasClaims: hasClaims, hasJournal: hasJournal, startsEmpty: startsEmpty, flaw: flaw
+        )
+        return BrokenWorld(model: model, bounds: ExplorationBounds(bounds), law: law, length: length)
     }
 }

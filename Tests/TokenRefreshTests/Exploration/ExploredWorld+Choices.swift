@@ -84,13 +84,14 @@ extension ExploredWorld {
             let isDone = job.event != nil
             choices.append(Choice(slot, isDone ? .report(index) : .work(index)))
             let failure = (Step.Kind.failWork(index, .simulated), Step.Kind.report(index))
-            switch job.kind {
-            case .write: choices.append(Choice(slot, failure.0, failure.1, costs: isDone ? .misreport : .failure))
-            case .read where !isDone: choices.append(Choice(slot, failure.0, failure.1, costs: .failure))
-            case .writeJournal:
-                choices.append(Choice(slot, failure.0, failure.1, costs: isDone ? .misreport : .journal))
-            case .readJournal where !isDone: choices.append(Choice(slot, failure.0, failure.1, costs: .journal))
-            case .read, .lease, .release, .readJournal: break
+            // The store may have taken a write that fails before the journal has removed its note.
+            switch (job.kind, job.outcome != nil) {
+            case (.lease, _), (.release, _): break
+            case _ where job.journal == nil: choices.append(Choice(slot, failure.0, costs: .journal))
+            case (_, false) where !isDone: choices.append(Choice(slot, failure.0, failure.1, costs: .failure))
+            case (.write, let isTaken) where isTaken != isDone:
+                choices.append(Choice(slot, failure.0, failure.1, costs: .misreport))
+            case (.read, _), (.write, _): break
             }
         }
         if world.holdsLease(slot), world.canCutLease { choices.append(Choice(slot, .cutLease, costs: .cut)) }
@@ -99,13 +100,16 @@ extension ExploredWorld {
     }
 
     private func userChoices(_ slot: Int, _ process: DeviceProcess) -> [Choice] {
-        var choices = [
-            Choice(slot, .signIn(user: "ada"), costs: .signIn), Choice(slot, .storeChanged, costs: .check),
-        ]
-        if process.current != nil {
-            choices.append(Choice(slot, .signOut(.byUser), costs: .signOut))
-            let isAsking = process.requests.contains { $0.kind == .refresh }
-            if !isAsking, process.retryAt == nil { choices.append(Choice(slot, .refresh, costs: .refresh)) }
+        var choices = [Choice(slot, .storeChanged, costs: .check)]
+        let (isUnread, isSignedIn) = (process.published == .unknown, process.current != nil)
+        for isBlind in isUnread ? [false, true] : [false] {
+            choices.append(Choice(slot, .signIn(user: "ada", isBlind: isBlind), costs: .signIn))
+            guard isUnread || isSignedIn else { continue }
+            choices.append(Choice(slot, .signOut(.byUser, isBlind: isBlind), costs: .signOut))
+        }
+        let isAsking = process.requests.contains { $0.kind == .refresh }
+        if isSignedIn, !isAsking, process.retryAt == nil {
+            choices.append(Choice(slot, .refresh, costs: .refresh))
         }
         if let index = process.requests.firstIndex(where: { !$0.isWaiting }) {
             choices.append(Choice(slot, .refuseRequest(index), .replaceToken(request: index)))
@@ -149,7 +153,7 @@ extension ExploredWorld {
         // One that waits for the other process's refresh fails with it: the slow one has been counted.
         case .deadline: hasCall(slot) ? .slow : .pause
         case .callLimit: .limit
-        case .writeDeadline, .loadDeadline, .checkDeadline, .journalDeadline: .slow
+        case .writeDeadline, .loadDeadline, .checkDeadline: .slow
         case .waiterDeadline, .cooldown, .storeRetry, .reload: .pause
         case .abandonment: nil
         }
@@ -170,7 +174,6 @@ extension RefreshTimer {
         case .loadDeadline: (7, 0)
         case .checkDeadline: (8, 0)
         case .waiterDeadline: (9, 0)
-        case .journalDeadline: (10, 0)
         }
     }
 }

@@ -24,12 +24,9 @@ extension ExploredWorld {
         hasher.combine(world.calls.unordered { $1.feed(swapped: swapped, into: &$0) })
         hasher.combine(world.pauses)
         hasher.combine(world.journal.entry)
-        hasher.combine(world.signedOut)
+        hasher.combine(world.journal.hasMissed)
+        hasher.combine(world.ended)
         hasher.combine(world.vanished)
-        hasher.combine(world.haveVanished)
-        hasher.combine(world.notedEndings)
-        hasher.combine(world.unreadSignOutAt)
-        hasher.combine(world.spared)
         return hasher.finalize()
     }
 }
@@ -80,10 +77,8 @@ extension DeviceProcess {
             })
         hasher.combine(notes.left)
         hasher.combine(notes.signedOut)
-        hasher.combine(notes.signedOutBefore)
-        hasher.combine(notes.awaitsJournal)
-        hasher.combine(notes.journal)
-        hasher.combine(notes.isJournalLate)
+        hasher.combine(notes.endedAt)
+        hasher.combine(entry)
         hasher.combine(mustRevoke)
     }
 }
@@ -91,12 +86,16 @@ extension DeviceProcess {
 extension DeviceProcess.Job {
     fileprivate func feed(into hasher: inout Hasher) {
         hasher.combine(kind)
+        hasher.combine(journal)
+        hasher.combine(ended)
+        hasher.combine(found)
+        hasher.combine(outcome)
         switch event {
-        case .read(_, let result, let ownerMayCall)?:
+        case .read(_, let result, let ownerMayCall, let ending, _)?:
             hasher.combine(result)
             hasher.combine(ownerMayCall)
+            hasher.combine(ending)
         case .wrote(_, let outcome)?: hasher.combine(outcome)
-        case .journalRead(let result)?, .journalWrote(let result)?: hasher.combine(result)
         default: break
         }
     }
@@ -116,14 +115,7 @@ extension DeviceStore {
 
 extension AuthorizationServer {
     fileprivate func feed(swapped: Bool, into hasher: inout Hasher) {
-        for family in families {
-            hasher.combine(swapped && family.process >= 0 ? 1 - family.process : family.process)
-            hasher.combine(family.newest)
-            hasher.combine(family.isRevoked)
-            hasher.combine(family.isLoggedOut)
-            hasher.combine(family.isRetired)
-            hasher.combine(family.wasStored)
-        }
+        hasher.combine(families)
         for grant in grants {
             hasher.combine(grant.family)
             hasher.combine(grant.successor)

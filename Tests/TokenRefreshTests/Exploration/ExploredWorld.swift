@@ -2,7 +2,7 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// A world of two processes that share a session, and how much may still happen in it.
+/// A world of two processes that share a session, or none yet, and how much may still happen in it.
 struct ExploredWorld {
     var world: World
     var bounds: ExplorationBounds
@@ -12,16 +12,18 @@ struct ExploredWorld {
             plan: WorldPlan(exploring: model, delaysWrites: bounds.includes(.freeze)),
             fault: model.flaw)
         self.bounds = bounds
+        for process in 0...1 { world.processes[process].isAlive = !model.startsEmpty }
+        guard !model.startsEmpty else { return }
         // The session began before: neither of the two has signed in to it.
-        let grant = world.server.signIn("ada", process: -1, at: world.now)
-        let session = SessionID(rawValue: "ada0")
+        let grant = world.server.signIn("ada", at: world.now)
+        let ordinal = SessionOrdinal(at: world.instant.date)
+        world.server.families[0].ordinal = ordinal
         world.store.content = .active(
             TokenBundle(
-                accessToken: "a\(grant)", refreshToken: "r\(grant)", session: session,
-                subject: AuthorizationServer.subject(of: "ada")))
-        world.server.noteStored(grant, by: -1)
+                accessToken: "a\(grant)", refreshToken: "r\(grant)", session: world.server.session(0),
+                subject: AuthorizationServer.subject(of: "ada"), ordinal: ordinal))
+        world.server.noteStored(grant)
         for process in 0...1 {
-            world.processes[process].isAlive = true
             world.ask(process, for: .restore, .restore)
             world.goOnToTheEnd()
         }

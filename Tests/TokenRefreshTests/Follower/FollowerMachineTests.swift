@@ -146,8 +146,78 @@ import Testing
             accessToken: "access-ada-0", refreshToken: nil, expiresAt: script.date - 1_800, clockSkew: 60,
             session: SessionID(rawValue: "ada"), receivedAt: script.date - 5_400)
         _ = script.give(bundle)
-        #expect(script.ask(1) == ["ask", "read"])
-        #expect(script.send(.serverDateNoted(script.date - 5_400)) == ["1: ada g0"])
+        #expect(script.ask(1) == ["1: ada g0"], "the one that tries it")
+        #expect(script.ask(2) == ["ask", "read"])
+        #expect(script.send(.serverDateNoted(script.date - 5_400)) == ["2: ada g0"])
+    }
+
+    /// A follower whose clock is two hours ahead of that of the owner and the server.
+    private func ahead() -> FollowerScript {
+        var script = FollowerScript(hasSource: false)
+        script.date += 7_200
+        return script
+    }
+
+    /// What an owner publishes whose clock is right. `skew`: how far the server's was ahead of it; zero if not known.
+    private func published(_ generation: Int, token: String? = nil, skew: TimeInterval = 0.5) -> StoredSession {
+        let date = FollowerScript().date
+        return .active(
+            TokenBundle(
+                accessToken: token ?? "access-ada-\(generation)", refreshToken: nil, expiresAt: date + 3_600,
+                clockSkew: skew, session: SessionID(rawValue: "ada"), generation: generation, receivedAt: date,
+                signedInAt: date))
+    }
+
+    @Test(arguments: [false, true])
+    func `G29: a new token is tried once, however far ahead the follower's clock is`(isRead: Bool) {
+        var script = ahead()
+        _ = isRead ? script.read(published(0)) : script.give(published(0))
+        #expect(script.machine.readyToken(at: script.uptime) == nil)
+        #expect(script.ask(1) == ["1: ada g0"])
+        #expect(script.ask(2) == ["ask"])
+        #expect(script.ask(3) == [])
+        _ = isRead ? script.read(published(0)) : script.give(published(0))
+        #expect(script.give(published(1)) == ["2: ada g1"], "the same token again is none that is new")
+        #expect(script.pass(.seconds(10)) == ["3: refreshUnavailable"])
+    }
+
+    @Test func `G29: the refusal of a token that was tried waits for the owner`() {
+        var script = ahead()
+        _ = script.give(published(0))
+        #expect(script.ask(1) == ["1: ada g0"])
+        #expect(script.refused(2, script.token("ada", 0)) == ["ask"])
+        #expect(script.give(published(1, token: "access-ada-0")) == [], "the same token in another generation")
+        #expect(script.ask(3) == [])
+        #expect(script.give(published(2)) == ["2: ada g2"])
+        #expect(script.refused(4, script.token("ada", 2)) == [])
+        #expect(script.pass(.seconds(10)) == ["3: refreshUnavailable", "4: refreshUnavailable"])
+        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+    }
+
+    @Test func `G29: the date of a response ends the trial: the token is valid, or it is not sent`() {
+        var script = ahead()
+        _ = script.give(published(0))
+        _ = script.ask(1)
+        _ = script.send(.serverDateNoted(script.date - 7_200))
+        for id in 2...4 { #expect(script.ask(id) == ["\(id): ada g0"]) }
+        for isKnownFirst in [false, true] {
+            var late = ahead()
+            if isKnownFirst { _ = late.send(.serverDateNoted(late.date)) }
+            _ = late.give(late.dated(-7_200))
+            if !isKnownFirst { _ = late.send(.serverDateNoted(late.date)) }
+            #expect(late.ask(1) == ["ask"], "expired by the server's clock")
+        }
+        var device = ahead()
+        _ = device.send(.serverDateNoted(device.date - 7_200))
+        _ = device.give(published(0, skew: 0))
+        #expect(device.ask(1) == ["1: ada g0"], "an owner that does not know the server's clock dates by its own")
+        #expect(device.ask(2) == ["ask"])
+    }
+
+    @Test func `G29: a token that expires while the follower has it is not tried`() {
+        var script = FollowerScript.following(hasSource: false)
+        _ = script.pass(.seconds(3_600))
+        #expect(script.ask(1) == ["ask"])
     }
 
     @Test func `The marker of an expired token is a session without a token`() {

@@ -24,19 +24,35 @@ struct FollowerScript {
         return script
     }
 
-    /// A bundle that was received just now, of a session that began `begun` seconds after the script.
-    func bundle(_ user: String, _ generation: Int, begun: TimeInterval? = 0, lifetime: TimeInterval = 3_600)
-        -> TokenBundle
-    {
+    /// A bundle that was received just now, of a session that began `begun` seconds after the script. Without an
+    /// ordinal it is one of an earlier version.
+    func bundle(
+        _ user: String, _ generation: Int, begun: TimeInterval? = 0, ordinal: Int64? = nil,
+        lifetime: TimeInterval = 3_600
+    ) -> TokenBundle {
         TokenBundle(
             accessToken: "access-\(user)-\(generation)", refreshToken: "refresh-\(user)-\(generation)",
             expiresAt: date + lifetime, session: SessionID(rawValue: user), generation: generation, receivedAt: date,
-            signedInAt: begun.map { Date(timeIntervalSince1970: 1_800_000_000) + $0 })
+            signedInAt: begun.map { Date(timeIntervalSince1970: 1_800_000_000) + $0 },
+            ordinal: ordinal.flatMap { SessionOrdinal(rawValue: $0) })
     }
 
-    func ended(_ user: String, _ reason: SignOutReason = .byUser, at seconds: TimeInterval? = nil) -> StoredSession {
+    /// Ada's first token, received at an instant of the server's clock, as the follower's shows it now.
+    func dated(_ seconds: TimeInterval) -> TokenBundle {
+        TokenBundle(
+            accessToken: "access-ada-0", refreshToken: nil, expiresAt: date + seconds + 3_600, clockSkew: 1,
+            session: SessionID(rawValue: "ada"), receivedAt: date + seconds, signedInAt: date + seconds)
+    }
+
+    /// The end of a session. Without an ordinal it is one of an earlier version.
+    func ended(
+        _ user: String, _ reason: SignOutReason = .byUser, at seconds: TimeInterval? = nil, upTo ordinal: Int64 = 0
+    ) -> StoredSession {
         let end = seconds.map { Date(timeIntervalSince1970: 1_800_000_000) + $0 } ?? date
-        return .tombstone(SessionTombstone(session: SessionID(rawValue: user), reason: reason, date: end))
+        return .tombstone(
+            SessionTombstone(
+                session: SessionID(rawValue: user), reason: reason, date: end,
+                upTo: SessionOrdinal(rawValue: ordinal) ?? .unknown))
     }
 
     func token(_ user: String, _ generation: Int) -> SessionToken {

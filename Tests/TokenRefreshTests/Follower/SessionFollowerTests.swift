@@ -83,6 +83,8 @@ import Testing
         let clock = ManualTimeSource()
         let follower = SessionFollower(RecordingTokenStore(holding: .fixture(expiresAt: clock.date)), clock: clock)
         try await follower.restore()
+        #expect(follower.validToken == nil)
+        #expect(try await follower.token().value == TokenBundle.fixture().accessToken, "it is tried once")
         let waiting = Task { try await follower.token() }
         try await until { follower.core.withLock { $0.timers[.bundleWait] != nil } }
         await clock.advance(by: .seconds(10), whenAsleep: 1)

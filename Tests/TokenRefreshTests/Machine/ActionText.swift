@@ -10,7 +10,7 @@ extension RefreshAction {
         switch self {
         case .read(.load): "load"
         case .read(.attempt): "reread"
-        case .read(.check): "check"
+        case .read(.check), .read(.order): "check"
         case .lease: "lease"
         case .write(_, .bundle(let bundle, _)) where bundle.refreshIntent?.failure != nil:
             "failed \(bundle.session.rawValue) g\(bundle.generation)"
@@ -21,8 +21,6 @@ extension RefreshAction {
             case nil: "save \(bundle.session.rawValue) g\(bundle.generation)"
             }
         case .write(_, .tombstone): "delete"
-        case .readJournal: "journal"
-        case .writeJournal(let edit): "note " + edit.notes.map(\.text).joined(separator: ", ")
         case .release: "release"
         case .call(_, let base, _, _): "call g\(base.generation)"
         case .cancelCall: "cancel call"
@@ -58,21 +56,6 @@ extension SessionState {
         case .signedOut(.expired): "signedOut expired"
         case .signedOut(.application(let text)): "signedOut \(text)"
         case .signedOut(.lost): "signedOut lost"
-        }
-    }
-}
-
-extension JournalEdit.Note {
-    var text: String {
-        func names(_ sessions: Set<SessionID>) -> String { sessions.map(\.rawValue).sorted().joined(separator: "+") }
-        return switch self {
-        case .seen(let session, _): "seen \(session.rawValue)"
-        case .ending(let end): "ending \(end.includesUnread ? "unread" : "")\(names(end.sessions))"
-        case .sparing(let session, _): "sparing \(session.rawValue)"
-        case .ended(let sessions): "ended \(names(sessions))"
-        case .over: "over"
-        case .fulfilled: "fulfilled"
-        case .replaced(let session): "replaced by \(session.rawValue)"
         }
     }
 }

@@ -70,6 +70,15 @@ import Testing
         #expect(followed.machine.published == .signedIn(SessionID(rawValue: "bob")))
     }
 
+    @Test func `the key of a sign-in that another one has forestalled is deleted here`() {
+        var script = MachineScript(isShared: true)
+        var tokens = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0")
+        tokens.binding = TokenBinding(thumbprint: "key-ada")
+        _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
+        let actions = script.wrote(.superseded(by: .active(stored("bob", 0))))
+        #expect(actions.contains("signed in bob") && actions.contains("release the key key-ada"))
+    }
+
     @Test func `the key of a session that was replaced unread is deleted, and the one in use is not`() {
         for (user, isReleased) in [("bob", true), ("ada", false)] {
             var script = MachineScript(isShared: true)

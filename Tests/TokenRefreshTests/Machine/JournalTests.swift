@@ -4,393 +4,248 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G30: signed out stays signed out, and vanished has a name.
+/// G30: what a write notes beside its store, what is settled once it has ended, and what the engine makes of a note.
 @Suite struct JournalTests {
-    private func script(isShared: Bool = true, journal: SessionJournalEntry = .init()) -> MachineScript {
-        var script = MachineScript(isShared: isShared, hasJournal: true)
-        script.journal = journal
-        return script
+    private let date = Date(timeIntervalSince1970: 1_800_000_000)
+    private let disabled = SignOutReason.application("disabled")
+    private let ada = TokenBundle.stored(
+        "ada", 3, signedInAt: Date(timeIntervalSince1970: 1_800_000_000), ordinal: .second(5))
+    private let bob = TokenBundle.stored("bob", 0, ordinal: .second(9))
+
+    private func end(_ seconds: Double, generation: Int? = nil, _ reason: SignOutReason = .byUser) -> PendingSignOut {
+        PendingSignOut(upTo: .second(seconds), generation: generation, reason: reason, date: date)
     }
 
-    /// A process that has read its journal, and asks its store.
-    private func started(isShared: Bool = true, journal: SessionJournalEntry = .init()) -> MachineScript {
-        var script = script(isShared: isShared, journal: journal)
-        #expect(script.send(.requested(.restore, WaiterID(number: 1))) == ["journal"])
-        #expect(script.journalRead() == ["load"])
-        return script
+    private func seen(_ user: String, _ seconds: Double? = 5, at date: Date? = nil) -> SessionSighting {
+        SessionSighting(
+            session: SessionID(rawValue: user), date: date, ordinal: seconds.map { .second($0) })
     }
 
-    private func signedIn(isShared: Bool = true) -> MachineScript {
-        var script = script(isShared: isShared)
-        _ = script.signIn(900, as: "ada", refreshToken: "refresh-ada-0")
-        #expect(script.wrote() == ["signed in ada", "900: done", "note seen ada"])
-        _ = script.journalWrote()
-        return script
+    private func signOut(of scope: EndScope) -> StoreContent { .tombstone(disabled, at: date, of: scope) }
+
+    // MARK: The notes of a write
+
+    @Test func `G30: a write notes what it ends, but for what a server has rejected in a shared store`() {
+        let expired = StoreContent.tombstone(.expired(), at: date, of: .rejected(ada, replacing: .second(4)))
+        let contents: [(StoreContent, inShared: PendingSignOut?, inPlain: PendingSignOut?)] = [
+            (.bundle(ada, over: .lower(ends: .second(4))), end(4), end(4)),
+            // One that has no ordinal ends too.
+            (.bundle(ada, over: .lower(ends: .unknown)), end(0), end(0)),
+            (.bundle(ada, over: .lower(ends: nil)), nil, nil), (.bundle(ada, over: .older), nil, nil),
+            (.bundle(ada, over: .exactly(ada)), nil, nil), (expired, nil, end(5, generation: 3, .expired())),
+            (signOut(of: .session(ada.session, upTo: .second(6))), end(6, disabled), end(6, disabled)),
+            (signOut(of: .unread(upTo: .second(6))), end(6, disabled), end(6, disabled)),
+        ]
+        for (content, inShared, inPlain) in contents {
+            #expect(content.note(isShared: true) == inShared && content.note(isShared: false) == inPlain, "\(content)")
+        }
     }
 
-    private func id(_ user: String) -> SessionID { SessionID(rawValue: user) }
+    @Test func `G30: of two notes the one that reaches further stays, and of two that reach as far the first`() {
+        for (first, second, firstStays) in [
+            (end(5), end(6), false), (end(6), end(5), true), (end(5), end(5, disabled), true),
+            (end(5, generation: 2), end(5), false), (end(5), end(5, generation: 2), true),
+            (end(5, generation: 2), end(5, generation: 3), false), (end(5, generation: 3), end(5, generation: 2), true),
+            (end(6, generation: 2), end(5), true),
+        ] {
+            var entry = SessionJournalEntry(pending: first)
+            #expect(entry.holds(second) == firstStays)
+            entry.note(second)
+            #expect(entry.pending == (firstStays ? first : second))
+        }
+    }
 
-    private func seen(_ user: String, at date: Date = Date(timeIntervalSince1970: 1_800_000_000))
-        -> SessionJournalEntry
+    @Test func `G30: a write that has ended settles the notes up to its own ordinal`() {
+        let (removed, left) = (WriteOutcome.written(replaced: ada), WriteOutcome.superseded(by: .active(bob)))
+        let written = WriteOutcome.written(replaced: nil)
+        let signIn = StoreContent.bundle(bob, over: .lower(ends: .second(5)))
+        let end = signOut(of: .session(ada.session, upTo: .second(5)))
+        let unread = signOut(of: .unread(upTo: .second(5)))
+        // Of a note of the end of ada's session, and of its sighting.
+        let rows: [(content: StoreContent, WriteOutcome, rest: [String])] = [
+            (signIn, removed, ["seen bob"]), (signIn, left, ["seen ada"]),
+            (.bundle(bob, over: .lower(ends: .second(4))), removed, ["end", "seen bob"]),
+            (.bundle(ada, over: .older), written, ["end", "seen ada"]),
+            (end, removed, []), (end, written, []), (end, left, []),
+            (signOut(of: .session(ada.session, upTo: .second(4))), removed, ["end", "seen ada"]),
+            (.tombstone(.expired(), at: date, of: .rejected(ada, replacing: nil)), removed, []),
+            (.tombstone(.expired(), at: date, of: .rejected(ada, replacing: nil)), left, ["end", "seen ada"]),
+            (.bundle(.stored("cat", 0, ordinal: .second(4)), over: .lower(ends: .second(5))), removed, ["seen ada"]),
+            // Tokens that were not there may come back: they end then.
+            (unread, removed, []), (unread, written, ["end"]), (unread, left, []),
+        ]
+        for (content, outcome, rest) in rows {
+            let entry = SessionJournalEntry(seen: seen("ada"), pending: self.end(5))
+            let settled = content.settled(entry, outcome, in: "the store", at: date)
+            let texts = [settled.pending.map { _ in "end" }, settled.seen.map { "seen \($0.session)" }]
+            #expect(texts.compactMap(\.self) == rest, "\(content), \(outcome)")
+        }
+    }
+
+    @Test func `G30: a note of an earlier version names its sessions, and lasts until the store has taken one`() throws
     {
-        SessionJournalEntry(seen: SessionSighting(session: id(user), date: date, store: "the store"))
-    }
-
-    private func pending(
-        _ users: String..., unread: Bool = false, reason: SignOutReason = .byUser,
-        at date: Date = Date(timeIntervalSince1970: 1_799_999_000)
-    ) -> SessionJournalEntry {
-        let end = PendingSignOut(
-            sessions: Set(users.map(id)), includesUnread: unread, reason: reason, date: date)
-        return SessionJournalEntry(pending: [end])
-    }
-
-    private func stored(_ user: String, begun: TimeInterval) -> StoredSession {
-        .active(
-            TokenBundle(
-                accessToken: "access-\(user)", refreshToken: "refresh-\(user)", session: id(user),
-                signedInAt: Date(timeIntervalSince1970: 1_799_999_000 + begun)))
-    }
-
-    // MARK: The session that was here
-
-    @Test func `G30: a session is noted once it is stored, and never when its token is used`() {
-        var script = signedIn()
-        #expect(script.journal.seen == seen("ada").seen)
-        #expect(script.ask(1) == ["1: ada g0"])
-        #expect(script.pass(.seconds(600)) == [])
-        #expect(script.ask(2) == ["2: ada g0"])
-    }
-
-    @Test func `G30: a sign-in that is not stored is not noted`() {
-        var script = script()
-        _ = script.signIn(1, as: "ada")
-        #expect(script.storeFails() == ["signed in ada", "1: done"])
-        #expect(script.journalWrote() == [])
-        #expect(script.pass(.seconds(2)) == ["save ada g0"])
-        #expect(script.wrote() == ["note seen ada"])
-    }
-
-    @Test func `G30: the sighting is renewed by a refresh, once an hour`() {
-        var script = signedIn(isShared: false)
-        for _ in 1...3 {
-            #expect(script.refresh(1) == ["call g\(script.machine.current?.bundle.generation ?? -1)"])
-            #expect(!script.finish(lifetime: nil).contains("note seen ada"))
-            _ = script.pass(.seconds(1_000))
+        let note = """
+            {"sessions": ["bob"], "unread": true, "spared": ["cat"], \
+            "end": {"session": "bob", "reason": "byUser", "date": 0}}
+            """
+        let entry = try JSONDecoder().decode(SessionJournalEntry.self, from: Data("{\"pending\": [\(note)]}".utf8))
+        for (user, seconds, isEnded) in [("bob", 2e9, true), ("ada", 5, true), ("ada", 1e9, false), ("cat", 5, false)] {
+            #expect((entry.ending(of: .stored(user, 0, ordinal: .second(seconds))) == .byUser) == isEnded)
         }
-        _ = script.pass(.seconds(700))
-        // The script stores the intent at once.
-        #expect(script.refresh(1) == ["call g3", "note seen ada"])
-    }
-
-    @Test func `G30: a session that is found is noted`() {
-        var script = started()
-        #expect(
-            script.loaded(.success(.active(.stored("ada", 3)))) == [
-                "signed in ada", "1: signed in ada", "note seen ada",
-            ])
-        script = started(journal: seen("ada"))
-        #expect(script.loaded(.success(.active(.stored("ada", 3)))) == ["signed in ada", "1: signed in ada"])
-    }
-
-    @Test(arguments: [false, true])
-    func `G30: nothing waits for the note of a session, nor fails with it`(isShared: Bool) {
-        var script = script(isShared: isShared)
-        _ = script.signIn(1, as: "ada")
-        #expect(script.wrote() == ["signed in ada", "1: done", "note seen ada"])
-        #expect(script.ask(2) == ["2: ada g0"])
-        #expect(script.journalFails() == [])
-        #expect(script.machine.status.journalFailure == .locked)
-        #expect(script.machine.isIdle)
-        #expect(script.ask(3) == ["3: ada g0"], "it is not tried again with each request")
-    }
-
-    // MARK: Lost
-
-    @Test(arguments: [false, true])
-    func `G30: a session whose tokens have vanished is lost, and nothing is deleted or revoked`(isShared: Bool) {
-        var script = started(isShared: isShared, journal: seen("ada"))
-        #expect(script.loaded(.success(.empty)) == ["signedOut lost", "1: signedOut lost"])
-        guard case .signedOut(.lost(let sighting)) = script.machine.published else { return #expect(Bool(false)) }
-        #expect(sighting == seen("ada").seen)
-        #expect(script.machine.status.lastEnding == .lost())
-        #expect(script.machine.isIdle)
-    }
-
-    @Test func `G30: a lost session whose tokens are there again is signed in again`() {
-        var script = started(journal: seen("ada"))
-        _ = script.loaded(.success(.empty))
-        #expect(script.changed(to: .active(.stored("ada", 3))) == ["signed in ada"])
-        script = started(journal: seen("ada"))
-        #expect(script.loaded(.success(.active(.stored("ada", 3)))) == ["signed in ada", "1: signed in ada"])
-    }
-
-    @Test func `G30: an empty store and an empty journal: there was no sign-in`() {
-        var script = started()
-        #expect(script.loaded(.success(.empty)) == ["signedOut never", "1: signedOut never"])
-    }
-
-    @Test func `G30: a tombstone says the reason, however old, and the note goes`() {
-        var script = started(journal: seen("ada"))
-        let end = SessionTombstone(session: id("ada"), reason: .expired(), date: script.date)
-        #expect(script.loaded(.success(.tombstone(end))) == ["signedOut expired", "1: signedOut expired", "note over"])
-        _ = script.journalWrote()
-        #expect(script.journal.isEmpty)
-        script = started(journal: seen("ada"))
-        let old = SessionTombstone(session: id("ada"), reason: .expired(), date: script.date - 40 * 86_400)
-        #expect(script.loaded(.success(.tombstone(old))) == ["signedOut never", "1: signedOut never"])
-    }
-
-    @Test func `G30: a running process keeps the session that the store has lost`() {
-        var script = signedIn()
-        #expect(script.changed(to: .empty) == [])
-        #expect(script.ask(1) == ["1: ada g0"])
-    }
-
-    @Test func `G30: a sign-out of a lost session ends it for the day when its tokens come back`() {
-        var script = started(journal: seen("ada"))
-        _ = script.loaded(.success(.empty))
-        #expect(script.signOut(2) == ["note ending ada", "signedOut byUser"])
-        #expect(script.journalWrote() == ["2: done"])
-        #expect(script.changed(to: .active(.stored("ada", 3))).contains("delete"))
-        #expect(script.machine.published == .signedOut(.byUser))
-    }
-
-    @Test func `G30: a sign-out of a lost session that cannot be noted says so`() {
-        var script = started(journal: seen("ada"))
-        _ = script.loaded(.success(.empty))
-        _ = script.signOut(2)
-        #expect(script.journalFails() == ["2: signOutNotStored"])
-    }
-
-    // MARK: A journal that cannot be read
-
-    @Test func `G30: an unreadable journal is not an empty one, and ends nothing`() {
-        for content in [StoredSession.empty, .active(.stored("ada", 3))] {
-            var script = script(journal: seen("ada"))
-            _ = script.send(.requested(.restore, WaiterID(number: 1)))
-            #expect(script.send(.journalRead(.failure(.locked))) == ["load"])
-            #expect(script.machine.status.journalFailure == .locked)
-            let state = content == .empty ? "signedOut never" : "signed in ada"
-            #expect(script.loaded(.success(content)).prefix(2) == [state, "1: \(state)"])
+        let signIn = StoreContent.bundle(bob, over: .lower(ends: .second(4)))
+        let written = WriteOutcome.written(replaced: nil)
+        for (content, outcome, count) in [
+            (signIn, written, 0), (signIn, .superseded(by: .active(bob)), 1),
+            (signOut(of: .unread(upTo: .last)), written, 1),
+        ] {
+            #expect(content.settled(entry, outcome, in: "the store", at: date).former.count == count)
         }
     }
 
-    @Test func `G30, G25: a journal that hangs is waited for during half of the store's limit`() {
-        var script = script(journal: seen("ada"))
-        _ = script.send(.requested(.restore, WaiterID(number: 1)))
-        #expect(script.pass(.seconds(5)) == ["load"])
-        #expect(script.loaded(.success(.empty)) == ["signedOut never", "1: signedOut never"])
-        #expect(script.journalRead() == [], "what it says now is older than the store")
-        #expect(script.machine.isIdle)
-    }
-
-    @Test func `G26: a journal that hangs is read once, however often the store is`() {
-        var script = script()
-        _ = script.send(.requested(.restore, WaiterID(number: 1)))
-        #expect(script.pass(.seconds(5)) == ["load"])
-        _ = script.loaded(.failure(.locked))
-        #expect(script.pass(.seconds(8)) == ["load"])
-    }
-
-    // MARK: Signed out stays signed out
-
-    @Test func `G30: a sign-out is noted, then stored, then the note goes`() {
-        for isShared in [false, true] {
-            var script = signedIn(isShared: isShared)
-            #expect(script.signOut(1).filter { !$0.hasPrefix("revoke") } == ["note ending ada", "signedOut byUser"])
-            #expect(script.journalWrote() == ["delete"])
-            #expect(script.journal.seen == nil && script.journal.pending.first?.sessions == [id("ada")])
-            #expect(script.wrote().filter { !$0.hasPrefix("revoke") } == ["note ended ada", "1: done"])
-            _ = script.journalWrote()
-            #expect(script.journal.isEmpty)
-            #expect(script.machine.isIdle)
+    @Test func `G30: a lost session ends up to the hour at which an earlier version has seen it`() {
+        for (sighting, ordinal) in [
+            (seen("ada"), SessionOrdinal.second(5)), (seen("ada", nil, at: date), SessionOrdinal(at: date)),
+            (seen("ada", nil), .unknown),
+        ] {
+            #expect(SessionJournalEntry(seen: sighting).ordinal == ordinal)
         }
+        #expect(SessionJournalEntry().ordinal == nil)
     }
 
-    @Test func `G30: a sign-out that the store does not take lasts if the journal has it`() {
-        var script = signedIn()
-        _ = script.signOut(1)
-        _ = script.journalWrote()
-        #expect(script.storeFails().last == "1: done")
-        #expect(script.machine.status.isSignOutPending)
+    // MARK: Seen
+
+    @Test func `G30: a session is noted as seen once an hour, unless it is to end or another one came after it`() {
+        for (entry, isNoted) in [
+            (SessionJournalEntry(), true), (.init(seen: seen("bob", 4)), true), (.init(seen: seen("bob", nil)), true),
+            (.init(seen: seen("bob", 6)), false), (.init(pending: end(4)), true), (.init(pending: end(5)), false),
+        ] {
+            var entry = entry
+            entry.see(ada, in: "the store", at: date)
+            #expect((entry.seen?.session == ada.session) == isNoted)
+        }
+        for (sighting, isMissing) in [
+            (nil, true), (seen("bob", at: date), true), (seen("ada", nil, at: date), true), (seen("ada"), true),
+            (seen("ada", at: date - 3_599), false), (seen("ada", at: date - 3_600), true),
+            (seen("ada", at: date + 3_600), true),
+        ] {
+            #expect(SessionJournalEntry(seen: sighting).lacks(ada, at: date) == isMissing)
+        }
+        for (days, isRecent) in [(30.0, true), (31, false), (-31, false)] {
+            #expect(seen("ada", at: date - days * 86_400).isRecent(at: date) == isRecent)
+        }
+        #expect(seen("ada").isRecent(at: date), "of which no date is known")
     }
 
-    @Test func `G30: a sign-out that neither place takes throws, and says that it does not last`() {
-        var script = signedIn()
-        _ = script.signOut(1)
-        #expect(script.journalFails() == ["delete"])
-        #expect(script.storeFails() == ["note ending ada", "revoke ada g0", "1: signOutNotStored"])
-        #expect(script.journalFails() == [])
-        #expect(script.pass(.seconds(2)) == ["delete"], "both are tried again while the process lives")
-        _ = script.storeFails()
-        _ = script.journalWrote()
-        #expect(script.journal.pending.count == 1)
-    }
-
-    @Test func `G30, G25: the store waits for a journal that hangs during half of its limit`() {
-        var script = signedIn()
-        #expect(script.signOut(1) == ["note ending ada", "signedOut byUser"])
-        #expect(script.pass(.seconds(5)) == ["delete"])
-        #expect(script.pass(.seconds(5)).contains("1: signOutNotStored"))
-        #expect(script.wrote() == [])
-        #expect(script.journalWrote() == ["note ended ada"])
-        _ = script.journalWrote()
-        #expect(script.journal.isEmpty)
-    }
+    // MARK: What the engine makes of it
 
     @Test(arguments: [false, true])
-    func `S23: a sign-out of the journal is completed before anything is restored`(isShared: Bool) {
-        var script = script(isShared: isShared, journal: pending("ada"))
-        _ = script.ask(1)
-        _ = script.journalRead()
-        let actions = script.loaded(.success(.active(.stored("ada", 3)))) + script.wrote()
-        #expect(Set(actions) == ["delete", "1: sessionEnded", "signedOut byUser", "revoke ada g3", "note ended ada"])
-        #expect(script.lastContent?.replacement(for: .success(.active(.stored("ada", 3)))) != nil)
-        _ = script.journalWrote()
-        #expect(script.journal.isEmpty)
-    }
-
-    @Test func `G30: a sign-out of the journal keeps its reason`() {
-        var script = started(journal: pending("ada", reason: .application("disabled")))
-        #expect(script.loaded(.success(.active(.stored("ada", 3)))).contains("signedOut disabled"))
-    }
-
-    @Test func `G30: the expiry of a session is completed without a revocation`() {
-        var script = started(journal: pending("ada", reason: .expired()))
-        let actions = script.loaded(.success(.active(.stored("ada", 3)))) + script.wrote()
-        #expect(actions.contains("signedOut expired") && !actions.contains("revoke ada g3"))
-    }
-
-    @Test(arguments: [false, true])
-    func `G30: a sign-out of the journal leaves another session alone, and is over`(isShared: Bool) {
-        let date = Date(timeIntervalSince1970: isShared ? 1_799_996_400 : 1_800_000_000)
-        var script = started(isShared: isShared, journal: pending("ada", at: date))
-        #expect(
-            script.loaded(.success(.active(.stored("bob", 0))))
-                == ["signed in bob", "1: signed in bob", "note over"])
-        #expect(script.journalWrote() == ["note seen bob"])
-        _ = script.journalWrote()
-        #expect(script.journal.pending.isEmpty && script.journal.seen?.session == id("bob"))
-    }
-
-    @Test func `G30: what the journal says after the read of the store began does not end there`() {
-        var script = script(journal: pending("ada"))
-        _ = script.send(.requested(.restore, WaiterID(number: 1)))
-        _ = script.pass(.seconds(5))
-        _ = script.journalRead()
-        #expect(!script.loaded(.success(.active(.stored("bob", 0)))).contains("note over"))
-    }
-
-    @Test func `G30: what the journal says after the read of the store began is no loss`() {
-        var script = script(journal: seen("ada"))
-        _ = script.send(.requested(.restore, WaiterID(number: 1)))
-        _ = script.pass(.seconds(5))
-        _ = script.journalRead()
-        #expect(script.loaded(.success(.empty)) == ["signedOut never", "1: signedOut never"])
-    }
-
-    @Test func `G30: in an empty store a sign-out of the journal stays, as the tokens may come back`() {
-        var script = started(journal: pending("ada"))
-        #expect(script.loaded(.success(.empty)) == ["signedOut byUser", "1: signedOut byUser"])
-        #expect(script.changed(to: .active(.stored("ada", 3))) == ["delete"])
-        #expect(script.wrote().contains("revoke ada g3"))
-        #expect(script.machine.published == .signedOut(.byUser))
-    }
-
-    @Test func `G5, G30: a process that is in the session follows the sign-out that another one has noted`() {
-        var script = signedIn()
-        script.journal = pending("ada")
-        #expect(script.pass(.seconds(3_600)) == [])
-        #expect(script.changed(to: .active(.stored("ada", 0))) == ["note seen ada"])
-        #expect(script.journalWrote().contains("signedOut byUser"))
-    }
-
-    @Test func `G30: a sign-in after a sign-out that was not stored replaces it`() {
-        var script = signedIn()
-        _ = script.signOut(1)
-        _ = script.journalWrote()
-        _ = script.storeFails()
-        _ = script.signIn(2, as: "bob")
-        #expect(script.wrote().contains("note ended ada"))
-        _ = script.journalWrote()
-        _ = script.journalWrote()
-        #expect(script.journal.pending.isEmpty && script.journal.seen?.session == id("bob"))
-    }
-
-    @Test func `G30: the end of the session before it leaves the sign-out of a session in the journal`() {
-        var script = signedIn()
+    func `SE1: after a sign-in that the store could not take, the session before it does not come back`(isShared: Bool)
+        throws
+    {
+        var script = MachineScript.signedIn(isShared: isShared)
+        let ada = try #require(script.machine.current?.bundle)
         _ = script.signIn(1, as: "bob")
-        #expect(script.signOut(2) == ["note ending ada+bob", "signedOut byUser"])
-        _ = script.journalWrote()
-        #expect(script.wrote().contains("note ended ada"), "bob is stored over ada")
-        _ = script.journalWrote()
-        #expect(script.journal.pending.map(\.sessions) == [[id("bob")]])
+        let (signIn, bob) = (try #require(script.lastContent), try #require(script.machine.current?.bundle))
+        #expect(script.storeFails().contains("1: done"))
+        var journal = SessionJournalEntry()
+        journal.note(try #require(signIn.note(isShared: isShared)))
+        #expect(journal.ending(of: ada) == .byUser && journal.ending(of: bob) == nil)
+
+        var next = MachineScript(isShared: isShared, hasJournal: true)
+        #expect(next.ask(1) == ["load"])
+        let revoked = ["revoke ada g0"]
+        #expect(
+            next.loaded(.success(.active(ada)), ending: .byUser, noted: journal.ordinal)
+                == ["delete", "1: sessionEnded", "signedOut byUser"] + (isShared ? [] : revoked))
+        #expect(next.lastContent?.replacement(for: .success(.active(ada))) != nil)
+        let removed = WriteOutcome.written(replaced: ada)
+        #expect(next.lastContent?.settled(journal, removed, in: "the store", at: date).isEmpty == true)
+        #expect(next.wrote(removed) == (isShared ? revoked : []))
+        #expect(next.machine.isIdle)
     }
 
-    @Test func `G4, G30: a rejected session is not noted as ending where others may have newer tokens`() {
-        var script = MachineScript(isShared: true, hasJournal: true)
-        _ = script.signIn(900, as: "ada", refreshToken: "refresh-ada-0")
-        _ = script.wrote()
-        _ = script.journalWrote()
-        _ = script.refused(1, generation: 0)
-        _ = script.leased(reading: .stored("ada", 0))
-        _ = script.respond(.rejected)
-        #expect(script.reread(.stored("ada", 0)) == ["delete"])
-        let actions = script.wrote()
-        #expect(actions.contains("note ended ada") && actions.contains("signedOut expired"))
-    }
-
-    @Test func `G30: where no tombstone is kept, the note goes before the tokens of a rejected session`() {
-        var script = signedIn(isShared: false)
-        _ = script.refused(1, generation: 0)
-        #expect(script.respond(.rejected) == ["reread"])
-        #expect(script.reread(.stored("ada", 0)) == ["note ended ada"])
-        #expect(script.journalWrote() == ["delete"])
-    }
-
-    // MARK: A sign-out before the first read
-
-    @Test func `EG1, G30: a sign-out before the first read is noted, and survives the process`() {
-        var script = script(journal: seen("ada"))
-        #expect(script.signOut(1) == ["note ending unread", "journal"])
-        #expect(script.journalRead() == ["load"])
-        #expect(script.loaded(.failure(.locked)) == [], "its caller waits for the journal")
-        #expect(script.journalWrote() == ["1: done"])
-        #expect(script.journal.pending.first?.sessions == [id("ada")])
-
-        var next = started(journal: script.journal)
-        #expect(next.loaded(.success(.active(.stored("ada", 3)))).contains("signedOut byUser"))
-    }
-
-    @Test func `EG1, G30: a sign-out that neither the store nor the journal takes throws`() {
-        var script = script()
-        _ = script.signOut(1)
-        #expect(script.journalFails() == [])
-        _ = script.journalRead()
-        #expect(script.loaded(.failure(.locked)) == ["1: signOutNotStored"])
-    }
-
-    @Test(arguments: [(-1.0, true), (1, false)])
-    func `EG1, G30: it ends a session that began before it, whatever its name, and no later one`(
-        begun: TimeInterval, ends: Bool
+    @Test(arguments: [false, true])
+    func `SE5: an attempt finds the noted end before its call, or after a rejection, and ends for that reason`(
+        isRejected: Bool
     ) {
-        var script = started(journal: pending(unread: true))
-        let actions = script.loaded(.success(stored("bob", begun: begun)))
-        #expect(actions.contains("signedOut byUser") == ends)
-        if ends { _ = script.journalWrote() }
-        _ = script.wrote()
-        for _ in 1...3 { _ = script.journalWrote() }
-        #expect(script.journal.pending.isEmpty)
+        var script = isRejected ? MachineScript.calling() : MachineScript.refreshing(isShared: true)
+        #expect((isRejected ? script.respond(.rejected) : script.leased()) == ["reread"])
+        #expect(
+            script.reread(.success(.active(.stored("ada", 0))), ending: disabled)
+                == ["delete", "1: sessionEnded", "signedOut disabled"])
+        #expect(script.wrote() == ["revoke ada g0", "release"])
     }
 
-    @Test func `EG1, G30: a sign-in replaces a sign-out that waits for the first read`() {
-        var script = script(journal: seen("ada"))
-        _ = script.signOut(1)
-        _ = script.journalWrote()
-        _ = script.signIn(2, as: "bob")
-        #expect(script.wrote().contains("note replaced by bob, seen bob"))
-        _ = script.journalWrote()
-        #expect(script.journal.pending.allSatisfy { !$0.includesUnread })
+    @Test func `SE5: a process that is in the session follows the end that another one has noted`() {
+        var script = MachineScript.signedIn(isShared: true)
+        #expect(script.changed(to: .active(.stored("ada", 0)), ending: disabled) == ["delete", "signedOut disabled"])
+        #expect(script.wrote() == ["revoke ada g0", "check"])
+        #expect(script.checked(.ended("ada", disabled)) == [])
+    }
+
+    @Test func `S23: the noted end of an expired session is completed without a revocation`() {
+        var script = MachineScript(isShared: false, hasJournal: true)
+        #expect(script.send(.requested(.restore, WaiterID(number: 1))) == ["load"])
+        #expect(
+            script.loaded(.success(.active(ada)), ending: .expired())
+                == ["delete", "signedOut expired", "1: signedOut expired"])
+        #expect(script.wrote(.written(replaced: ada)) == [])
+    }
+
+    @Test func `G30: a session that comes back is ended where that is noted, and its end ends what it has replaced`() {
+        var script = MachineScript(isShared: true)
+        #expect(script.ask(1) == ["load"])
+        #expect(script.loaded(.success(.empty), ending: .byUser) == ["signedOut byUser", "1: notSignedIn"])
+        #expect(script.changed(to: .active(ada), ending: .byUser) == ["delete"])
+        #expect(script.wrote(.written(replaced: ada)) == ["revoke ada g3", "check"])
+
+        let bob = StoredSession.active(.stored("bob", 0))
+        for isAttempt in [false, true] {
+            var running = isAttempt ? MachineScript.refreshing(isShared: true) : .signedIn(isShared: true)
+            if isAttempt { #expect(running.leased() == ["reread"]) }
+            let ended =
+                isAttempt ? running.reread(.success(bob), ending: .byUser) : running.changed(to: bob, ending: .byUser)
+            #expect(ended.contains("signedOut byUser") && ended.contains("check") && !ended.contains("delete"))
+            #expect(running.checked(bob, ending: .byUser) == ["delete"], "it is fulfilled")
+        }
+        var beginning = MachineScript(isShared: true)
+        _ = beginning.signIn(1, as: "ada")
+        #expect(beginning.send(.storeChanged) == ["check"])
+        #expect(beginning.checked(bob, ending: .byUser) == [], "a sign-in goes on")
+    }
+
+    @Test(arguments: [false, true])
+    func `G30: a store that holds nothing says why, deletes and revokes nothing, and ends no session that runs`(
+        isShared: Bool
+    ) {
+        for (ending, text) in [(SignOutReason.lost(seen("ada")), "lost"), (.byUser, "byUser"), (nil, "never")] {
+            var script = MachineScript(isShared: isShared)
+            #expect(script.send(.requested(.restore, WaiterID(number: 1))) == ["load"])
+            let actions = script.loaded(.success(.empty), ending: ending)
+            #expect(actions == ["signedOut \(text)", "1: signedOut \(text)"])
+            #expect(script.machine.status.lastEnding == ending ?? .never)
+            #expect(script.machine.isIdle)
+            guard isShared else { continue }
+            #expect(script.changed(to: .active(.stored("ada", 3))) == ["signed in ada"], "the tokens are there again")
+            #expect(script.changed(to: .empty, ending: ending) == [])
+        }
+    }
+
+    @Test func `G30: a sign-out that its store does not take lasts where the journal has it, and says so otherwise`() {
+        for (hasJournal, isNoted, response) in [
+            (true, true, "done"), (true, false, "signOutNotStored"), (false, false, "storeUnavailable"),
+        ] {
+            for hangs in [false, true] {
+                var script = MachineScript(hasJournal: hasJournal)
+                _ = script.signOut(1)
+                if isNoted { #expect(script.noted() == []) }
+                #expect((hangs ? script.pass(.seconds(10)) : script.storeFails()) == ["1: \(response)"])
+                #expect(script.machine.status.isSignOutPending)
+                if hangs { _ = script.storeFails() }
+                #expect(script.pass(.seconds(2)) == ["delete"])
+                #expect(script.wrote() == [])
+                #expect(!script.machine.status.isSignOutPending)
+            }
+        }
     }
 }

@@ -144,13 +144,4 @@ import Testing
         var script = calling(after: 2, pause: .seconds(1), status: 401, ambiguous: true)
         #expect(script.respond(TokenRefreshError(.ambiguous, status: 401)).contains("2: refreshUnavailable"))
     }
-
-    @Test func `G25, G30: a second read of the journal does not make a sign-out wait anew for its note`() {
-        var script = MachineScript(hasJournal: true)
-        _ = script.signOut(1)
-        _ = script.journalRead()
-        #expect(script.loaded(.failure(.locked)) == [])
-        #expect(script.pass(.seconds(2)) == ["journal"])
-        #expect(script.pass(.seconds(3)) == ["load", "1: signOutNotStored"])
-    }
 }

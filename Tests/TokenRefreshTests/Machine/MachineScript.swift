@@ -33,10 +33,6 @@ struct MachineScript {
     private(set) var lastWrite = 0
     /// The content of the last write.
     private(set) var lastContent: StoreContent?
-    /// What the journal holds.
-    var journal = SessionJournalEntry()
-    /// What the journal is to take.
-    private(set) var lastEdit: JournalEdit?
 
     init(
         policy: TokenRefreshPolicy = .init(),
@@ -157,18 +153,14 @@ struct MachineScript {
         _ waiter: Int,
         as user: String,
         lifetime: Duration? = .seconds(3_600),
-        refreshToken: String? = nil,
-        isNoted: Bool = true
+        refreshToken: String? = nil
     ) -> [String] {
         let tokens = TokenRefreshResult(
             accessToken: "access-\(user)-0",
             refreshToken: refreshToken ?? (user == "ada" ? nil : "refresh-\(user)-0"),
             expiresIn: lifetime
         )
-        let actions = send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
-        let note = "note sparing \(user)"
-        guard isNoted, actions.contains(note) else { return actions }
-        return actions.filter { $0 != note } + journalWrote()
+        return send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
     }
 
     mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser) -> [String] {
@@ -230,31 +222,39 @@ struct MachineScript {
         return lastAttempt.map { send(.leaseFailed($0, busy)) } ?? ["no request for the lease"]
     }
 
-    /// The store is read for the attempt under way.
-    mutating func reread(_ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool = false) -> [String] {
-        lastAttempt.map { send(.read(.attempt($0), result, ownerMayCall: ownerMayCall)) } ?? ["no read"]
+    /// The store is read for the attempt under way. `ending`: why its tokens are to end, as the journal says.
+    mutating func reread(
+        _ result: Result<StoredSession, TokenStoreError>, ownerMayCall: Bool = false, ending: SignOutReason? = nil
+    ) -> [String] {
+        lastAttempt.map { send(.read(.attempt($0), result, ownerMayCall: ownerMayCall, ending: ending)) } ?? ["no read"]
     }
 
     mutating func reread(_ bundle: TokenBundle, ownerMayCall: Bool = false) -> [String] {
         reread(.success(.active(bundle)), ownerMayCall: ownerMayCall)
     }
 
-    /// The first read of the store has ended, and once more where the journal is to confirm what it has found.
-    mutating func loaded(_ result: Result<StoredSession, TokenStoreError>) -> [String] {
-        let actions = send(.read(.load, result, ownerMayCall: false))
-        guard actions == ["journal"], journalRead() == ["load"] else { return actions }
-        return send(.read(.load, result, ownerMayCall: false))
+    /// The first read of the store has ended. `noted`: the highest ordinal in the journal.
+    mutating func loaded(
+        _ result: Result<StoredSession, TokenStoreError>, ending: SignOutReason? = nil,
+        noted: SessionOrdinal? = nil
+    ) -> [String] {
+        send(.read(.load, result, ownerMayCall: false, ending: ending, noted: noted))
     }
 
     /// A check of the store has ended.
-    mutating func checked(_ content: StoredSession) -> [String] {
-        send(.read(.check, .success(content), ownerMayCall: false))
+    mutating func checked(_ content: StoredSession, ending: SignOutReason? = nil) -> [String] {
+        send(.read(.check, .success(content), ownerMayCall: false, ending: ending))
     }
 
-    /// The store reports a change, and is read.
-    mutating func changed(to content: StoredSession) -> [String] {
+    /// The store, or the journal beside it, reports a change, and is read.
+    mutating func changed(to content: StoredSession, ending: SignOutReason? = nil) -> [String] {
         #expect(send(.storeChanged) == ["check"])
-        return checked(content)
+        return checked(content, ending: ending)
+    }
+
+    /// The store is read before a sign-in, or a sign-out, takes its ordinal.
+    mutating func readOrder(_ result: Result<StoredSession, TokenStoreError>, noted: SessionOrdinal? = nil) {
+        #expect(send(.read(.order, result, ownerMayCall: false, noted: noted)) == [])
     }
 
     mutating func checkFails(_ code: TokenStoreError.Code = .unavailable) -> [String] {
@@ -265,16 +265,8 @@ struct MachineScript {
         send(.wrote(version: lastWrite, outcome))
     }
 
-    mutating func journalRead() -> [String] { send(.journalRead(.success(journal))) }
-
-    /// The journal takes the last edit.
-    mutating func journalWrote() -> [String] {
-        journal = lastEdit?.applied(to: journal, store: "the store", at: date) ?? journal
-        lastEdit = nil
-        return send(.journalWrote(.success(journal)))
-    }
-
-    mutating func journalFails() -> [String] { send(.journalWrote(.failure(.locked))) }
+    /// The journal has taken the end of the last write.
+    mutating func noted() -> [String] { send(.noted(version: lastWrite)) }
 
     /// The handler responds with the next generation, and that is stored.
     mutating func finish(lifetime: Duration? = .seconds(3_600)) -> [String] {
@@ -328,7 +320,6 @@ struct MachineScript {
         case .write(let version, let content):
             lastWrite = version
             lastContent = content
-        case .writeJournal(let edit): lastEdit = edit
         case .startTimer(let timer, let deadline): timers[timer] = deadline
         case .stopTimer(let timer): timers[timer] = nil
         case .report(let event): events.append(event)
@@ -345,7 +336,9 @@ extension TokenBundle {
         refreshToken: String? = nil,
         expiresAt: Date? = nil,
         clockSkew: TimeInterval = 0,
-        receivedAt: Date? = nil
+        receivedAt: Date? = nil,
+        signedInAt: Date? = nil,
+        ordinal: SessionOrdinal? = nil
     ) -> TokenBundle {
         TokenBundle(
             accessToken: "access-\(user)-\(generation)",
@@ -354,7 +347,9 @@ extension TokenBundle {
             clockSkew: clockSkew,
             session: SessionID(rawValue: user),
             generation: generation,
-            receivedAt: receivedAt
+            receivedAt: receivedAt,
+            signedInAt: signedInAt,
+            ordinal: ordinal
         )
     }
 }
@@ -366,11 +361,9 @@ extension StoredSession {
     }
 }
 
-extension StoreContent {
-    /// The replacement of content that the store finds long after this was made.
-    func replacement(for found: Result<StoredSession, TokenStoreError>) -> StoredSession? {
-        replacement(for: found, at: .distantFuture)
-    }
+extension SessionOrdinal {
+    /// The ordinal of a sign-in in this second of 1970.
+    static func second(_ seconds: Double) -> SessionOrdinal { SessionOrdinal(at: Date(timeIntervalSince1970: seconds)) }
 }
 
 extension TokenStoreError {

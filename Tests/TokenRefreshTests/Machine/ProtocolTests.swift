@@ -224,7 +224,7 @@ import Testing
         let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: script.date)
         #expect(
             script.wrote(.superseded(by: .tombstone(tombstone)))
-                == ["1: sessionEnded", "signedOut byUser", "revoke ada g1", "release"]
+                == ["1: sessionEnded", "signedOut byUser", "revoke ada g1", "check", "release"]
         )
     }
 

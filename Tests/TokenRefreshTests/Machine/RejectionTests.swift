@@ -69,8 +69,10 @@ import Testing
         _ = script.storeFails()
         #expect(script.respond(.rejected) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
-        for (found, isRemoved) in [("ada", true), ("bob", true), ("cleo", false)] {
-            let new = script.lastContent?.replacement(for: .success(.active(.stored(found, 0))))
+        #expect(script.lastContent?.mayRemoveUnread == true)
+        for (found, seconds, isRemoved) in [("ada", 0.0, true), ("bob", 0, true), ("cleo", 1, false)] {
+            let bundle = TokenBundle.stored(found, 0, ordinal: SessionOrdinal(at: script.date + seconds))
+            let new = script.lastContent?.replacement(for: .success(.active(bundle)))
             #expect((new != nil) == isRemoved, "\(found)")
         }
     }

@@ -169,16 +169,6 @@ import Testing
         #expect(script.wrote() == ["1: done"])
     }
 
-    @Test func `G9: the end of a sign-in that was stored removes its own session only`() throws {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        _ = script.wrote()
-        _ = script.signOut(2)
-        let content = try #require(script.lastContent)
-        #expect(content.replacement(for: .success(.active(.stored("bob", 0)))) != nil)
-        #expect(content.replacement(for: .success(.active(.stored("ada", 0)))) == nil)
-    }
-
     @Test func `Rule 3: the same tokens do not replace the intent of another process`() {
         let tokens = TokenBundle.stored("ada", 1)
         func recorded(by process: String) -> TokenBundle {
@@ -193,59 +183,5 @@ import Testing
         #expect(writes(recorded(by: "p1"), over: recorded(by: "p1")))
         #expect(!writes(recorded(by: "p1"), over: recorded(by: "p2")))
         #expect(!writes(tokens, over: recorded(by: "p2")))
-    }
-
-    // MARK: A sign-out that another process has noted
-
-    /// A process that reads a journal with bob's sign-out, and then ada's session, or another content.
-    private func finding(
-        _ content: StoredSession, noted age: TimeInterval = 5, unread: Bool = false
-    ) -> (script: MachineScript, actions: [String]) {
-        var script = MachineScript(isShared: true, hasJournal: true)
-        script.journal.pending = [
-            PendingSignOut(
-                sessions: [SessionID(rawValue: "bob")], includesUnread: unread, reason: .byUser,
-                date: script.date - age)
-        ]
-        _ = script.send(.requested(.restore, WaiterID(number: 1)))
-        _ = script.journalRead()
-        let actions = script.loaded(.success(content))
-        return (script, actions)
-    }
-
-    @Test func `G30: a sign-out stays noted while the store may still be taking the session that it ends`() {
-        var first = finding(.active(.stored("ada", 0)))
-        #expect(first.actions == ["signed in ada", "1: signed in ada", "note seen ada"])
-        #expect(!first.script.machine.status.isSignOutPending, "not of this session")
-        _ = first.script.journalWrote()
-        var later = MachineScript(isShared: true, hasJournal: true)
-        later.journal = first.script.journal
-        _ = later.send(.requested(.restore, WaiterID(number: 1)))
-        _ = later.journalRead()
-        #expect(later.loaded(.success(.active(.stored("bob", 0)))).contains("signedOut byUser"))
-    }
-
-    @Test func `G30: nor does the end of another session end it; after an hour, or with one not read, it is over`() {
-        let ended = StoredSession.tombstone(
-            SessionTombstone(
-                session: SessionID(rawValue: "ada"), reason: .byUser, date: Date(timeIntervalSince1970: 1_799_999_990)))
-        #expect(!finding(ended).actions.contains("note over"))
-        #expect(finding(ended, noted: 3_600).actions.contains("note over"))
-        #expect(finding(ended, noted: -3_600).actions.contains("note over"), "the clock was set back")
-        #expect(finding(ended, unread: true).actions.contains("note over"))
-    }
-
-    @Test(arguments: [(-1.0, "byUser"), (1, "lost"), (.infinity, "byUser")])
-    func `G30: a session is lost whose tokens vanish after the sign-out of another one`(age: Double, reason: String) {
-        var script = MachineScript(isShared: true, hasJournal: true)
-        let bob = SessionID(rawValue: "bob")
-        script.journal = SessionJournalEntry(
-            seen: SessionSighting(
-                session: SessionID(rawValue: "ada"), date: age.isFinite ? script.date - 5 + age : nil,
-                store: "the store"),
-            pending: [PendingSignOut(sessions: [bob], reason: .byUser, date: script.date - 5)])
-        _ = script.send(.requested(.restore, WaiterID(number: 1)))
-        _ = script.journalRead()
-        #expect(script.loaded(.success(.empty)).first == "signedOut \(reason)")
     }
 }

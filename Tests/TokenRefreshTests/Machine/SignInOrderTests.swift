@@ -4,89 +4,162 @@ import Testing
 
 @testable import TokenRefresh
 
-/// G9: a sign-in that is tried again leaves one that was asked for later, and its caller does not fail with its store.
+/// Rule 10: sign-ins have one order, and each write replaces what came before it.
 @Suite struct SignInOrderTests {
-    /// A sign-in of bob in another process, this long after the script's date.
-    private func bob(_ script: MachineScript, after seconds: TimeInterval, generation: Int = 0) -> StoredSession {
-        .active(
-            TokenBundle(
-                accessToken: "access-bob-\(generation)", refreshToken: "refresh-bob-\(generation)",
-                session: SessionID(rawValue: "bob"), generation: generation, receivedAt: script.date + seconds))
+    private static let ada = TokenBundle.stored("ada", 0, ordinal: .second(5))
+
+    /// What is written of ada's session, which began at 5 and came after one at 4.
+    private static let writes: [StoreContent] = [
+        // A sign-in, the refresh of one that is not stored, a refresh, and one over exactly what was read.
+        .bundle(ada, over: .lower(ends: .second(4))), .bundle(ada.moved(to: 1), over: .lower(ends: .second(4))),
+        .bundle(ada.moved(to: 1), over: .older), .bundle(ada.moved(to: 1), over: .exactly(ada)),
+        // A sign-out, an unread one, and a rejection of what is stored and of what is not.
+        .tombstone(.byUser, at: Date(), of: .session(ada.session, upTo: .second(5))),
+        .tombstone(.byUser, at: Date(), of: .unread(upTo: .second(5))),
+        .tombstone(.expired(), at: Date(), of: .rejected(ada, replacing: nil)),
+        .tombstone(.expired(), at: Date(), of: .rejected(ada, replacing: .second(4))),
+    ]
+
+    private static func bob(_ seconds: Double?) -> StoredSession {
+        .active(.stored("bob", 3, ordinal: seconds.map { .second($0) }))
     }
 
-    /// ada's sign-in, which could not be stored at first and is tried again.
-    private func retrying() -> MachineScript {
+    /// bob's session, as a version without ordinals has stored it.
+    private static func formerBob(_ seconds: Double) -> StoredSession {
+        .active(.stored("bob", 3, signedInAt: Date(timeIntervalSince1970: seconds)))
+    }
+
+    private static func end(of user: String, upTo seconds: Double) -> StoredSession {
+        .tombstone(
+            SessionTombstone(
+                session: SessionID(rawValue: user), reason: .application("first"), date: Date(), upTo: .second(seconds)
+            ))
+    }
+
+    /// What a write finds, and which of the writes replace it, in their order.
+    private static let contents: [(found: StoredSession?, areReplaced: String)] = [
+        (bob(4), "++--++-+"), (bob(5), "----++--"), (bob(6), "--------"),
+        (formerBob(4), "++--++-+"), (formerBob(6), "--------"), (bob(nil), "++--++-+"),
+        (.active(ada), "++++++++"), (.active(.stored("ada", 0)), "++++++++"),
+        (.active(.stored("ada", 2, ordinal: .second(5))), "----++--"), (.active(.stored("ada", 2)), "----++--"),
+        (end(of: "bob", upTo: 4), "++--++--"), (end(of: "bob", upTo: 5), "--------"),
+        (end(of: "bob", upTo: 6), "--------"), (end(of: "ada", upTo: 5), "--------"),
+        (end(of: "ada", upTo: 0), "----++--"), (.empty, "++++++++"), (nil, "++++++++"),
+    ]
+
+    @Test func `Rule 10: a write replaces lower ordinals of other sessions, and what is older of its own`() {
+        let corrupt = TokenStoreError(.corrupt, reason: "no session")
+        for (content, areReplaced) in Self.contents {
+            let found = content.map { Result<StoredSession, TokenStoreError>.success($0) } ?? .failure(corrupt)
+            let replaced = Self.writes.map { $0.replacement(for: found) == nil ? "-" : "+" }.joined()
+            #expect(replaced == areReplaced, "\(found)")
+        }
+    }
+
+    @Test func `Rule 10: an end has one reason, and reaches as far as what found it and as its session`() {
+        for (write, found, reason, ordinal) in [
+            (4, Self.end(of: "ada", upTo: 0), SignOutReason.application("first"), 5.0),
+            (5, Self.end(of: "bob", upTo: 4), .application("first"), 5), (4, Self.end(of: "bob", upTo: 4), .byUser, 5),
+            (4, .active(.stored("ada", 2, ordinal: .second(7))), .byUser, 7), (5, Self.bob(4), .byUser, 5),
+        ] {
+            guard case .tombstone(let end)? = Self.writes[write].replacement(for: .success(found)) else {
+                Issue.record("\(found) stays")
+                continue
+            }
+            #expect(end.reason == reason && end.ordinal == .second(ordinal), "\(found): \(end)")
+        }
+    }
+
+    // MARK: The ordinals of a process
+
+    @Test func `Rule 10: a sign-in ends all that was read before it, or else what came before it`() throws {
+        let last = try #require(SessionOrdinal(rawValue: 1 << 53))
+        let now = SessionOrdinal.second(10)
+        let rows: [(stored: StoredSession?, noted: SessionOrdinal?, ordinal: SessionOrdinal, ends: SessionOrdinal?)] = [
+            (nil, nil, now, now.previous), (.empty, nil, now, nil), (Self.bob(nil), nil, now, .unknown),
+            (Self.bob(7), nil, now, .second(7)), (Self.bob(7), .second(8), now, .second(8)),
+            (nil, .second(8), now, .second(8)), (Self.end(of: "bob", upTo: 8), .second(7), now, .second(8)),
+            // The clock was set back, or that of another host is ahead.
+            (Self.bob(86_400), nil, SessionOrdinal.second(86_400).next, .second(86_400)),
+            (nil, last, last, last),
+        ]
+        for row in rows {
+            var order = SignInOrder()
+            order.learn(row.stored, journal: row.noted)
+            var signedOut = order
+            // The end of what has no ordinal is told from that of an earlier version.
+            let end = max(row.ends ?? .unknown, .unknown.next)
+            #expect(signedOut.end(at: Date(timeIntervalSince1970: 10)) == end, "\(row)")
+            let (ordinal, ends) = order.begin(at: Date(timeIntervalSince1970: 10))
+            #expect(ordinal == row.ordinal && ends == row.ends, "\(row)")
+            let next = order.begin(at: Date(timeIntervalSince1970: 5))
+            #expect(next.ordinal == ordinal.next && next.ends == ordinal, "the clock was set back")
+        }
+    }
+
+    @Test func `Rule 10: a refresh and an adoption keep the ordinal and the date of the sign-in`() throws {
+        var script = MachineScript.calling()
+        let (ordinal, date) = (SessionOrdinal(at: script.date), script.date)
+        _ = script.pass(.seconds(20))
+        #expect(script.respond() == ["save ada g1"])
+        #expect(script.lastContent?.bundle?.ordinal == ordinal && script.lastContent?.bundle?.signedInAt == date)
+        _ = script.wrote()
+        _ = script.changed(to: .active(.stored("ada", 2)))
+        #expect(script.machine.current?.bundle.storedOrdinal == ordinal, "an earlier version drops it")
+    }
+
+    @Test(arguments: [true, false])
+    func `Rule 10: a sign-in replaces what was read before it, whatever the clock says, and no other`(isRead: Bool) {
         var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "ada", refreshToken: "refresh-ada-0")
+        let ordinal = SessionOrdinal(at: script.date + 86_400)
+        let bob = StoredSession.active(.stored("bob", 0, ordinal: ordinal))
+        script.readOrder(isRead ? .success(bob) : .failure(.locked))
+        #expect(script.signIn(1, as: "ada") == ["save ada g0"])
+        #expect((script.lastContent?.replacement(for: .success(bob)) != nil) == isRead)
+        guard !isRead else { return }
+        let actions = script.wrote(.superseded(by: bob))
+        #expect(actions.contains("signed in bob") && actions.contains("revoke only ada g0"))
+        #expect(script.signIn(2, as: "cleo").first == "save cleo g0")
+        #expect(script.lastContent?.bundle?.ordinal == ordinal.next, "it has been found")
+    }
+
+    @Test func `Rule 10: a sign-in that is tried again and finds a later one follows it`() {
+        var script = MachineScript(isShared: true)
+        _ = script.signIn(1, as: "ada")
         _ = script.storeFails()
         #expect(script.pass(.seconds(1)) == ["save ada g0"])
-        return script
-    }
-
-    @Test func `A sign-in that is tried again leaves one that began later`() {
-        let script = retrying()
-        for (seconds, isLater) in [(-10.0, false), (1, true)] {
-            let found = bob(script, after: seconds)
-            #expect((script.lastContent?.replacement(for: .success(found)) == nil) == isLater)
-        }
-    }
-
-    @Test func `A session that was refreshed since does not show when it began, and is replaced`() {
-        let script = retrying()
-        let new = script.lastContent?.replacement(for: .success(bob(script, after: 1, generation: 3)))
-        #expect(new?.bundle?.session.rawValue == "ada")
-    }
-
-    @Test func `A sign-in that another process asked for later stays, however late the first write comes`() {
-        var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "ada")
-        let late = script.date + 10
-        for (seconds, isLater) in [(-1.0, false), (1, true)] {
-            let new = script.lastContent?.replacement(for: .success(bob(script, after: seconds)), at: late)
-            #expect((new == nil) == isLater)
-        }
-    }
-
-    @Test func `A later sign-in that the first read shows is not one that this sign-in replaces`() {
-        for (seconds, isLater) in [(-1.0, false), (1, true)] {
-            var script = MachineScript(isShared: true)
-            script.recordsIntents = false
-            #expect(Set(script.signIn(1, as: "ada", refreshToken: "refresh-ada-0")) == ["load", "save ada g0"])
-            let other = bob(script, after: seconds)
-            _ = script.pass(.seconds(2))
-            _ = script.loaded(.success(other))
-            _ = script.storeFails()
-            #expect(script.refused(2, generation: 0) == ["lease"])
-            _ = script.leased(reading: .success(other))
-            #expect(script.lastContent?.bundle?.refreshIntent != nil)
-            #expect((script.lastContent?.replacement(for: .success(other), at: script.date) == nil) == isLater)
-        }
-    }
-
-    @Test func `The date of a clock that was set back since does no harm`() {
-        var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "ada")
-        let new = script.lastContent?.replacement(for: .success(bob(script, after: 86_400)), at: script.date + 10)
-        #expect(new?.bundle?.session.rawValue == "ada")
-    }
-
-    @Test func `A sign-in that finds a later one when it is tried again follows it`() {
-        var script = retrying()
-        _ = script.wrote(.superseded(by: bob(script, after: 1)))
+        _ = script.wrote(.superseded(by: Self.bob(3e9)))
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "bob")))
         #expect(script.pass(.seconds(300)) == [], "ada comes back")
     }
 
-    @Test func `The refreshed tokens of a sign-in that was not stored leave one that began later`() {
-        var script = MachineScript(isShared: true)
-        script.recordsIntents = false
-        _ = script.signIn(1, as: "ada", refreshToken: "refresh-ada-0")
+    @Test func `Rule 10: a session that the user has left does not come back, though the clock was set back`() throws {
+        var script = MachineScript.signedIn(isShared: true)
+        let left = try #require(script.machine.current?.bundle)
+        script.date -= 86_400
+        _ = script.signIn(1, as: "bob")
         _ = script.storeFails()
-        _ = script.refused(2, generation: 0)
-        _ = script.leased(reading: .success(.empty))
-        #expect(script.lastContent?.bundle?.refreshIntent != nil)
-        #expect(script.lastContent?.replacement(for: .success(bob(script, after: 1))) == nil)
+        #expect(script.pass(.seconds(1)) == ["save bob g0"])
+        #expect(script.lastContent?.replacement(for: .success(.active(left)))?.bundle?.session.rawValue == "bob")
+        _ = script.storeFails()
+        #expect(script.signOut(2).first == "delete")
+        #expect(script.lastContent?.replacement(for: .success(.active(left))) != nil)
     }
+
+    @Test func `Rule 10: a sign-out ends no later sign-in than the one that this process has stored`() {
+        var script = MachineScript.signedIn(isShared: true)
+        _ = script.pass(.seconds(60))
+        _ = script.signOut(1)
+        #expect(script.lastContent?.note(isShared: true)?.ordinal == SessionOrdinal(at: script.date - 60))
+    }
+
+    @Test func `Rule 10: nobody is locked out by the last ordinal`() {
+        let (old, new) = (TokenBundle.stored("bob", 0, ordinal: .last), TokenBundle.stored("ada", 0, ordinal: .last))
+        let signIn = StoreContent.bundle(new, over: .lower(ends: .last))
+        #expect(signIn.replacement(for: .success(.active(old))) == .active(new))
+    }
+
+    // MARK: Their callers
 
     @Test func `A sign-in that ends before it could be stored fails only the caller of its end`() {
         var script = MachineScript()
@@ -103,8 +176,7 @@ import Testing
         let first = script.lastWrite
         _ = script.signIn(2, as: "carol")
         #expect(script.send(.wrote(version: first, .failed(.locked))).contains("save carol g0"))
-        #expect(script.wrote(.superseded(by: bob(script, after: 1))).contains("signed in bob"))
-        #expect(script.machine.published == .signedIn(SessionID(rawValue: "bob")))
+        #expect(script.wrote(.superseded(by: Self.bob(3e9))).contains("signed in bob"))
     }
 
     @Test func `A sign-out that a later sign-in replaces does not fail with the store`() {
@@ -127,16 +199,5 @@ import Testing
         #expect(script.signOut(2).contains("delete"))
         let removed = script.wrote(.written(replaced: .stored("ada", generation)))
         #expect(removed.contains("revoke bob g0") && removed.contains("revoke ada g\(generation)") == areRevoked)
-    }
-
-    @Test func `G19: a session that the user has left does not come back, although the clock was set back since`() {
-        var script = MachineScript.signedIn(isShared: true)
-        let left = TokenBundle.stored("ada", 0, receivedAt: script.date)
-        script.date -= 86_400
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
-        #expect(script.pass(.seconds(1)) == ["save bob g0"])
-        let new = script.lastContent?.replacement(for: .success(.active(left)))
-        #expect(new?.bundle?.session.rawValue == "bob")
     }
 }

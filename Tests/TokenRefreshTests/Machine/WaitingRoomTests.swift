@@ -5,7 +5,7 @@ import Testing
 /// Each caller gets exactly one response: it waits in one queue, and is taken out once.
 @Suite struct WaitingRoomTests {
     private let queues: [WaitingRoom.Queue] = [
-        .load, .earlySignOut, .publication, .settle, .check, .nextCheck, .write(version: 1, isSignIn: true),
+        .load, .publication, .settle, .check, .nextCheck, .write(version: 1, isSignIn: true),
         .write(version: 1, isSignIn: false), .attempt, .pause,
     ]
 
@@ -49,7 +49,7 @@ import Testing
 
     @Test func `callers in several queues are taken out in the order in which they came`() {
         var room = full()
-        let expected = (0..<3).flatMap { round in [0, 8, 9].map { $0 + round * queues.count } }
+        let expected = (0..<3).flatMap { round in [0, 7, 8].map { $0 + round * queues.count } }
         #expect(numbers(room.take(.pause, .load, .attempt)) == expected)
         #expect(room.isEmpty(.pause) && room.isEmpty(.load) && room.isEmpty(.attempt) && !room.isEmpty(.check))
     }

@@ -121,6 +121,7 @@ extension TokenRefreshCoordinator {
     convenience init(
         over store: any TokenStore = RecordingTokenStore(holding: .fixture()),
         _ handler: any TokenRefreshHandler = ScriptedRefreshHandler(),
+        journal: (any SessionJournal)? = nil,
         revocation: (any TokenRevocationHandler)? = nil,
         policy: TokenRefreshPolicy = TokenRefreshPolicy(),
         clock: ManualTimeSource = ManualTimeSource(),
@@ -128,8 +129,8 @@ extension TokenRefreshCoordinator {
         events: EventLog = EventLog()
     ) {
         self.init(
-            store: store, handler: handler, revocation: revocation, policy: policy, clock: clock, activity: activity,
-            observer: { events.append($0) })
+            store: store, handler: handler, journal: journal, revocation: revocation, policy: policy, clock: clock,
+            activity: activity, observer: { events.append($0) })
     }
 }
 

@@ -76,87 +76,144 @@ import Testing
         #expect(try await last.restore() == session.state)
     }
 
-    @Test func `G30: a sign-out that neither the store nor the journal takes throws`() async throws {
-        let (journal, store) = (MemorySessionJournal(), FaultyTokenStore(RecordingTokenStore()))
-        let session = TokenRefreshCoordinator(
-            store: store, handler: ScriptedRefreshHandler(server: server), journal: journal)
-        try await session.signIn(server.signIn("ada"))
-        await session.settle()
-        journal.fail()
-        store.fail(.delete)
-        let error = await #expect(throws: AuthenticationError.self) { try await session.signOut() }
-        #expect(error?.code == .signOutNotStored)
-        #expect(session.state == .signedOut(.byUser))
-        store.recover(.delete)
-        try await until { session.status.isStored }
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G30: an end is noted, then stored, and then its note is removed`(kind: Bench.StoreKind) async throws {
+        let place = JournaledPlace()
+        let process = try await place.signedIn(kind)
+        let (note, removal) = (place.journal.hold(), process.store.hold(.delete))
+        let end = Task { try await process.engine.signOut() }
+        await note.arrivals(atLeast: 1)
+        #expect(removal.arrivals == 0 && place.journal.entry.pending == nil)
+        place.journal.recover()
+        note.open()
+        await removal.arrivals(atLeast: 1)
+        #expect(place.journal.entry.pending?.reason == .byUser && place.stored == "ada1 g0")
+        removal.open()
+        try await end.value
+        #expect(await process.engine.settle() && place.journal.entry.pending == nil)
     }
 
-    @Test func `G37: no request and no sign-in fails or waits because of the journal`() async throws {
-        let journal = MemorySessionJournal()
-        let gate = journal.hold()
-        let session = TokenRefreshCoordinator(
-            store: RecordingTokenStore(), handler: ScriptedRefreshHandler(server: server), journal: journal)
-        try await session.signIn(server.signIn("ada"))
-        let token = try await session.token()
-        _ = try await session.replacement(for: token)
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G26, G30: a journal that hangs delays a sign-out by half of the store's limit, and gets no second call`(
+        kind: Bench.StoreKind
+    ) async throws {
+        let place = JournaledPlace()
+        let process = try await place.signedIn(kind)
+        let (gate, start) = (place.journal.hold(), place.clock.uptime)
+        let end = Task { try await process.engine.signOut() }
+        await gate.arrivals(atLeast: 1)
+        #expect(process.store.calls(.delete) == 0)
+        try await place.clock.advance(by: .milliseconds(100), until: { place.stored == nil })
+        #expect(place.clock.uptime - start >= .seconds(5))
+        _ = await end.result
+        #expect(process.engine.state == .signedOut(.byUser))
+
+        let isSettled = Locked(false)
+        let settling = Task {
+            let hasEnded = await process.engine.settle()
+            isSettled.withLock { $0 = hasEnded }
+        }
+        await settle()
+        #expect(!isSettled.withLock { $0 } && gate.arrivals == 1, "it waits for the journal")
         gate.open()
-        #expect(await session.settle())
-        #expect(journal.entry.seen?.session == token.session)
+        await settling.value
+        #expect(isSettled.withLock { $0 })
+    }
+
+    @Test func `G26, G30: a journal that hangs hides no sign-in that the store holds, and is waited for once`()
+        async throws
+    {
+        let place = JournaledPlace()
+        let ahead = TokenBundle.stored("bob", 0, ordinal: SessionOrdinal(at: place.clock.date + 86_400))
+        await place.base.save(ahead)
+        let (gate, process) = (place.journal.hold(), place.start(.shared))
+        let signIn = Task { try await process.engine.signIn(place.login("ada")) }
+        try await place.clock.advance(by: .milliseconds(100), until: { place.stored == "ada1 g0" })
+        try await signIn.value
+        #expect(place.base.bundle?.ordinal == ahead.ordinal.next)
+        let (reports, uptime) = (process.events.count("journalFailed"), place.clock.uptime)
+        for _ in 1...3 { try await process.engine.refresh() }
+        try await process.engine.signOut()
+        #expect(place.clock.uptime == uptime && process.events.count("journalFailed") == reports && gate.arrivals == 1)
+        gate.open()
+    }
+
+    @Test func `G37: no request and no sign-in fails because the journal hangs, and what it missed is noted later`()
+        async throws
+    {
+        let place = JournaledPlace()
+        let (gate, process) = (place.journal.hold(), place.start(.shared))
+        let signIn = Task { try await process.engine.signIn(place.login("ada")) }
+        try await place.clock.advance(by: .milliseconds(100), until: { process.engine.validToken != nil })
+        try await signIn.value
+        let token = try await process.engine.token()
+        let replacing = Task { try await process.engine.replacement(for: token) }
+        try await place.clock.advance(by: .milliseconds(100), until: { process.events.count("refreshed") == 1 })
+        _ = try await replacing.value
+        #expect(gate.arrivals == 1)
+        gate.open()
+        try await process.engine.refresh()
+        try await until { place.journal.entry.seen?.session == token.session }
+    }
+
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G30: without the journal nothing is restored, and a later read does without it, with an event`(
+        kind: Bench.StoreKind
+    ) async throws {
+        let place = JournaledPlace()
+        let session = try await place.signedIn(kind).engine.state
+        place.journal.fail()
+        let next = place.start(kind)
+        let error = await #expect(throws: AuthenticationError.self) { try await next.engine.restore() }
+        #expect(error?.code == .storeUnavailable && next.engine.state == .unknown)
+        #expect((error?.cause as? TokenStoreError)?.reason.contains("journal") == true)
+        #expect(next.engine.status.journalFailure != nil)
+        place.journal.recover()
+        #expect(try await next.engine.restore() == session)
+        #expect(next.engine.status.journalFailure == nil)
+
+        let reports = next.events.count("journalFailed")
+        place.journal.fail()
+        try await next.engine.refresh()
+        #expect((next.events.count("journalFailed") > reports) == (kind == .shared), "a refresh reads a shared store")
+    }
+
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G30: a sign-in replaces a damaged journal, and a sign-out does not`(kind: Bench.StoreKind) async throws {
+        let place = JournaledPlace()
+        let process = try await place.signedIn(kind)
+        place.journal.damage()
+        process.store.fail(.delete)
+        #expect(await code { try await process.engine.signOut() } == "signOutNotStored")
+        await #expect(throws: TokenStoreError.self) { try await place.journal.read() }
+        try await process.engine.signIn(place.login("bob"))
+        #expect(place.stored == "bob1 g0" && place.journal.entry.pending == nil)
+        #expect(place.journal.entry.seen?.session == place.base.bundle?.session)
+    }
+
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G30: a sign-out that neither the store nor the journal takes throws`(kind: Bench.StoreKind) async throws {
+        let place = JournaledPlace()
+        let process = try await place.signedIn(kind)
+        place.journal.fail()
+        process.store.fail(.delete)
+        #expect(await code { try await process.engine.signOut() } == "signOutNotStored")
+        #expect(process.engine.state == .signedOut(.byUser))
+        process.store.recover(.delete)
+        try await place.clock.advance(by: .seconds(1), until: { process.engine.status.isStored })
     }
 
     @Test func `G18, G30: the journal is not written when a token is used or refreshed again`() async throws {
-        let journal = MemorySessionJournal()
-        let session = TokenRefreshCoordinator(
-            store: RecordingTokenStore(), handler: ScriptedRefreshHandler(server: server), journal: journal)
-        try await session.signIn(server.signIn("ada"))
-        await session.settle()
-        let updates = journal.updates
+        let place = JournaledPlace()
+        let process = try await place.signedIn(.shared)
+        // The check of its own sign-in is over.
+        try await process.engine.refresh()
+        #expect(await process.engine.settle())
+        let updates = place.journal.updates
         for _ in 1...3 {
-            _ = try await session.token()
-            try await session.refresh()
+            _ = try await process.engine.token()
+            try await process.engine.refresh()
         }
-        await session.settle()
-        #expect(journal.updates == updates)
-    }
-
-    @Test func `EG1, G30: a sign-out before the first read survives the process`() async throws {
-        let base = RecordingTokenStore()
-        let journal = MemorySessionJournal()
-        func start(isLocked: Bool) -> TokenRefreshCoordinator {
-            let store = FaultyTokenStore(base)
-            if isLocked { store.fail(.load) }
-            return TokenRefreshCoordinator(
-                store: store, handler: ScriptedRefreshHandler(server: server), journal: journal)
-        }
-        let first = start(isLocked: false)
-        try await first.signIn(server.signIn("ada"))
-        await first.settle()
-        let second = start(isLocked: true)
-        try await second.signOut()
-        #expect(journal.entry.pending.count == 1)
-        #expect(try await start(isLocked: false).restore() == .signedOut(.byUser))
-    }
-
-    @Test func `G5, G30: a sign-in of another process is not hit by an older sign-out of the journal`() async throws {
-        let (base, journal, clock) = (RecordingTokenStore(), MemorySessionJournal(), ManualTimeSource())
-        func start(prepare: (FaultyTokenStore<RecordingTokenStore>) -> Void = { _ in }) -> TokenRefreshCoordinator {
-            let store = FaultyTokenStore(base)
-            prepare(store)
-            return TokenRefreshCoordinator(
-                store: store, handler: ScriptedRefreshHandler(server: server), journal: journal, clock: clock)
-        }
-        let first = start { $0.fail(.delete) }
-        try await first.signIn(server.signIn("ada"))
-        try await first.signOut()
-        let second = start()
-        try await second.signIn(server.signIn("bob"))
-        await second.settle()
-        for (age, left) in [(0.0, 1), (3_600, 0)] {
-            clock.setDate(clock.date + age)
-            let next = start()
-            #expect(try await next.restore() == second.state)
-            #expect(await next.settle() && !next.status.isSignOutPending)
-            #expect(journal.entry.pending.count == left, "for an hour, its process may be storing the session still")
-        }
+        #expect(await process.engine.settle() && place.journal.updates == updates)
     }
 }

@@ -102,13 +102,13 @@ import Testing
     {
         let faulty = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
         let (own, clock) = (OwnTokenStore(base: faulty), ManualTimeSource())
-        faulty.fail(.load)
+        faulty.fail(.delete)
         do {
             let earlier = TokenRefreshCoordinator(over: own, clock: clock)
             try? await earlier.signOut()
-            #expect(earlier.status.isSignOutPending)
+            #expect(earlier.state == .signedOut(.byUser) && earlier.status.isSignOutPending)
         }
-        faulty.recover(.load)
+        faulty.recover(.delete)
         let later = TokenRefreshCoordinator(over: own, clock: clock)
         let restored = Task { try await later.restore() }
         // The pause of the earlier engine, and the two limits of the later one, which waits for it.

@@ -45,12 +45,10 @@ import Testing
 
 /// G9, G13: the outcome of a write to a shared store.
 @Suite struct StoreAccessTests {
-    private func access(_ store: any TokenStore) -> StoreAccess {
-        StoreAccess(store: store, journal: nil, clock: SystemTimeSource())
-    }
+    private func access(_ store: any TokenStore) -> StoreAccess { StoreAccess(store: store) }
 
     private let endOfAda = StoreContent.tombstone(
-        .byUser, at: Date(), of: .sessions(SessionID(rawValue: "ada"), replacing: [])
+        .byUser, at: Date(), of: .session(SessionID(rawValue: "ada"), upTo: .unknown)
     )
 
     @Test func `G13: tokens that the store keeps out are superseded by what it holds`() async {
@@ -67,23 +65,15 @@ import Testing
         #expect(store.bundle == nil)
     }
 
-    @Test func `G9: a sign-out that was not read empties a store of one process, and says what it held`() async {
-        let base = RecordingTokenStore(holding: .stored("ada", 3))
-        let store = OwnTokenStore(base: base)
-        let outcome = await access(store).write(.tombstone(.byUser, at: Date(), of: .unread))
-        #expect(outcome == .written(replaced: .stored("ada", 3)))
-        #expect(base.bundle == nil)
-    }
-
     @Test func `G9: a write says what it has removed from a store of one process, where that may be unread`() async {
-        let (ada, bob) = (SessionID(rawValue: "ada"), SessionID(rawValue: "bob"))
+        let (ada, bob) = (SessionID(rawValue: "ada"), TokenBundle.stored("bob", 0))
         for (content, isSaid) in [
-            (StoreContent.bundle(.stored("bob", 0), over: .begunBefore(Date(), replacing: [bob])), true),
-            (.bundle(.stored("bob", 0), over: .anything(replacing: [ada, bob])), true),
+            (StoreContent.bundle(bob, over: .lower(ends: .unknown)), true),
             (.bundle(.stored("ada", 4), over: .older), false),
-            (.tombstone(.byUser, at: Date(), of: .sessions(bob, replacing: [bob])), true),
-            (.tombstone(.byUser, at: Date(), of: .rejected(.stored("bob", 0), replacing: [bob])), true),
-            (.tombstone(.byUser, at: Date(), of: .sessions(ada, replacing: [])), false),
+            (.tombstone(.byUser, at: Date(), of: .unread(upTo: .unknown)), true),
+            (.tombstone(.byUser, at: Date(), of: .rejected(bob, replacing: .unknown)), true),
+            (.tombstone(.byUser, at: Date(), of: .rejected(bob, replacing: nil)), false),
+            (.tombstone(.byUser, at: Date(), of: .session(ada, upTo: .unknown)), false),
         ] {
             let base = RecordingTokenStore(holding: .stored("ada", 3))
             let outcome = await access(OwnTokenStore(base: base)).write(content)
@@ -93,10 +83,11 @@ import Testing
     }
 
     @Test func `G9: the end of a session that leaves another user's tokens says which`() async {
-        let store = RecordingTokenStore(holding: .stored("bob", 0))
+        let bob = TokenBundle.stored("bob", 0).with(ordinal: SessionOrdinal(at: Date()))
+        let store = RecordingTokenStore(holding: bob)
         let outcome = await access(store).write(endOfAda)
-        #expect(outcome == .superseded(by: .active(.stored("bob", 0))))
-        #expect(store.bundle == .stored("bob", 0))
+        #expect(outcome == .superseded(by: .active(bob)))
+        #expect(store.bundle == bob)
     }
 
     @Test(arguments: [(TokenStoreError.Code.insecure, true), (.unsupportedVersion, true), (.unavailable, false)])

@@ -70,7 +70,9 @@ import Testing
 
         static let all = [
             Broken(fault: .leaseIsNotExclusive, laws: [.leased, .secondCall, .singleFlight, .reuse, .rotation]),
-            Broken(fault: .writesAreBlind, laws: [.revival, .newest, .rotation, .backwards, .otherSignIn, .follows]),
+            Broken(
+                fault: .writesAreBlind,
+                laws: [.revival, .newest, .rotation, .backwards, .order, .otherSignIn, .follows]),
             Broken(fault: .keysAreForgotten, laws: [.keys]),
             Broken(fault: .followersGetUnsavedTokens, laws: [.follower]),
             Broken(fault: .endingsAreNotNoted, laws: [.signedOut, .calls, .lost]),

@@ -19,6 +19,7 @@ extension World {
         goOnToTheEnd()
         if violation == nil { checkRest() }
         if violation == nil { checkService() }
+        letFollow()
     }
 
     /// Completes all work until none is left.
@@ -90,7 +91,6 @@ extension World {
             for request in processes[process].requests where request.isWaiting {
                 fail(.responses, "p\(process + 1) #\(request.waiter) is left waiting")
             }
-            if processes[process].notes.wish != nil { fail(.wish, "p\(process + 1) has not ended a session") }
             checkRest(process)
             checkStatus(process)
             checkRevocations(process)

@@ -138,10 +138,8 @@ extension World {
         return processes[process].requests[index].isWaiting ? Step(process, .cancelRequest(index)) : nil
     }
 
-    /// No two sign-ins begin at the same instant.
     private func signIn(_ process: Int, _ draws: inout RandomDraws) -> Step? {
-        guard processes[process].runs else { return nil }
-        return Step(process, .signIn(user: draws.of(["ada", "bob"])), at: now + 1)
+        processes[process].runs ? Step(process, .signIn(user: draws.of(["ada", "bob"]))) : nil
     }
 
     // MARK: Calls
@@ -212,17 +210,20 @@ extension World {
 
     /// The store does one piece of a process's work, or the process gets its result.
     func step(ofJob index: Int, _ process: Int) -> Step? {
-        if processes[process].jobs[index].event != nil { return Step(process, .report(index)) }
+        let job = processes[process].jobs[index]
+        if job.event != nil { return Step(process, .report(index)) }
+        if job.journal == nil || job.outcome != nil {
+            let isOver = now - job.since >= plan.policy.storeLimit.milliseconds / 2
+            return journal.condition != .hangs || isOver ? Step(process, .work(index)) : nil
+        }
         let condition = condition(for: process)
-        switch processes[process].jobs[index].kind {
+        switch job.kind {
         case .release: return Step(process, .work(index))
-        case .readJournal, .writeJournal:
-            return journal.condition == .hangs ? nil : Step(process, .work(index))
         case _ where condition == .hangs: return nil
         case .lease where condition == .fails: return Step(process, .failWork(index, .simulated))
         case .lease where isLeaseFree: return Step(process, .giveLease(job: index))
         case .lease:
-            let isOver = now - processes[process].jobs[index].since >= plan.policy.deadline.milliseconds
+            let isOver = now - job.since >= plan.policy.deadline.milliseconds
             return isOver ? Step(process, .failWork(index, .busyModel)) : nil
         case .read, .write: return Step(process, .work(index))
         }

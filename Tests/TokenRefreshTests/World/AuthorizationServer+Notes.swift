@@ -4,15 +4,13 @@ import AuthInterface
 
 /// What the laws need of the server's past.
 extension AuthorizationServer {
-    mutating func noteStored(_ grant: Int, by process: Int) {
+    mutating func noteStored(_ grant: Int) {
         let family = grants[grant].family
-        if !families[family].wasStored {
-            for other in 0..<families.count where other != family {
-                let isOlder = families[other].process == process && other < family
-                if families[other].wasStored || isOlder { families[other].isRetired = true }
-            }
-            families[family].wasStored = true
+        let isNew = !families[family].wasStored
+        for other in families(upTo: families[family].ordinal) where isNew && other != family {
+            families[other].isRetired = true
         }
+        families[family].wasStored = true
         grants[grant].wasStored = true
         guard plan.rotates else { return }
         for older in 0..<grants.count where grants[older].family == family {
@@ -55,7 +53,10 @@ extension AuthorizationServer {
     }
 
     mutating func noteEnding(_ tombstone: SessionTombstone) {
+        guard !tombstone.session.rawValue.isEmpty else { return }
         self[tombstone.session].isRetired = true
         if self[tombstone.session].end == nil { self[tombstone.session].end = tombstone.reason }
     }
+
+    func families(upTo ordinal: SessionOrdinal) -> [Int] { families.indices.filter { families[$0].ordinal <= ordinal } }
 }

@@ -5,17 +5,17 @@ import AuthInterface
 /// An authorization server that rotates refresh tokens and detects their second use.
 struct AuthorizationServer {
     /// One login and all tokens that descend from it.
-    struct Family {
+    struct Family: Hashable {
         let user: String
-        /// The process that signed in, and when it did among all logins.
-        let process: Int
         var newest: Int
+        /// Its place in the order of sign-ins.
+        var ordinal = SessionOrdinal.unknown
         var isRevoked = false
         /// The user has signed out of it somewhere.
         var isLoggedOut = false
         /// The store has held it.
         var wasStored = false
-        /// It must not be seen in the store again: deleted, or replaced by a sign-in.
+        /// The store must not hold it again: its end, or a later sign-in, is stored.
         var isRetired = false
         /// What the device had stored was lost while the family was in use.
         var isDamaged = false
@@ -99,8 +99,11 @@ struct AuthorizationServer {
         set { families[Int(named: session.rawValue)] = newValue }
     }
 
-    mutating func signIn(_ user: String, process: Int, at now: Int) -> Int {
-        families.append(Family(user: user, process: process, newest: grants.count))
+    /// The session of a family.
+    func session(_ family: Int) -> SessionID { SessionID(rawValue: "\(families[family].user)\(family)") }
+
+    mutating func signIn(_ user: String, at now: Int) -> Int {
+        families.append(Family(user: user, newest: grants.count))
         grants.append(
             Grant(
                 family: families.count - 1, generation: 0, issuedAt: now, refresh: grants.count, root: grants.count)
@@ -208,11 +211,6 @@ struct AuthorizationServer {
 
     /// A user, as the server names one.
     static func subject(of user: String) -> TokenSubject? { TokenSubject(issuer: "server", id: user) }
-
-    /// When the user signed in.
-    func signedInAt(_ family: Int) -> Int? {
-        grants.first { $0.family == family && $0.generation == 0 }?.issuedAt
-    }
 }
 
 extension Int {

@@ -49,6 +49,8 @@ final class DeviceProcess {
     /// The newest result of a read of the store: its place among all events, and its content; `nil` if the store
     /// failed.
     var check: (order: Int, found: StoredSession?)?
+    /// What the journal held when the process last read or changed it.
+    var entry: SessionJournalEntry?
 
     var notes = ProcessNotes()
     /// The families that the process has left, and not revoked yet.
@@ -72,7 +74,7 @@ final class DeviceProcess {
         (copy.suspendedAt, copy.requests, copy.timers, copy.jobs) = (suspendedAt, requests, timers, jobs)
         (copy.leases, copy.knownLoss, copy.released, copy.retryAt) = (leases, knownLoss, released, retryAt)
         (copy.check, copy.notes, copy.mustRevoke) = (check, notes, mustRevoke)
-        (copy.asleep, copy.isUsed) = (asleep, isUsed)
+        (copy.asleep, copy.isUsed, copy.entry) = (asleep, isUsed, entry)
         return copy
     }
 
@@ -133,12 +135,19 @@ final class DeviceProcess {
             case lease(AttemptID)
             case release(AttemptID)
             case write(version: Int, StoreContent)
-            case readJournal
-            case writeJournal(JournalEdit)
         }
 
         let kind: Kind
-        let since: Int
+        /// When its next step began.
+        var since: Int
+        /// What the journal has said, which is read, or notes what ends, before the store (G30). `nil`: nothing yet.
+        var journal: Result<SessionJournalEntry, TokenStoreError>? = .success(SessionJournalEntry())
+        /// The sessions that had ended when a read began.
+        var ended: Set<SessionID> = []
+        /// What a read has found in the store.
+        var found: Result<StoredSession, TokenStoreError>?
+        /// How the store has taken a write after which the journal is to remove its note.
+        var outcome: WriteOutcome?
         /// The result, not reported yet.
         var event: RefreshEvent?
     }
@@ -237,8 +246,6 @@ struct ProcessNotes {
     var sawRejection: SessionID?
     /// The refusal was *ambiguous* (G4).
     var wasAmbiguous = false
-    /// The last response to a call for this session was ambiguous.
-    var ambiguous: SessionID?
     /// No call may be made for the session before this instant, by the server's `Retry-After`.
     var pause: (session: SessionID, until: Int)?
     /// The last attempt that failed: when, its place among all events, and the pause after it.
@@ -262,12 +269,8 @@ struct ProcessNotes {
     /// Bundles up to this one may be used although they are not stored: the store has failed or was too slow. So may
     /// its access token in a later generation: another process's refresh moves a step-up.
     var excused: TokenBundle?
-    /// The last session that ended here, and the number of sign-ins when its sign-out was completed.
-    var ended: (session: SessionID?, logins: Int)?
-    /// How many sign-ins there had been when the user signed out before the store was read; `nil`: that is fulfilled.
-    var wish: Int?
-    /// The last session that started here with a sign-in, and the number of sign-ins when that was completed.
-    var begun: (session: SessionID?, logins: Int)?
+    /// How many sign-ins there had been when a session last ended here.
+    var endedAt = 0
     /// The server's clock is known to the machine.
     var knowsServerDate = false
     /// It was known when the last refresh started.
@@ -278,20 +281,10 @@ struct ProcessNotes {
     var root: (session: SessionID, root: Int)?
     /// When the process last continued after a sleep of the device.
     var wokeAt: Int?
-    /// The sessions whose sign-out was completed before the process started.
-    var signedOutBefore: Set<SessionID> = []
-    /// The first read of the store waits for the journal.
-    var awaitsJournal = false
-    /// What the journal has said before the first read of the store. `nil`: nothing, or too late.
-    var journal: SessionJournalEntry?
-    /// The journal has failed, or took too long, and has not taken since what it was to take.
-    var isJournalLate = false
     /// The refresh tokens whose successors it has received.
     var spent: Set<Int> = []
     /// When the store last failed, or took too long.
     var storeFailedAt = Int.min
-    /// The last write of the end of a session whose refresh token was rejected.
-    var rejectedEnd: (version: Int, session: SessionID)?
 }
 
 /// Tokens that the server itself has given to a process.

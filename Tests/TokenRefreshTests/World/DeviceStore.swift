@@ -67,14 +67,17 @@ struct DeviceStore {
     mutating func write(
         _ wanted: StoreContent,
         isShared: Bool,
-        in condition: Condition,
-        at date: Date
+        in condition: Condition
     ) -> (WriteOutcome, StoredSession?) {
         if condition == .fails || condition == .failsToWrite { return (.failed(.simulated), nil) }
         if condition == .failsToRead, isShared { return (.failed(.simulated), nil) }
         guard isShared, fault != .writesAreBlind else { return overwrite(wanted, in: condition) }
         let found = read(in: condition)
-        guard let new = wanted.replacement(for: found, at: date) else {
+        var new = wanted.replacement(for: found)
+        if fault == .tombstonesHaveNoOrdinal, case .tombstone(let end)? = new, content == .empty {
+            new = .tombstone(SessionTombstone(session: end.session, reason: end.reason, date: end.date))
+        }
+        guard let new else {
             let stored = (try? found.get()) ?? .empty
             return (wanted.outcome(leaving: stored), nil)
         }
@@ -117,7 +120,8 @@ extension TokenBundle {
             session: session,
             generation: generation,
             receivedAt: receivedAt,
-            refreshIntent: refreshIntent
+            refreshIntent: refreshIntent,
+            ordinal: ordinal
         )
     }
 }

@@ -15,6 +15,7 @@ enum Law: String, Sendable {
     case oneEnding = "G5: a session ends once"
     case oneReason = "G5: every process sees the reason for which a session ended"
     case pause = "G6: no call before the pause that the server asked for is over"
+    case mark = "G6: no call before the mark of the last failure is stored, or has failed"
     case success = "G6: a success ends the failures before it"
     case service = "G6, G13: once all faults have ended, a session that the server honours is served"
     case sharing = "G6: a request that was sent before a refresh failed shares its failure"
@@ -29,8 +30,7 @@ enum Law: String, Sendable {
     case revocation = "G9: tokens of the session in use are not revoked"
     case mustRevoke = "G9: the tokens of a session that its user has left are revoked"
     case order = "G9: a sign-in never replaces one that was asked for later"
-    case wish = "G9: a sign-out that was asked for before the first read is fulfilled"
-    case otherSignIn = "G9: a sign-out deletes no sign-in of another process"
+    case otherSignIn = "G9: an end removes no session that it does not know, or that was asked for later"
     case loop = "G10: a token refused while just refreshed causes no refresh in its pause"
     case endpoint = "G10: an endpoint that refuses every token affects its own callers only"
     case newerStored = "G10: no request fails as unauthorized while the shared store holds a newer token"
@@ -51,9 +51,9 @@ enum Law: String, Sendable {
     case noToken = "G22: no call without a refresh token"
     case withoutRefreshToken = "G22: without a refresh token, the server's clock or a refusal ends a session"
     case intent = "G27: no call with a stored refresh token without an intent in the store"
-    case follower = "G29: a follower is never ahead of its owner, and ends with the owner's endings only"
+    case follower = "G29: a follower is never ahead of its owner, and ends at the owner's newest content"
     case fence = "G23: a request gets tokens of its own session only"
-    case signedOut = "G30: signed out stays signed out"
+    case signedOut = "G30: no session that a sign-out or a sign-in over it has ended is restored"
     case lost = "G30: no session is lost without tokens that have vanished, and each such one is"
     case lostHarmless = "G30: a lost session deletes and revokes nothing"
     case calls = "G5, G6, G9, G12: a call returns what it may, and what it promises holds"
@@ -126,7 +126,7 @@ struct MachineSnapshot {
     /// What the event shows of the store.
     var shown: StoredSession? {
         switch event {
-        case .read(_, .success(let found), _), .wrote(_, .superseded(let found)): found
+        case .read(_, .success(let found), _, _, _), .wrote(_, .superseded(let found)): found
         default: nil
         }
     }

@@ -79,6 +79,7 @@ extension StoredSession {
         case .active(let bundle):
             hasher.combine(2)
             hasher.combine(bundle.session)
+            hasher.combine(bundle.ordinal)
             hasher.combine(bundle.generation)
             hasher.combine(bundle.accessToken)
             hasher.combine(bundle.refreshToken)

@@ -13,10 +13,10 @@ struct Step {
         case start, crash, announceSuspension, suspend, resume
 
         // Its users and their requests.
-        case signIn(user: String)
+        case signIn(user: String, isBlind: Bool = false)
         /// The user of the session signs in again: with a refresh token, or without.
         case stepUp
-        case signOut(SignOutReason)
+        case signOut(SignOutReason, isBlind: Bool = false)
         case request(endpoint: Int)
         case restore, refresh, settle
         /// The resource server accepts, or refuses, the token of a request.
@@ -90,9 +90,9 @@ extension World {
         case .suspend: suspend(process)
         case .resume: resume(process)
 
-        case .signIn(let user): signIn(process, as: user)
+        case .signIn(let user, let isBlind): signIn(process, as: user, isBlind: isBlind)
         case .stepUp: stepUp(process)
-        case .signOut(let reason): signOut(process, as: reason)
+        case .signOut(let reason, let isBlind): signOut(process, as: reason, isBlind: isBlind)
         case .request(let endpoint): sendRequest(process, endpoint: endpoint)
         case .restore: ask(process, for: .restore, .restore)
         case .refresh: ask(process, for: .refresh, .refresh)
@@ -113,7 +113,7 @@ extension World {
 
         case .work(let index): work(on: index, of: process, &draws)
         case .giveLease(let index): giveLease(for: index, to: process)
-        case .failWork(let index, let error): failWork(index, of: process, error)
+        case .failWork(let index, let error): failWork(index, of: process, error, &draws)
         case .report(let index): report(index, to: process)
         case .storeChanged: storeChanged(process)
         case .noticeLosses: noticeLosses(process)
@@ -128,7 +128,7 @@ extension World {
         case .setStore(let condition, isOwn: false): store.condition = condition
         case .setStore(let condition, isOwn: true): processes[process].storeCondition = condition
         case .setJournal(let condition): journal.condition = condition
-        case .emptyStore: emptyStore()
+        case .emptyStore: loseContent()
         case .backUp: backUp()
         case .stopServer: isServerDown = true
         case .refuseEverything: refusesEverything = true

@@ -148,7 +148,7 @@ extension World {
     }
 }
 
-/// Damage that one process does to another: the second use of a refresh token, and the deletion of a sign-in.
+/// Damage that one process does to another: the second use of a refresh token.
 extension World {
     /// Whether a call with a refresh token has not ended. A call of a process that was killed has.
     func isUnderWay(_ call: Call, with token: Int, of process: Int) -> Bool {
@@ -221,34 +221,6 @@ extension World {
             } else {
                 fail(.reuse, text, "while a living process is storing its successor")
             }
-        }
-    }
-
-    /// A sign-out, or another end of a session, removes that session and what it was to replace.
-    mutating func checkDeletion(_ process: Int, of old: TokenBundle) {
-        let family = Int(named: old.session.rawValue)
-        guard server.families[family].process != process, !server.families[family].isLoggedOut,
-            !server.families[family].isDamaged, !mayEndUnread(old.session, process),
-            !notedEndings.contains(old.session),
-            let ended = processes[process].notes.ended
-        else { return }
-        let notes = processes[process].notes
-        // A sign-out before the first read ends what it finds, unless that shows when its session began.
-        if ended.session == nil, clockSetAt != nil, !spared.contains(old.session) || notes.isJournalLate { return }
-        var text: String { "p\(process + 1) deletes \(old.traceText)" }
-        // A later sign-in of this process was to replace the session, also where its write failed.
-        var isToBeReplaced = notes.begun.map { family < $0.logins } ?? false
-        if let last = ended.session.map({ Int(named: $0.rawValue) }), !server.families[last].wasStored {
-            isToBeReplaced = isToBeReplaced || family < last
-        }
-        if ended.session != nil, !isToBeReplaced, !notes.left.contains(old.session) {
-            fail(.otherSignIn, text, "in which it never was")
-        }
-        if family >= ended.logins {
-            fail(.otherSignIn, text, "which came after the sign-out")
-        } else if let session = ended.session, let begun = notes.begun, begun.session == session, family >= begun.logins
-        {
-            fail(.otherSignIn, text, "which came after the sign-in of the session that ended")
         }
     }
 }

@@ -51,13 +51,9 @@ extension World {
             guard let session = request.session, processes[process].current == nil,
                 !server[session].isDamaged
             else { return }
-            noteSignedOut(session)
-            if journal.entry.pending.contains(where: { $0.sessions.contains(session) }) { return }
-            if store.content.bundle?.session == session { fail(.calls, text, "and the tokens are stored") }
+            guard let stored = store.content.bundle, stored.session == session else { return }
+            if journal.entry.ending(of: stored) == nil { fail(.calls, text, "and the tokens are stored") }
         case (.signOut, .failed), (.restore, .failed):
-            // Without a session in use it lasts only if the journal has it: its session is lost, or not known.
-            let isNoted = request.kind != .signOut || request.session != nil
-            if !isNoted, processes[process].notes.isJournalLate { return }
             if processes[process].notes.storeFailedAt < request.since { fail(.calls, text, "and the store works") }
         case (.settle, .done): checkSettled(process, text)
         default: break
@@ -103,11 +99,10 @@ extension World {
     mutating func checkRevocation(of bundle: TokenBundle, _ process: Int, _ before: MachineSnapshot) {
         let number = Int(named: bundle.session.rawValue)
         let family = server.families[number]
-        let isOver = family.isRevoked || family.isLoggedOut || family.isRetired || family.isDamaged
-        let notes = processes[process].notes
-        let wasLeft =
-            bundle.session == before.session || notes.left.contains(bundle.session)
-            || notedEndings.contains(bundle.session) || mayEndUnread(bundle.session, process)
+        let isOver =
+            family.isRevoked || family.isLoggedOut || family.isRetired || family.isDamaged
+            || ended.contains(bundle.session)
+        let wasLeft = bundle.session == before.session || processes[process].notes.left.contains(bundle.session)
         if !isOver, !wasLeft, !processes[process].mustRevoke.contains(number) {
             fail(.revocation, "p\(process + 1) revokes \(bundle.session.rawValue), which no user has left")
         }
@@ -125,18 +120,6 @@ extension World {
             guard !left.isDamaged else { continue }
             fail(.mustRevoke, "p\(process + 1) has not revoked \(left.user)\(family)")
         }
-    }
-
-    // MARK: The order of sign-ins
-
-    /// G9. What a sign-in has stored is replaced by a later one only, in the order in which they were asked for.
-    mutating func checkOrder(_ process: Int, _ new: TokenBundle, over old: StoredSession) {
-        guard case .active(let later) = old, saidLifetime != nil, later.generation == 0 else { return }
-        let (first, second) = (Int(named: new.session.rawValue), Int(named: later.session.rawValue))
-        guard first < second, let asked = server.signedInAt(first), let askedLater = server.signedInAt(second),
-            asked < askedLater, !isClockSet(since: asked), !server.families[second].isDamaged
-        else { return }
-        fail(.order, "p\(process + 1) stores \(new.traceText) over \(later.traceText)")
     }
 
     // MARK: Queued refusals

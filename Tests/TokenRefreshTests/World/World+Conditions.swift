@@ -31,8 +31,14 @@ extension World {
         case callsAreNotWithdrawn
         /// A follower is handed tokens that are not stored yet.
         case followersGetUnsavedTokens
-        /// The journal drops the note of a sign-out, and says that it has it.
+        /// The journal drops what it is to note of the sessions that end, and says that it has it.
         case endingsAreNotNoted
+        /// What has been stored removes every note, also one that reaches further.
+        case everyNoteIsRemoved
+        /// The journal is read after the store.
+        case journalIsReadLate
+        /// The tombstone in an empty store does not say up to which sign-in it ends sessions.
+        case tombstonesHaveNoOrdinal
         /// The clocks of a process do not show that its device has slept.
         case sleepsAreNotShown
     }
@@ -57,39 +63,22 @@ extension World {
     mutating func backUp() {
         guard let backup = store.backup else { return store.backup = store.content }
         if isTraced { note("the store holds \(backup.traceText) again, as earlier") }
-        noteVanished()
-        noteLoss(of: store.content)
-        noteDamage(backup)
-        (store.content, store.backup) = (backup, nil)
-        for process in 0..<processes.count where isShared { processes[process].hasReport = true }
+        loseContent(for: backup)
+        store.backup = nil
     }
 
-    /// The tokens are deleted behind the back of the programs.
-    mutating func emptyStore() {
-        noteVanished()
-        noteLoss(of: store.content)
-        store.content = .empty
-        for process in 0..<processes.count where isShared { processes[process].hasReport = true }
-    }
-
-    /// What the store held is there no more, and may come back. A sign-out that was completed may be undone then,
-    /// unless the journal has it still.
-    private mutating func noteVanished() {
+    /// The tokens are deleted behind the back of the programs, or replaced by earlier ones. With them goes the end of a
+    /// session, which another process may write again.
+    mutating func loseContent(for earlier: StoredSession = .empty) {
         switch store.content {
         case .active(let bundle): vanished.insert(bundle.session)
-        // A process that starts at this moment may have read the journal before the end was noted.
         case .tombstone(let end): vanished.insert(end.session)
         case .empty: break
         }
-        haveVanished.formUnion(vanished)
-        forgetEndings()
-    }
-
-    /// The store has lost the ends of sessions, and what has replaced them: a process that has not heard of an end may
-    /// write its session again.
-    mutating func forgetEndings() {
-        let pending = journal.entry.pending.reduce(into: Set()) { $0.formUnion($1.sessions) }
-        signedOut = signedOut.filter { pending.contains($0) && !server[$0].isRetired }
+        noteLoss(of: store.content)
+        noteDamage(earlier)
+        store.content = earlier
+        for process in 0..<processes.count where isShared { processes[process].hasReport = true }
     }
 
     /// What the store held is lost. Each process may write the session that it is in, was in, or is about to read,
@@ -101,8 +90,8 @@ extension World {
             for job in process.jobs {
                 if case .write(_, .bundle(let bundle, _)) = job.kind { noteDamage(.active(bundle)) }
                 switch job.event {
-                case .read(_, .success(let read), _)?, .wrote(_, .superseded(let read))?: noteDamage(read)
-                default: break
+                case .read(_, .success(let read), _, _, _)?, .wrote(_, .superseded(let read))?: noteDamage(read)
+                default: if case .superseded(let read)? = job.outcome { noteDamage(read) }
                 }
             }
         }
@@ -113,8 +102,8 @@ extension World {
         hasLostContent = true
         switch content {
         case .active(let bundle): server[bundle.session].isDamaged = true
-        case .tombstone(let end): server[end.session].isDamaged = true
-        case .empty: break
+        case .tombstone(let end) where !end.session.rawValue.isEmpty: server[end.session].isDamaged = true
+        case .tombstone, .empty: break
         }
     }
 }

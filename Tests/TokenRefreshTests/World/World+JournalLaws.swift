@@ -2,109 +2,75 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-/// G30: the laws of the journal.
+/// The order of sign-ins (rule 10), and G30: what has ended stays so.
 extension World {
-    /// Notes what a process learns of the journal before it reads the store.
-    mutating func noteJournal(_ process: Int, _ event: RefreshEvent) {
-        if case .journalWrote(.failure) = event { processes[process].notes.isJournalLate = true }
-        guard case .journalRead(let result) = event, processes[process].notes.awaitsJournal else { return }
-        processes[process].notes.awaitsJournal = false
-        processes[process].notes.journal = try? result.get()
+    /// Sessions up to an ordinal have ended: the journal has noted it, or the store has it.
+    mutating func noteEnd(upTo ordinal: SessionOrdinal) {
+        ended.formUnion(server.families(upTo: ordinal).map(server.session))
     }
 
-    /// Notes that the journal has taken all that a process had to write.
-    func noteJournalWritten(_ process: Int, _ event: RefreshEvent) {
-        guard case .journalWrote(.success) = event else { return }
-        let isWriting = processes[process].jobs.contains { if case .writeJournal = $0.kind { true } else { false } }
-        if !isWriting { processes[process].notes.isJournalLate = false }
-    }
-
-    /// A sign-out has been completed for its caller.
-    mutating func noteSignedOut(_ session: SessionID?) {
-        guard plan.hasJournal, let session, !server[session].isDamaged else { return }
-        signedOut.insert(session)
+    /// G30. A read that began after the end of a session does not show it, unless it says that it is to end. A journal
+    /// that cannot be read later than at the start changes nothing.
+    mutating func checkRead(_ process: Int, _ event: RefreshEvent, of job: DeviceProcess.Job) {
+        guard case .read(_, .success(.active(let found)), _, nil, _) = event, case .success? = job.journal,
+            job.ended.contains(found.session), !server[found.session].isDamaged
+        else { return }
+        fail(.signedOut, "p\(process + 1) finds \(found.traceText), which has ended")
     }
 
     mutating func checkJournal(_ process: Int, _ state: SessionState, _ before: MachineSnapshot) {
-        switch state {
-        case .signedIn(let session)
-        where signedOut.contains(session) && processes[process].notes.signedOutBefore.contains(session):
-            // A journal that cannot be read does not keep a session from being restored.
-            guard processes[process].notes.journal != nil else { return }
-            fail(.signedOut, "p\(process + 1) is signed in to \(session.rawValue) again")
-        case .signedOut(.lost(let sighting)):
-            // The journal may not know yet of the sign-in that has replaced it, and whose tokens have vanished.
-            // Nor of an end that it could not note, and after which the process was killed.
-            guard let session = sighting?.session,
-                vanished.contains(session) || unnotedEndings.contains(session)
-                    || (!haveVanished.isEmpty && server[session].isRetired)
-                    || (haveVanished.contains(session) && before.event.misses(session))
-            else {
-                return fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
-            }
-        case .signedOut(.never):
-            guard case .read(.load, .success(.empty), _) = before.event,
-                let seen = processes[process].notes.journal?.seen
-            else { return }
-            fail(.lost, "p\(process + 1) says nothing of \(seen.session.rawValue)")
+        switch (state, before.event) {
+        case (.signedOut(.lost(let sighting)), _):
+            // What the journal has missed it cannot say.
+            if let session = sighting?.session, vanished.contains(session) || journal.hasMissed { return }
+            fail(.lost, "p\(process + 1) has lost \(sighting?.session.rawValue ?? "nothing")")
+        case (.signedOut(.never), .read(.load, .success(.empty), _, let ending?, _)):
+            fail(.lost, "p\(process + 1) says nothing of \(ending)")
         default: break
         }
     }
 
-    /// The end of sessions is stored. A store that is not shared keeps no tombstone, so that only the journal tells of
-    /// it later: in vain where it fails, or takes too long.
-    mutating func noteEnd(of scope: EndScope, over old: StoredSession, by process: Int) {
-        guard !isShared, processes[process].notes.isJournalLate else { return }
-        let sessions = scope.sessions.union([old.bundle?.session, journal.entry.seen?.session].compactMap(\.self))
-        unnotedEndings.formUnion(sessions.filter { !journal.entry.ends($0) })
-    }
-
-    /// Whether a sign-out before the first read may be meant for a session, which any process then ends that finds it:
-    /// it was asked for after the sign-in; or the journal was not told that it is spared, and the dates of the two are
-    /// of different clocks, or the bundle is of an older version, which does not say when its session began.
-    func mayEndUnread(_ session: SessionID, _ process: Int) -> Bool {
-        let family = Int(named: session.rawValue)
-        guard plan.hasJournal, let asked = unreadSignOutAt, let begun = server.signedInAt(family) else { return false }
-        if begun <= asked { return true }
-        guard !spared.contains(session) || processes[process].notes.isJournalLate else { return false }
-        return isClockSet(since: asked) || (store.showsEmptyTokens && saidLifetime == nil)
-    }
-
-    /// The journal has taken an edit. Before their tokens are stored it is told of sessions that no sign-out before a
-    /// first read is meant for; one that it takes later may be.
-    mutating func noteSpared(by edit: JournalEdit) {
-        for case .sparing(let session, _) in edit.notes { spared.insert(session) }
-        let unread = journal.entry.pending.filter(\.includesUnread)
-        spared = spared.filter { session in unread.allSatisfy { $0.spared.contains(session) } }
-    }
-
     mutating func checkLoss(_ process: Int, _ actions: [RefreshAction]) {
-        guard plan.hasJournal, actions.contains(where: \.saysLost) else { return }
-        for action in actions {
+        let isLost = actions.contains { if case .publish(.signedOut(.lost)) = $0 { true } else { false } }
+        for action in actions where isLost {
             switch action {
             case .write, .revoke: fail(.lostHarmless, "p\(process + 1) \(action)")
             default: break
             }
         }
     }
-}
 
-extension RefreshAction {
-    fileprivate var saysLost: Bool {
-        if case .publish(.signedOut(.lost)) = self { true } else { false }
+    /// G9. What a sign-in has stored is replaced by a later one only. The ordinals decide; where no clock was set, they
+    /// are in the order in which the users asked.
+    mutating func checkOrder(_ process: Int, _ new: TokenBundle, over old: StoredSession) {
+        guard case .active(let other) = old, other.session != new.session, !server[other.session].isDamaged else {
+            return
+        }
+        let isEarlier = Int(named: new.session.rawValue) < Int(named: other.session.rawValue)
+        if new.ordinal <= other.ordinal || (isEarlier && clockSetAt == nil) {
+            fail(.order, "p\(process + 1) stores \(new.traceText) over \(other.traceText)")
+        }
     }
-}
 
-extension RefreshEvent {
-    /// Whether a read was made when the store did not hold a session: since then it may have been written again.
-    fileprivate func misses(_ session: SessionID) -> Bool {
-        guard case .read(_, .success(let content), _) = self else { return false }
-        return content.bundle?.session != session
+    /// G9. An end removes its own session, and those that it knew, which were asked for before it.
+    mutating func checkDeletion(_ process: Int, of old: TokenBundle, by scope: EndScope) {
+        guard scope.session != old.session, !server[old.session].isDamaged else { return }
+        var text: String { "p\(process + 1) deletes \(old.traceText)" }
+        if old.ordinal > scope.ordinal { fail(.otherSignIn, text, "which it does not know") }
+        // The end of a rejected session is stored before the session ends here.
+        if case .rejected = scope { return }
+        if clockSetAt == nil, Int(named: old.session.rawValue) >= processes[process].notes.endedAt {
+            fail(.otherSignIn, text, "which came after the end")
+        }
     }
-}
 
-extension SessionJournalEntry {
-    func ends(_ session: SessionID, as reason: SignOutReason? = nil) -> Bool {
-        pending.contains { $0.sessions.contains(session) && (reason == nil || $0.reason == reason) }
+    /// G6. Another process, and a later start, must find the pause after a failure, before this one calls again.
+    mutating func checkMark(_ process: Int, _ base: TokenBundle) {
+        for job in processes[process].jobs where job.event == nil && job.outcome == nil {
+            guard case .write(_, .bundle(let marked, _)) = job.kind, marked.refreshIntent?.failure != nil,
+                marked.hasSameTokens(as: base)
+            else { continue }
+            fail(.mark, "p\(process + 1) calls for \(base.traceText)")
+        }
     }
 }

@@ -27,27 +27,18 @@ extension World {
             processes[process].notes.failure = nil
             processes[process].notes.pause = nil
             processes[process].notes.isAttempting = false
-            checkReplacement(process, left, session, before)
+            checkReplacement(process, left, session)
         }
         checkWaiting(process)
         checkGrowth(process)
     }
 
     /// G9. A sign-in is replaced by a later sign-in, or by its own end, and never by an earlier one.
-    private mutating func checkReplacement(
-        _ process: Int, _ left: SessionID, _ new: SessionID?, _ before: MachineSnapshot
-    ) {
-        guard let new, Int(named: new.rawValue) < Int(named: left.rawValue) else { return }
-        // The server has rejected the sign-in, which was never stored, and its end finds the session of the store.
-        if case .wrote(let version, .superseded) = before.event, let end = processes[process].notes.rejectedEnd,
-            end.version == version, end.session == left
-        {
-            return
-        }
+    private mutating func checkReplacement(_ process: Int, _ left: SessionID, _ new: SessionID?) {
+        guard let new, server[new].ordinal < server[left].ordinal else { return }
         let family = server[left]
-        // Between two processes only dates tell which of two sign-ins is the later one.
-        let isUnknown = server.signedInAt(Int(named: new.rawValue)).map(isClockSet(since:)) ?? false
-        if !family.isRetired, !family.isDamaged, !isUnknown {
+        // The end of a rejected sign-in, which was never stored, finds the session of the store.
+        if !family.isRetired, !family.isDamaged, processes[process].notes.sawRejection != left {
             fail(.backwards, "p\(process + 1) left \(left.rawValue) for the older \(new.rawValue)")
         }
     }
@@ -61,9 +52,7 @@ extension World {
             switch request.kind {
             case .settle: continue
             case .signIn: limit = policy.storeLimit.milliseconds
-            case .restore: limit = policy.storeLimit.milliseconds * 2
-            // Where a sign-out is asked for again, the first one waits for the note of the second one, too.
-            case .signOut: limit = policy.storeLimit.milliseconds * (plan.hasJournal ? 5 : 4) / 2
+            case .restore, .signOut: limit = policy.storeLimit.milliseconds * 2
             case .token, .replacement, .refresh: limit = policy.deadline.milliseconds
             }
             if waited > limit + 10 * Self.lateness {
@@ -88,9 +77,7 @@ extension World {
 
     private mutating func checkGrowth(_ process: Int) {
         let jobs = processes[process].jobs.count
-        // The journal is read, and written, beside the store.
-        let jobLimit = Self.jobLimit + (plan.hasJournal ? 2 : 0)
-        if jobs > jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
+        if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
         guard processes[process].timers.count > Self.timerLimit else { return }
         // Each sign-in and sign-out may wait for the store, for as long as the store may take.
         var timers = processes[process].timers.count { if case .writeDeadline = $0.timer { false } else { true } }
@@ -112,8 +99,7 @@ extension World {
         case .refreshed(let session, let generation):
             processes[process].notes.refreshed = (.init(session: session, generation: generation), now)
             endFailures(process)
-        case .refreshFailed(let session, let error, let pause):
-            if error.code != .ambiguous { processes[process].notes.ambiguous = nil }
+        case .refreshFailed(let session, _, let pause):
             processes[process].notes.failure = (session, now, events, now + pause.milliseconds)
             processes[process].notes.isFailing = true
             processes[process].notes.isAttempting = false
@@ -148,7 +134,6 @@ extension World {
     private func endFailures(_ process: Int) {
         processes[process].notes.pause = nil
         processes[process].notes.failure = nil
-        processes[process].notes.ambiguous = nil
         processes[process].notes.isFailing = false
         processes[process].notes.isAttempting = false
     }
@@ -196,30 +181,20 @@ extension World {
 
     mutating func published(_ process: Int, _ state: SessionState, _ before: MachineSnapshot) {
         checkJournal(process, state, before)
-        let wish = processes[process].notes.wish
-        processes[process].notes.wish = nil
-        if let wish, case .signedIn(let session) = state, Int(named: session.rawValue) < wish,
-            !server[session].isDamaged
-        {
-            fail(.wish, "p\(process + 1) is signed in to \(session.rawValue)")
-        }
         if case .signedIn(let session) = state, processes[process].notes.signedOut.contains(session),
             !server[session].isDamaged
         {
             fail(.revival, "p\(process + 1) is signed in to \(session.rawValue) again, which was signed out there")
         }
         guard case .signedOut(let reason) = state else { return }
-        if case .signOut = before.event {
-        } else if let session = before.session {
-            processes[process].notes.ended = (session, server.families.count)
-        }
+        processes[process].notes.endedAt = server.families.count
         guard let session = before.session else {
             // The session that the read has shown ends at once.
-            if wish != nil, let found = before.shown?.bundle?.session {
+            if !reason.isExpired, let found = before.shown?.bundle?.session {
                 noteRevocable(process, found)
                 server[found].isLoggedOut = true
             }
-            guard wish == nil, case .read(.load, .failure, _) = before.event else { return }
+            guard case .read(.load, .failure, _, _, _) = before.event else { return }
             return fail(.store, "p\(process + 1) took a failure for an empty store")
         }
         if !processes[process].notes.endings.insert(session).inserted,
@@ -243,11 +218,8 @@ extension World {
             }
             return
         }
-        // What the journal says, or has said before, as of a session that is there again.
-        switch before.event {
-        case .journalRead, .journalWrote: if notedEndings.contains(session) { return }
-        default: break
-        }
+        // What the journal says.
+        if case .read(_, .success(.active), _, reason, _) = before.event { return }
         guard reason.isExpired else {
             return fail(.ending, "p\(process + 1) ends \(session.rawValue) as \(reason)")
         }

@@ -15,7 +15,9 @@ extension World {
             checkKind(process, request, response)
             checkPromise(process, request, response)
             guard case .token(let token) = response else {
-                noteEnds(process, request, response)
+                if request.kind == .refresh, case .failed(let error) = response {
+                    processes[process].retryAt = error.retryAfter.map { now + $0.milliseconds }
+                }
                 processes[process].requests.remove(at: index)
                 return
             }
@@ -36,23 +38,6 @@ extension World {
             return
         }
         fail(.responses, "p\(process + 1) #\(waiter) did not wait and gets \(response.traceText)")
-    }
-
-    /// Notes how many sign-ins there have been when a sign-in or a sign-out is over.
-    private func noteEnds(_ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse) {
-        // A sign-in whose caller leaves goes on.
-        if case .cancelled = response, request.kind != .signIn { return }
-        let logins = server.families.count
-        switch request.kind {
-        case .signIn: processes[process].notes.begun = (processes[process].current?.bundle.session, logins)
-        case .signOut: processes[process].notes.ended?.logins = logins
-        case .refresh: if case .failed(let error) = response { noteRetry(process, after: error.retryAfter) }
-        default: break
-        }
-    }
-
-    private func noteRetry(_ process: Int, after pause: Duration?) {
-        processes[process].retryAt = pause.map { now + $0.milliseconds }
     }
 
     // MARK: Tokens

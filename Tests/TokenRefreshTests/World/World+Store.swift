@@ -11,42 +11,42 @@ extension World {
         case .release(let id):
             release(id, of: process)
             processes[process].jobs.remove(at: index)
-        case .read(let purpose): processes[process].jobs[index].event = read(purpose, process, &draws)
-        case .write(let version, let content):
-            processes[process].jobs[index].event = .wrote(version: version, write(process, content, &draws))
-        case .readJournal: processes[process].jobs[index].event = .journalRead(journal.read())
-        case .writeJournal(let edit):
-            processes[process].jobs[index].event = .journalWrote(journal.write(edit, at: instant.date))
-            if journal.condition != .fails { noteSpared(by: edit) }
-            for pending in journal.entry.pending { notedEndings.formUnion(pending.sessions) }
+        case .read(let purpose): read(purpose, index, of: process, &draws)
+        case .write(let version, let content): write(version, content, index, of: process, &draws)
         case .lease: break
         }
     }
 
     /// The store fails, or reports a failure of what it has done.
-    mutating func failWork(_ index: Int, of process: Int, _ error: TokenStoreError) {
-        switch processes[process].jobs[index].kind {
+    mutating func failWork(_ index: Int, of process: Int, _ error: TokenStoreError, _ draws: inout RandomDraws) {
+        var job = processes[process].jobs[index]
+        let isOfJournal = job.journal == nil
+        if isOfJournal { job.journal = .failure(error) }
+        switch job.kind {
         case .release: break
-        case .readJournal: processes[process].jobs[index].event = .journalRead(.failure(error))
-        case .writeJournal: processes[process].jobs[index].event = .journalWrote(.failure(error))
         case .read(let purpose):
-            processes[process].jobs[index].event = .read(purpose, .failure(error), ownerMayCall: false)
-        case .lease(let id): processes[process].jobs[index].event = .leaseFailed(id, error)
-        case .write(let version, _): processes[process].jobs[index].event = .wrote(version: version, .failed(error))
+            if !isOfJournal { job.found = .failure(error) }
+            job.event = reading(purpose, of: job, process, &draws)
+        case .lease(let id): job.event = .leaseFailed(id, error)
+        case .write where isOfJournal: journal.hasMissed = true
+        case .write(let version, _):
+            job.outcome = nil
+            job.event = .wrote(version: version, .failed(error))
         }
+        processes[process].jobs[index] = job
     }
 
     /// Reports the result of a job to its process.
     mutating func report(_ index: Int, to process: Int) {
-        guard let event = processes[process].jobs.remove(at: index).event else { return }
+        let job = processes[process].jobs.remove(at: index)
+        guard let event = job.event else { return }
         noteCheck(process, event)
-        noteJournal(process, event)
+        checkRead(process, event, of: job)
         if case .wrote(_, .failed) = event {
             excuse(process)
             if let root = processes[process].notes.root?.root { failedRoots.insert(root) }
         }
         send(process, event)
-        noteJournalWritten(process, event)
     }
 
     /// Notifies a process that the store may have changed.
@@ -58,7 +58,7 @@ extension World {
     /// Notes what the machine learns of the store.
     private func noteCheck(_ process: Int, _ event: RefreshEvent) {
         switch event {
-        case .read(_, let result, _):
+        case .read(_, let result, _, _, _):
             processes[process].check = (events, try? result.get())
             if case .failure = result { processes[process].notes.storeFailedAt = now }
             noteFailure(in: try? result.get(), process)
@@ -79,7 +79,10 @@ extension World {
         store.condition(for: processes[process].storeCondition)
     }
 
-    private func read(_ purpose: ReadPurpose, _ process: Int, _ draws: inout RandomDraws) -> RefreshEvent {
+    /// What a read of the store shows a process.
+    func content(for purpose: ReadPurpose, _ process: Int, _ draws: inout RandomDraws)
+        -> Result<StoredSession, TokenStoreError>
+    {
         let perspective = perspective(of: process)
         var result = store.read(in: condition(for: process)).map { perspective?.view($0) ?? $0 }
         // What a write does is decided by what the store holds then.
@@ -88,12 +91,11 @@ extension World {
         {
             result = .success(.active(old))
         }
-        let intent = (try? result.get())?.bundle?.refreshIntent
-        return .read(purpose, result, ownerMayCall: intent.map { mayCall($0, process) } ?? false)
+        return result
     }
 
     /// Rules 4 and 8. What the lease of a process says of the owner of an intent.
-    private func mayCall(_ intent: RefreshIntent, _ process: Int) -> Bool {
+    func mayCall(_ intent: RefreshIntent, _ process: Int) -> Bool {
         guard let lease = processes[process].leases.last else { return false }
         guard let own = lease.name else {
             guard plan.lease.claimTime != nil else { return false }
@@ -150,49 +152,50 @@ extension World {
 
     // MARK: Writes
 
-    private mutating func write(_ process: Int, _ content: StoreContent, _ draws: inout RandomDraws) -> WriteOutcome {
+    /// Writes to the store, and notes what that means.
+    mutating func store(_ content: StoreContent, of process: Int, _ draws: inout RandomDraws) -> WriteOutcome {
         let old = store.content
         let wasCorrupt = store.condition == .isCorrupt
         let perspective = perspective(of: process)
         if let perspective { store.content = perspective.view(store.content) }
-        let (outcome, new) = store.write(
-            content, isShared: isShared, in: condition(for: process), at: instant.date)
+        let (outcome, new) = store.write(content, isShared: isShared, in: condition(for: process))
         if let perspective { store.content = perspective.unview(store.content) }
         if isTraced { note("store: p\(process + 1) writes, \(outcome.traceText); it holds \(store.content.traceText)") }
         if wasCorrupt, let new {
             noteLoss(of: old)
             noteDamage(new)
-            forgetEndings()
         }
         if case .active(let bundle)? = new {
-            if isShared, case .bundle(_, over: .begunBefore) = content { checkOrder(process, bundle, over: old) }
+            if isShared { checkOrder(process, bundle, over: old) }
             if let lost = old.bundle, lost.session != bundle.session {
                 server[lost.session].isRetired = true
             }
+            if case .bundle(_, over: .lower(let ends?)) = content { noteEnd(upTo: ends) }
             landed(bundle, process)
         }
-        if case .tombstone(_, _, let scope) = content, !outcome.isFailure { noteEnd(of: scope, over: old, by: process) }
-        if case .tombstone(_, _, .rejected) = content, !isShared || new == nil {
-            // A late response may still bring tokens, and newer ones may be stored: the session has not ended yet.
-        } else if case .tombstone(_, _, let scope) = content, !outcome.isFailure {
+        // In a store without tombstones, a late response to the rejected session may still bring tokens.
+        if case .tombstone(_, _, let scope) = content, case .written = outcome, isShared || content.rejection == nil {
             if new != nil, let lost = old.bundle {
-                // The rejected session is the process's own.
-                if case .rejected = scope {} else { checkDeletion(process, of: lost) }
+                checkDeletion(process, of: lost, by: scope)
                 server[lost.session].isRetired = true
             }
             if let session = scope.session { server[session].isRetired = true }
+            for family in server.families(upTo: scope.ordinal) { server.families[family].isRetired = true }
+            noteEnd(upTo: scope.ordinal)
             if case .tombstone(let end) = store.content { server.noteEnding(end) }
         }
-        if new != nil, isShared {
-            for other in 0..<processes.count where processes[other].isAlive && !draws.chance(plan.rates.lostReports) {
-                processes[other].hasReport = true
-            }
+        if new != nil { reportChange(&draws) }
+        // As when a connection breaks during the commit.
+        let isMisreported = new != nil && !isDraining && draws.chance(plan.rates.misreports)
+        return isMisreported ? .failed(.simulated) : outcome
+    }
+
+    /// Store or journal report a change to the processes, as far as the report is not lost.
+    mutating func reportChange(_ draws: inout RandomDraws) {
+        for other in 0..<processes.count
+        where isShared && processes[other].isAlive && !draws.chance(plan.rates.lostReports) {
+            processes[other].hasReport = true
         }
-        guard new != nil, !isDraining, draws.chance(plan.rates.misreports) else { return outcome }
-        // As when a connection breaks during the commit. A sign-in that is tried again does not know what has ended
-        // since.
-        if let bundle = new?.bundle, old.bundle?.session != bundle.session { noteDamage(.active(bundle)) }
-        return .failed(.simulated)
     }
 
     /// A bundle has been written.
@@ -216,7 +219,7 @@ extension World {
         {
             server.grants[Int(named: token)].intents.insert(worldKey(intent.idempotencyKey, of: process))
         }
-        server.noteStored(bundle.grant, by: process)
+        server.noteStored(bundle.grant)
         let token = bundle.accessToken
         if token.fitsHeaderField { server.grants[Int(named: token)].wasStored = true }
     }

@@ -72,9 +72,15 @@ extension World {
         send(process, .requested(.replacement(refusal), WaiterID(number: waiter)))
     }
 
-    mutating func signIn(_ process: Int, as user: String) {
-        let grant = server.signIn(user, process: process, at: now)
-        let session = SessionID(rawValue: "\(user)\(server.grants[grant].family)")
+    /// The time before each sign-in and sign-out, in milliseconds: no rounding makes two ordinals equal.
+    private static let actPause = 2
+
+    /// `isBlind`: neither the store nor the journal can be read before.
+    mutating func signIn(_ process: Int, as user: String, isBlind: Bool) {
+        moveTime(to: now + Self.actPause)
+        if !isBlind { readOrder(process) }
+        let grant = server.signIn(user, at: now)
+        let session = server.session(server.grants[grant].family)
         let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now, order: events)
         noteRevocable(process, processes[process].current?.bundle.session)
         processes[process].requests.append(request)
@@ -83,7 +89,6 @@ extension World {
             mark: mark, grant: grant, at: now, since: now, lifetime: saidLifetime)
         noteReceipt(process, grant, since: now)
         processes[process].notes.excused = nil
-        processes[process].notes.wish = nil
         // A caller that waits for the state gets it when the sign-in is stored.
         for index in 0..<processes[process].requests.count { processes[process].requests[index].restart(at: now) }
         let tokens = TokenRefreshResult(grant: grant, of: server, serverDate: serverDate)
@@ -108,7 +113,6 @@ extension World {
         let grant = server.stepUp(family, at: now)
         // The other laws know one line of tokens in a session.
         server.families[family].isDamaged = true
-        signedOut.remove(session)
         let request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signIn, since: now, order: events)
         processes[process].requests.append(request)
         let mark = Mark(session: session, generation: (processes[process].newest?.generation ?? 0) + 1)
@@ -144,22 +148,23 @@ extension World {
         processes[process].notes.root = (bundle.session, root)
     }
 
-    mutating func signOut(_ process: Int, as reason: SignOutReason) {
+    mutating func signOut(_ process: Int, as reason: SignOutReason, isBlind: Bool) {
+        moveTime(to: now + Self.actPause)
+        if !isBlind, processes[process].published == .unknown { readOrder(process) }
         var request = DeviceProcess.Request(waiter: newWaiter(process), kind: .signOut, since: now, order: events)
         let session = processes[process].current?.bundle.session
         request.session = session
         noteRevocable(process, session)
         processes[process].requests.append(request)
-        processes[process].notes.ended = (session, .max)
         if let session {
             processes[process].notes.signedOut.insert(session)
+            // The end of a sign-in that was not stored yet is not published.
+            processes[process].notes.endedAt = server.families.count
             server[session].isLoggedOut = true
-        } else if processes[process].published == .unknown {
-            processes[process].notes.wish = server.families.count
-            unreadSignOutAt = now
-            if let stored = store.content.bundle?.session { server[stored].isLoggedOut = true }
         }
         send(process, .signOut(reason, WaiterID(number: request.waiter)))
+        guard case .tombstone(_, _, let scope)? = processes[process].machine.value.unsavedContent else { return }
+        for family in server.families(upTo: scope.ordinal) { server.families[family].isLoggedOut = true }
     }
 
     mutating func fire(_ process: Int, timer index: Int) {
@@ -172,9 +177,6 @@ extension World {
             excuse(process)
         case .writeDeadline: excuse(process)
         case .loadDeadline: processes[process].notes.storeFailedAt = now
-        case .journalDeadline:
-            (processes[process].notes.awaitsJournal, processes[process].notes.journal) = (false, nil)
-            processes[process].notes.isJournalLate = true
         default: break
         }
         send(process, .timerFired(timer))

@@ -145,7 +145,6 @@ extension World {
             let isRepeated = ambiguousAt[session].map { now >= $0 + 10_000 || isClockSet(since: $0) } ?? false
             let isRejection =
                 plan.policy.ambiguity == .always || (plan.policy.ambiguity == .repeated && isRepeated)
-            processes[call.process].notes.ambiguous = session
             if !isRepeated { ambiguousAt[session] = now }
             if isRejection {
                 processes[call.process].notes.sawRejection = session

@@ -24,24 +24,14 @@ struct World {
     var server: AuthorizationServer
     var store = DeviceStore()
     var journal = DeviceJournal()
-    /// The sessions whose sign-out was completed for its caller: no process that starts later is in them (G30).
-    var signedOut: Set<SessionID> = []
-    /// The sessions that the journal was to end.
-    var notedEndings: Set<SessionID> = []
-    /// The sessions that the journal spares, or has spared when they were stored, from each sign-out that may be meant.
-    var spared: Set<SessionID> = []
-    /// The sessions that ended in a store which keeps no tombstone, while the journal could not note it.
-    var unnotedEndings: Set<SessionID> = []
-    /// When a user last signed out before a store was read: the journal notes it for all processes.
-    var unreadSignOutAt: Int?
+    /// The sessions that a sign-out, or a sign-in over them, has ended: the journal has noted it, or the store has it.
+    var ended: Set<SessionID> = []
     /// The sign-ins whose tokens a process has not stored yet when the user steps up in one.
     var rootsBesideStepUps: Set<Int> = []
     /// The sign-ins whose tokens a write has failed to store, perhaps: newer ones may descend from them.
     var failedRoots: Set<Int> = []
-    /// The sessions whose tokens the store has lost, without their end.
+    /// The sessions whose tokens, or whose end, the store has lost.
     var vanished: Set<SessionID> = []
-    /// The same, of which some are there again.
-    var haveVanished: Set<SessionID> = []
     var processes: [DeviceProcess] = []
     var calls: [Call] = []
     /// The idempotency keys of the grants whose calls have returned nothing yet.
@@ -84,7 +74,6 @@ struct World {
         followers = [true, false].map { WorldFollower(hasSource: $0, seed: plan.seed) }
         store.showsEmptyTokens = plan.showsEmptyTokens && !plan.server.givesRefreshTokens
         store.fault = fault
-        journal.fault = fault
         server = AuthorizationServer(plan: plan.server)
         server.fault = fault
         instant = Instant(uptime: .milliseconds(1_000), date: Self.epoch)
@@ -113,9 +102,7 @@ struct World {
         )
         let random = RandomSource.seeded(SplitMix64(seed: plan.seed &+ UInt64(incarnation)))
         let machine = RefreshStateMachine(settings: settings, random: random)
-        let process = DeviceProcess(machine: SharedMachine(machine), owner: owner, incarnation: incarnation)
-        process.notes.signedOutBefore = signedOut
-        return process
+        return DeviceProcess(machine: SharedMachine(machine), owner: owner, incarnation: incarnation)
     }
 
     /// The names that a process has for itself and the other one. `nil`: those of the world.
@@ -201,6 +188,9 @@ struct World {
         events += 1
         let before = MachineSnapshot(processes[process], event: event, at: instant)
         let actions = processes[process].handle(event, at: instant)
+        if case .signIn(_, let session, _) = event, let bundle = processes[process].bundle {
+            server[session].ordinal = bundle.ordinal
+        }
         for action in actions { perform(action, process, before) }
         checkLoss(process, actions)
         checkLaws(process, before)
@@ -224,14 +214,7 @@ struct World {
                 let key = worldKey(intent.idempotencyKey, of: process)
                 noteCall(process, key, since: age < 0 ? clockSetAt ?? now : now - age)
             }
-            if case .tombstone(_, _, .rejected(let bundle, _)) = content {
-                processes[process].notes.rejectedEnd = (version, bundle.session)
-            }
             add(.write(version: version, content), process)
-        case .readJournal:
-            processes[process].notes.awaitsJournal = true
-            add(.readJournal, process)
-        case .writeJournal(let edit): add(.writeJournal(edit), process)
         case .call(let id, let base, let request, let startBefore):
             call(process, id, base, request, startBefore: startBefore)
         case .cancelCall(let id):
@@ -258,7 +241,15 @@ struct World {
     }
 
     private func add(_ kind: DeviceProcess.Job.Kind, _ process: Int) {
-        processes[process].jobs.append(.init(kind: kind, since: now))
+        var job = DeviceProcess.Job(kind: kind, since: now)
+        switch kind {
+        case .read:
+            job.ended = ended
+            if plan.hasJournal { job.journal = nil }
+        case .write(_, let content): if plan.hasJournal, content.note(isShared: isShared) != nil { job.journal = nil }
+        case .lease, .release: break
+        }
+        processes[process].jobs.append(job)
     }
 
     private mutating func call(
@@ -287,6 +278,7 @@ struct World {
         )
         call.complained = processes[process].notes.complained
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
+        checkMark(process, base)
         calls.append(call)
         if !plan.delaysWrites { write(call: calls.count - 1) }
     }

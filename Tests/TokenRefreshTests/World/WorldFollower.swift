@@ -24,6 +24,8 @@ struct WorldFollower {
         let hasNewContent: Bool
         /// The newest tokens of a process, for a fault.
         let newest: TokenBundle?
+        /// Whether the store has never gone back to older content.
+        let isIntact: Bool
     }
 
     private var machine: FollowerMachine
@@ -32,14 +34,14 @@ struct WorldFollower {
     /// The content that a read has found, before the follower gets it.
     private var found: Result<StoredSession, TokenStoreError>?
     private var isReading = false
-    /// What is on its way: the content of the store, and what the follower gets of it.
-    private var mail: [(content: StoredSession, given: StoredSession)] = []
+    /// The contents of the store that are on their way.
+    private var mail: [StoredSession] = []
     private var timers: [FollowerTimer: Int] = [:]
     private var waiters: [WaiterID: Int] = [:]
     private var number = 0
 
-    /// The sessions whose endings the follower was shown.
-    private var endings: Set<SessionID> = []
+    /// Up to which ordinal the follower was shown that sessions have ended. `nil`: none has.
+    private var ended: SessionOrdinal?
     /// The tokens that it had last.
     private var last: TokenBundle?
     private var hasFollowed = false
@@ -70,7 +72,6 @@ struct WorldFollower {
         case 1, 2:
             guard let result = found, isReading else { return handOver(world, held) }
             (found, isReading) = (nil, false)
-            if case .success(let content) = result { show(content) }
             return send(.read(result.map(\.withoutRefreshToken)), world, held)
         case 3: return ask(world, held)
         default: break
@@ -78,10 +79,31 @@ struct WorldFollower {
         return nil
     }
 
+    /// Lets the follower get everything that is on its way.
+    ///
+    /// - Returns: What it shows in place of the newest content.
+    mutating func comeToRest(_ world: Surroundings, held: Set<String>) -> String? {
+        // The newest content comes first: what is late changes nothing.
+        for content in [world.store.content] + (hasSource ? [] : mail) {
+            isReading = false
+            let content = content.withoutRefreshToken
+            if let broken = send(hasSource ? .read(.success(content)) : .given(content), world, held) { return broken }
+        }
+        guard world.isIntact else { return nil }
+        let shown = machine.current?.bundle
+        switch world.store.content {
+        case .active(let newest) where newest.accessToken.fitsHeaderField:
+            guard shown?.session != newest.session || shown?.generation != newest.generation else { return nil }
+            return "a follower ends with \(shown?.traceText ?? "no session"), the store holds \(newest.traceText)"
+        case .tombstone: return shown.map { "a follower ends with \($0.traceText), which has ended" }
+        case .active, .empty: return nil
+        }
+    }
+
     /// A change of the store is sent to the follower, without a promise of when.
     private mutating func deliver(_ content: StoredSession) {
-        guard !hasSource, mail.last?.content != content else { return }
-        mail.append((content, content.withoutRefreshToken))
+        guard !hasSource, mail.last != content else { return }
+        mail.append(content)
         if mail.count > Self.mailLimit { mail.remove(at: pick(mail.count)) }
     }
 
@@ -92,14 +114,9 @@ struct WorldFollower {
     /// The follower gets one of the contents that are on their way, and may get it again.
     private mutating func handOver(_ world: Surroundings, _ held: Set<String>) -> String? {
         guard !hasSource, !mail.isEmpty else { return nil }
-        var given = mail[pick(mail.count)].given
-        if let newest = world.newest { given = .active(newest.withoutRefreshToken) }
-        show(given)
-        return send(.given(given), world, held)
-    }
-
-    private mutating func show(_ content: StoredSession) {
-        if case .tombstone(let tombstone) = content { endings.insert(tombstone.session) }
+        var given = mail[pick(mail.count)]
+        if let newest = world.newest { given = .active(newest) }
+        return send(.given(given.withoutRefreshToken), world, held)
     }
 
     private mutating func ask(_ world: Surroundings, _ held: Set<String>) -> String? {
@@ -112,6 +129,11 @@ struct WorldFollower {
     }
 
     private mutating func send(_ event: FollowerEvent, _ world: Surroundings, _ held: Set<String>) -> String? {
+        switch event {
+        case .given(.tombstone(let end)), .read(.success(.tombstone(let end))):
+            ended = max(ended ?? .unknown, end.ordinal)
+        default: break
+        }
         for action in machine.handle(event, at: world.instant) {
             switch action {
             case .read:
@@ -127,24 +149,26 @@ struct WorldFollower {
             case .bundleNeeded, .publish: break
             }
         }
-        return check(held)
+        return check(held, isIntact: world.isIntact)
     }
 
-    private mutating func check(_ held: Set<String>) -> String? {
-        if let last, last == machine.current?.bundle, !endings.contains(last.session) { return nil }
+    private mutating func check(_ held: Set<String>, isIntact: Bool) -> String? {
+        if let last, last == machine.current?.bundle, last.ordinal > ended ?? .unknown { return nil }
         switch machine.published {
         case .unknown: return nil
         case .signedOut(.never): return hasFollowed ? "a follower forgets that there was a session" : nil
-        case .signedOut: return endings.isEmpty ? "a follower ends a session that its owner has not ended" : nil
+        case .signedOut: return ended == nil ? "a follower ends a session that its owner has not ended" : nil
         case .signedIn(let session):
             hasFollowed = true
             guard let tokens = machine.current else { return "a follower is signed in without tokens" }
-            if endings.contains(session) { return "a follower shows \(session.rawValue), whose end it has seen" }
+            if isIntact, let ended, tokens.bundle.ordinal <= ended {
+                return "a follower shows \(session.rawValue), whose end it has seen"
+            }
             if !held.contains(tokens.bundle.accessToken) { return "a follower is ahead of the store" }
             if tokens.bundle.refreshToken != nil || tokens.bundle.refreshIntent != nil {
                 return "a follower keeps what spends a refresh token"
             }
-            if let last, last.session == session, tokens.bundle.generation < last.generation {
+            if isIntact, let last, last.session == session, tokens.bundle.generation < last.generation {
                 return "a follower goes back from g\(last.generation) to g\(tokens.bundle.generation)"
             }
             last = tokens.bundle
@@ -154,18 +178,27 @@ struct WorldFollower {
 }
 
 extension World {
-    /// Lets the followers of the device go on, after a step.
+    /// Lets the followers of the device go on, after a step, or come to rest with the world.
     mutating func letFollow() {
         guard isShared, !plan.hasMirroredNames else { return }
+        let surroundings = surroundings()
+        for index in followers.indices {
+            let broken =
+                isDraining
+                ? followers[index].comeToRest(surroundings, held: heldTokens)
+                : followers[index].go(surroundings, held: heldTokens)
+            if let broken { fail(.follower, broken) }
+        }
+    }
+
+    private mutating func surroundings() -> WorldFollower.Surroundings {
         let hasNewContent = store.changes != followedChanges
         followedChanges = store.changes
         if hasNewContent, let bundle = store.content.bundle { heldTokens.insert(bundle.accessToken) }
         let isAhead = store.fault == .followersGetUnsavedTokens
         let newest = isAhead ? processes.lazy.compactMap(\.newest).first : nil
-        let surroundings = WorldFollower.Surroundings(
-            now: now, instant: instant, store: store, hasNewContent: hasNewContent, newest: newest)
-        for index in followers.indices {
-            if let broken = followers[index].go(surroundings, held: heldTokens) { fail(.follower, broken) }
-        }
+        return WorldFollower.Surroundings(
+            now: now, instant: instant, store: store, hasNewContent: hasNewContent, newest: newest,
+            isIntact: !hasLostContent)
     }
 }

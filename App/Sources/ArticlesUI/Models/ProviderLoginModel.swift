@@ -16,8 +16,8 @@ package final class ProviderLoginModel {
 
     @ObservationIgnored private let call: ModelCall
     private let identity: any IdentityTokenSource
-    private let exchange: (SocialProvider, String) async throws -> User
-    private let finish: (Result<User, ScreenError>?) -> Void
+    private let exchange: (SocialProvider, String) async throws -> User?
+    private let finish: (Result<User?, ScreenError>?) -> Void
 
     /// - Parameters:
     ///   - identity: The source of the provider's token.
@@ -27,8 +27,8 @@ package final class ProviderLoginModel {
     init(
         identity: any IdentityTokenSource,
         call: ModelCall = ModelCall(),
-        exchange: @escaping (SocialProvider, String) async throws -> User,
-        finish: @escaping (Result<User, ScreenError>?) -> Void
+        exchange: @escaping (SocialProvider, String) async throws -> User?,
+        finish: @escaping (Result<User?, ScreenError>?) -> Void
     ) {
         self.identity = identity
         self.call = call

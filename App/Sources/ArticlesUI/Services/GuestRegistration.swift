@@ -9,11 +9,11 @@ package protocol GuestRegistration: Sendable {
     ///   - name: The display name.
     ///   - photo: The prepared photo.
     ///   - progress: Is called on any thread with the uploaded part, from 0 to 1.
-    /// - Returns: The guest.
+    /// - Returns: The guest; `nil`: the server does not name it, and has signed it in.
     /// - Throws: ``ScreenError``, or `CancellationError`.
     func registerGuest(
         name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void
-    ) async throws -> User
+    ) async throws -> User?
 }
 
 /// Prepares a picked photo for the upload: size, orientation, metadata.
@@ -24,7 +24,8 @@ package protocol PhotoPreparing: Sendable {
 
 /// Signs in with the token of an identity provider.
 package protocol SocialLogin: Sendable {
-    func signIn(_ provider: SocialProvider, token: String) async throws -> User
+    /// - Returns: The user; `nil`: the server does not name the user, and has signed them in.
+    func signIn(_ provider: SocialProvider, token: String) async throws -> User?
 }
 
 /// Makes the guest of the session the owner of an account at an identity provider.

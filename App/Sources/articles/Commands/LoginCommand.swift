@@ -36,7 +36,7 @@ struct LoginCommand: AsyncParsableCommand {
                 let user: UserObject?
             }
 
-            let user: UserObject
+            let user: UserObject?
             let replaced: Replaced?
         }
     }
@@ -58,7 +58,7 @@ extension LoginCommand.Flow {
     /// Signs in, and prints the user and the user of the session that is replaced.
     ///
     /// - Throws: What the login throws; ``Failure`` when the tokens were not stored.
-    func perform(_ login: () async throws -> User) async throws {
+    func perform(_ login: () async throws -> User?) async throws {
         let earlier = await earlierSession()
         // A session that the server does not renew before the user has signed in again is repaired by this.
         if let earlier, graph.report.userAction == nil { try permitReplacement(of: earlier) }
@@ -67,11 +67,12 @@ extension LoginCommand.Flow {
         guard try await graph.store.load() != nil else {
             throw Failure("signed in, but the session could not be stored; check with 'articles status'", .store)
         }
-        let isOther = earlier.map { $0.user?.id != user.id } ?? false
+        let isOther = earlier.map { $0.user?.id != user?.id } ?? false
         if let earlier, isOther { console.note("note: this replaces the session of \(earlier.name.onOneLine)") }
-        console.print("signed in as \(user.name.onOneLine) (user \(user.id.description.onOneLine))")
+        let name = user.map { " as \($0.name.onOneLine) (user \($0.id.description.onOneLine))" }
+        console.print("signed in\(name ?? "; the server does not name the user")")
         let replaced = isOther ? Report.Replaced(user: earlier?.user.map(UserObject.init)) : nil
-        try console.printObject(Report(user: UserObject(user), replaced: replaced))
+        try console.printObject(Report(user: user.map(UserObject.init), replaced: replaced))
     }
 
     private func permitReplacement(of earlier: EarlierSession) throws {

@@ -62,10 +62,10 @@ struct ProfileObject: Encodable, PrintedObject {
             baseURL = configuration.baseURL.absoluteString
             store = configuration.storeLocation
             state = "unknown"
-            let session = try await AppGraph(configuration).store.load()?.session
+            let bundle = try await AppGraph(configuration).store.load()
             // A journal that cannot be read ends none.
             let journal = try? await configuration.journalEntry()
-            let isSignedIn = session.map { !(journal?.mayEnd($0) ?? false) } ?? false
+            let isSignedIn = bundle.map { journal?.ending(of: $0) == nil } ?? false
             state = isSignedIn ? "signedIn" : "signedOut"
         } catch {
             problem = Failure(error).message

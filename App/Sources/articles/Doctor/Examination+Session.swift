@@ -10,7 +10,7 @@ extension Examination {
     mutating func checkToken() async {
         let remembered = (try? await graph.configuration.journalEntry()) ?? SessionJournalEntry()
         switch stored {
-        case .active(let bundle) where remembered.mayEnd(bundle.session):
+        case .active(let bundle) where remembered.ending(of: bundle) != nil:
             add(
                 .warning, "token", "signed out, and the store still holds the tokens",
                 "the next command removes and revokes them")
@@ -19,7 +19,8 @@ extension Examination {
             let text = StatusObject.Ending(tombstone.reason, date: tombstone.date)?.text ?? "not known why"
             add(.warning, "token", "no session: the last one ended (\(text))", Self.signIn)
         case .empty:
-            guard remembered.pending.isEmpty, let sighting = remembered.seen else {
+            // Where an end is noted, too, nothing is lost.
+            guard let sighting = remembered.seen, remembered == SessionJournalEntry(seen: sighting) else {
                 return add(.warning, "token", "not signed in", Self.signIn)
             }
             add(

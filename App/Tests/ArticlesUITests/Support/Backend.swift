@@ -73,11 +73,11 @@ extension Backend: AccountReading, GuestRegistration, SocialLogin, GuestUpgrade,
 
     func registerGuest(
         name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void
-    ) async throws -> User {
+    ) async throws -> User? {
         try await registrations.call(Registration(name: name, photo: photo, progress: progress))
     }
 
-    func signIn(_ provider: SocialProvider, token: String) async throws -> User { try await logins.call(provider) }
+    func signIn(_ provider: SocialProvider, token: String) async throws -> User? { try await logins.call(provider) }
     func upgrade(_ provider: SocialProvider, token: String) async throws -> User { try await upgrades.call(provider) }
     func token(for provider: SocialProvider) async throws -> String { try await tokens.call(provider) }
     func prepare(_ photo: Data) async throws -> Data { try await photos.call(photo) }

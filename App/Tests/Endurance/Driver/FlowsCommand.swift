@@ -91,7 +91,7 @@ struct FlowsCommand: AsyncParsableCommand {
         try await session.refresh()
         try await tellSecrets(of: store)
         _ = try await articles.page(limit: 5)
-        if let key = user.profileImageKey {
+        if let key = user?.profileImageKey {
             try await network.download(.file(key), to: parts.folder.appendingPathComponent("photo.jpg"))
         }
         try tellOpenFiles(but: parts)

@@ -3,7 +3,7 @@ import ConcurrencyPrimitives
 import Dispatch
 import Foundation
 
-/// One stream of ``FileTokenStore/changes``.
+/// One stream of ``FileTokenStore/changes``, or of a journal's.
 ///
 /// It watches the folder of the file, or the nearest folder above until the next one on the path is created. The stream
 /// ends when the folder is removed, renamed or unmounted. It ends at once if changes are not reported: on network file
@@ -103,8 +103,7 @@ final class FileChanges: Sendable {
     private func end() {
         let subscription = state.withLock { state in
             state.isEnded = true
-            defer { state.subscription = nil }
-            return state.subscription
+            return state.subscription.take()
         }
         subscription.map(FolderWatcher.shared.unsubscribe)
         Self.returnQueue(of: folder)

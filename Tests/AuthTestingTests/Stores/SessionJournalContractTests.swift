@@ -1,0 +1,166 @@
+import AuthInterface
+import AuthTesting
+import ContractTesting
+import Foundation
+import Testing
+
+@Suite struct SessionJournalContractTests {
+    @Test func `a journal that keeps every rule passes`() async throws {
+        try await Self.check(timeLimit: TokenStoreContract.timeLimit) { AlteredJournal() }
+    }
+
+    @Test(arguments: JournalMutant.all)
+    func `each rule of a journal is broken by its mutant`(mutant: JournalMutant) async {
+        // Short, because some mutants never return.
+        let violation = await #expect(throws: ContractViolation.self) {
+            try await Self.check(timeLimit: .milliseconds(400), mutant.make)
+        }
+        #expect(violation?.brokenRules.map(\.name).contains(mutant.rule) == true, "\(violation as Any)")
+    }
+
+    @Test func `every rule of a journal has a mutant`() {
+        #expect(Set(JournalMutant.all.map(\.rule)) == Set(SessionJournalContract.rules))
+    }
+
+    private static func check(timeLimit: Duration, _ make: () -> AlteredJournal) async throws {
+        try await SessionJournalContract.check(
+            reopen: { $0.onReopen($0) },
+            unavailable: { journal in
+                journal.base.fail()
+                return journal
+            },
+            damaged: { $0.base.damage() },
+            timeLimit: timeLimit,
+            makeEmptyJournal: make
+        )
+    }
+}
+
+private typealias JournalChange = @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
+
+/// A journal that keeps every rule unless a test alters one of its calls.
+struct AlteredJournal: SessionJournal {
+    fileprivate var base = MemorySessionJournal()
+    fileprivate var onRead: @Sendable (Self) async throws -> SessionJournalEntry = { try await $0.base.read() }
+    fileprivate var onUpdate: @Sendable (Self, @escaping JournalChange) async throws -> SessionJournalEntry = {
+        try await $0.base.update($1)
+    }
+    fileprivate var onChanges: @Sendable (Self) -> AsyncStream<Void> = { $0.base.changes }
+    fileprivate var onReopen: @Sendable (Self) -> Self = { $0 }
+
+    var storeName: String { base.storeName }
+    func read() async throws -> SessionJournalEntry { try await onRead(self) }
+    func update(
+        _ change: @escaping @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
+    ) async throws -> SessionJournalEntry { try await onUpdate(self, change) }
+    var changes: AsyncStream<Void> { onChanges(self) }
+}
+
+/// A way to break one rule.
+struct JournalMutant: Sendable, CustomTestStringConvertible {
+    let rule: String
+    let fault: String
+    let make: @Sendable () -> AlteredJournal
+
+    init(_ rule: String, by fault: String, _ alter: @escaping @Sendable (inout AlteredJournal) -> Void) {
+        (self.rule, self.fault) = (rule, fault)
+        make = {
+            var journal = AlteredJournal()
+            alter(&journal)
+            return journal
+        }
+    }
+
+    var testDescription: String { fault }
+
+    private static let damage = "a damaged entry makes a read throw `corrupt`, until an update replaces it"
+    private static let second = "what a second journal over the same storage writes is read, and reported"
+    private static let unavailable = "G14: an unavailable journal throws, and loses nothing"
+
+    static let all = [
+        JournalMutant("an empty journal returns an empty entry", by: "an empty journal that has seen a session") {
+            $0.onRead = { journal in
+                let entry = try await journal.base.read()
+                return entry.isEmpty ? SessionJournalEntry(seen: SessionSighting(session: SessionID())) : entry
+            }
+        },
+        fieldwise("forgets the ordinal of a session") { $0.seen?.ordinal = nil },
+        fieldwise("forgets the generation of an end") { entry in
+            entry.pending = entry.pending.map { PendingSignOut(upTo: $0.ordinal, reason: $0.reason, date: $0.date) }
+        },
+        fieldwise("forgets an end of an earlier version") { entry in
+            entry = SessionJournalEntry(seen: entry.seen, pending: entry.pending)
+        },
+        JournalMutant(
+            "an update is given what was written, and an empty entry removes it", by: "an update that reads nothing"
+        ) {
+            $0.onUpdate = { journal, change in
+                try await journal.base.update { _ in change(.success(SessionJournalEntry())) }
+            }
+        },
+        JournalMutant("concurrent updates of several journals lose nothing", by: "an update in two steps") {
+            $0.onUpdate = { journal, change in
+                let new = change(.success(try await journal.base.read()))
+                for _ in 1...5 { await Task.yield() }
+                return try await journal.base.update { _ in new }
+            }
+        },
+        JournalMutant(
+            "an update whose task is cancelled leaves the old entry or the new one", by: "a removal before a write"
+        ) {
+            $0.onUpdate = { journal, change in
+                let new = change(.success(try await journal.base.read()))
+                // The second update of a rule waits until it is cancelled.
+                while !journal.base.entry.isEmpty, !Task.isCancelled { await Task.yield() }
+                try await journal.base.update { _ in SessionJournalEntry() }
+                try Task.checkCancellation()
+                return try await journal.base.update { _ in new }
+            }
+        },
+        JournalMutant(second, by: "a second journal that has a copy") {
+            $0.onReopen = { journal in
+                var copy = journal
+                copy.base = MemorySessionJournal(holding: journal.base.entry)
+                return copy
+            }
+        },
+        JournalMutant(second, by: "a stream that reports nothing") { $0.onChanges = { _ in AsyncStream { _ in } } },
+        JournalMutant(damage, by: "a read of what is damaged as empty") {
+            $0.onRead = { journal in
+                do { return try await journal.base.read() } catch let error as TokenStoreError {
+                    if error.code == .corrupt { return SessionJournalEntry() }
+                    throw error
+                }
+            }
+        },
+        JournalMutant(damage, by: "an update that replaces what is damaged unasked") {
+            $0.onUpdate = { journal, change in
+                try await journal.base.update { found in change(found) ?? SessionJournalEntry() }
+            }
+        },
+        JournalMutant(damage, by: "an update that cannot replace what is damaged") {
+            $0.onUpdate = { journal, change in
+                _ = try await journal.base.read()
+                return try await journal.base.update(change)
+            }
+        },
+        JournalMutant(unavailable, by: "`try?` in read") {
+            $0.onRead = { (try? await $0.base.read()) ?? SessionJournalEntry() }
+        },
+        JournalMutant(unavailable, by: "`try?` in update") {
+            $0.onUpdate = { (try? await $0.base.update($1)) ?? SessionJournalEntry() }
+        },
+    ]
+
+    private static func fieldwise(
+        _ fault: String, _ alter: @escaping @Sendable (inout SessionJournalEntry) -> Void
+    ) -> JournalMutant {
+        JournalMutant("what is written is read again, field by field", by: "a journal that \(fault)") {
+            $0.onRead = { journal in
+                var entry = try await journal.base.read()
+                alter(&entry)
+                return entry
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import AuthInterface
+import AuthTesting
+import ConcurrencyPrimitives
+import ContractTesting
+import Foundation
+import TestSupport
+import Testing
+
+@testable import TokenRefresh
+
+/// G9, G29, G30: ends that the store has not taken, in the processes after it and beside it.
+@Suite(.timeLimit(.minutes(10))) struct JournaledEndTests {
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `EG1, G30: a sign-out before the first read survives the process`(kind: Bench.StoreKind) async throws {
+        let place = JournaledPlace()
+        _ = try await place.signedIn(kind)
+        let process = place.start(kind)
+        for operation in [StoreOperation.load, .delete] { process.store.fail(operation) }
+        try await process.engine.signOut()
+        #expect(process.engine.state == .signedOut(.byUser) && process.engine.status.isSignOutPending)
+        #expect(try await place.start(kind).engine.restore() == .signedOut(.byUser))
+    }
+
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `SE1: a user whom another has replaced does not return, where the store did not take that`(
+        kind: Bench.StoreKind
+    ) async throws {
+        let place = JournaledPlace()
+        let process = try await place.signedIn(kind)
+        process.store.fail(.save)
+        try await process.engine.signIn(place.login("bob"))
+        #expect(place.stored == "ada1 g0" && !process.engine.status.isStored)
+        let next = place.start(kind)
+        #expect(try await next.engine.restore() == .signedOut(.byUser))
+        #expect(await next.engine.settle())
+        #expect(place.stored == nil && place.journal.entry.pending == nil && next.revocation.revoked == ["ada1 g0"])
+    }
+
+    @Test func `G5, G30: a later sign-in of another process fulfils an end of the journal, which does not hit it`()
+        async throws
+    {
+        let place = JournaledPlace()
+        let process = try await place.signedIn(.shared)
+        process.store.fail(.delete)
+        try await process.engine.signOut()
+        let other = place.start(.shared).engine
+        try await other.signIn(place.login("bob"))
+        #expect(place.journal.entry.pending == nil)
+        #expect(try await place.start(.shared).engine.restore() == other.state)
+        process.store.recover(.delete)
+        try await place.clock.advance(by: .seconds(1), until: { process.engine.state == other.state })
+        #expect(place.stored == "bob1 g0")
+    }
+
+    /// A journal whose changes no process sees.
+    private struct UnwatchedJournal: SessionJournal {
+        let base: MemorySessionJournal
+        var storeName: String { base.storeName }
+
+        func read() async throws -> SessionJournalEntry { try await base.read() }
+
+        func update(
+            _ change: @escaping @Sendable (Result<SessionJournalEntry, TokenStoreError>) -> SessionJournalEntry?
+        ) async throws -> SessionJournalEntry { try await base.update(change) }
+    }
+
+    @Test(arguments: [true, false])
+    func `SE5: a sign-out that only the journal took ends other processes, with its reason where they are refused`(
+        isWatched: Bool
+    ) async throws {
+        let (place, gate) = (JournaledPlace(), Gate())
+        let process = try await place.signedIn(.shared)
+        let other = place.start(.shared, journal: isWatched ? nil : UnwatchedJournal(base: place.journal))
+        #expect(try await other.engine.restore() == process.engine.state)
+        other.handler.enqueue(.held(at: gate, then: .failure(TokenRefreshError.rejected)))
+        let refresh = isWatched ? nil : Task { try? await other.engine.refresh() }
+        if !isWatched { await gate.arrivals(atLeast: 1) }
+        process.store.fail(.delete)
+        try await process.engine.signOut()
+        gate.open()
+        try await until { other.engine.state == .signedOut(.byUser) }
+        _ = await refresh?.value
+        #expect(await other.engine.settle())
+        #expect(place.stored == nil && place.journal.entry.pending == nil && other.events.count("signedOut") == 1)
+    }
+
+    @Test func `SE1: a write that finds a session which is to end does not follow it`() async throws {
+        let ada = TokenBundle.stored("ada", 1, ordinal: .second(5))
+        let bob = TokenBundle.stored("bob", 0, ordinal: .second(9))
+        let end = PendingSignOut(upTo: bob.ordinal, reason: .byUser, date: Date())
+        let (base, journal) = (RecordingTokenStore(), MemorySessionJournal(holding: SessionJournalEntry(pending: end)))
+        let store = JournaledStore(
+            StoreAccess(store: base), journal, storeLimit: .seconds(10), ManualTimeSource(), report: { _ in })
+        await base.save(bob)
+        _ = await store.read(isFirst: false)
+        let signOut = StoreContent.tombstone(.byUser, at: Date(), of: .unread(upTo: .second(5)))
+        for content in [StoreContent.bundle(ada, over: .older), signOut] {
+            guard case .superseded(by: .tombstone(let end)) = await store.write(content, noted: {}) else {
+                Issue.record("\(content)")
+                continue
+            }
+            #expect(end.session == bob.session && end.reason == .byUser && end.ordinal == bob.ordinal)
+        }
+    }
+
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `G30: a session that a read has shown before it ended is not noted as seen again`(kind: Bench.StoreKind)
+        async throws
+    {
+        let place = JournaledPlace()
+        let process = try await place.signedIn(kind)
+        let store = process.engine.store
+        let ada = try #require(place.base.bundle)
+        let gate = process.store.hold(.load, .after)
+        let read = Task { await store.read(isFirst: false) }
+        await gate.arrivals(atLeast: 1)
+        _ = await store.write(.tombstone(.byUser, at: Date(), of: .session(ada.session, upTo: ada.ordinal))) {}
+        gate.open()
+        #expect(try await read.value.result.get().bundle == ada)
+        await store.settle()
+        #expect(place.journal.entry.isEmpty)
+    }
+
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `SE9: tokens that vanish right after their sign-in are lost`(kind: Bench.StoreKind) async throws {
+        let place = JournaledPlace()
+        try await place.start(kind).engine.signIn(place.login("ada"))
+        await place.base.delete()
+        #expect(try await place.start(kind).engine.restore() == .signedOut(.lost()))
+    }
+
+    /// A store whose first read shows nothing.
+    private final class LateStore: ForwardingStore {
+        let base: RecordingTokenStore
+        private let isRead = Locked(false)
+
+        init(over base: RecordingTokenStore) { self.base = base }
+
+        func read() async throws -> StoredSession {
+            let isFirst = isRead.withLock { isRead in
+                defer { isRead = true }
+                return !isRead
+            }
+            return isFirst ? .empty : await base.read()
+        }
+    }
+
+    @Test func `G30: a session is lost only where a second read finds nothing either`() async throws {
+        let place = JournaledPlace()
+        let session = try await place.signedIn(.shared).engine.state
+        let next = TokenRefreshCoordinator(
+            over: LateStore(over: place.base), journal: place.journal, clock: place.clock)
+        #expect(try await next.restore() == session)
+    }
+
+    @Test func `G13, G30: in a store of one process a rejection is noted, and ends no later tokens of its session`()
+        async throws
+    {
+        for kind in Bench.StoreKind.allCases {
+            let place = JournaledPlace()
+            let process = try await place.signedIn(kind)
+            process.store.fail(.delete)
+            process.handler.enqueue(.failure(TokenRefreshError.rejected))
+            _ = try? await process.engine.refresh()
+            guard kind == .own else {
+                #expect(place.journal.entry.pending == nil)
+                continue
+            }
+            #expect(process.engine.state == .signedOut(.expired()) && place.journal.entry.pending?.generation == 0)
+            let rejected = try #require(place.base.bundle)
+            await place.base.save(rejected.moved(to: 1))
+            #expect(try await place.start(kind).engine.restore() == .signedIn(rejected.session))
+            await place.base.save(rejected)
+            #expect(try await place.start(kind).engine.restore() == .signedOut(.expired()))
+        }
+    }
+
+    /// A store with followers.
+    private final class PublishingStore: ForwardingStore, SessionPublishing {
+        let base: FaultyTokenStore<RecordingTokenStore>
+        let published = Locked<[SessionTombstone]>([])
+
+        init(over base: RecordingTokenStore) { self.base = FaultyTokenStore(base) }
+
+        func publish(_ ending: SessionTombstone) { published.withLock { $0.append(ending) } }
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func `SE11: an end that the store refuses is published`(isSignIn: Bool, hasJournal: Bool) async throws {
+        let place = JournaledPlace()
+        let store = PublishingStore(over: place.base)
+        let engine = TokenRefreshCoordinator(over: store, journal: hasJournal ? place.journal : nil, clock: place.clock)
+        try await engine.signIn(place.login("ada"))
+        store.base.fail(isSignIn ? .save : .delete)
+        if isSignIn { try await engine.signIn(place.login("bob")) } else { try? await engine.signOut() }
+        let end = try #require(store.published.withLock { $0.first })
+        #expect(end.reason == .byUser && end.ordinal == place.base.bundle?.ordinal && place.stored == "ada1 g0")
+    }
+
+    @Test func `SE11: a lost session is published`() async throws {
+        let place = JournaledPlace()
+        let session = try await place.signedIn(.shared).engine.state
+        await place.base.delete()
+        let store = PublishingStore(over: place.base)
+        try await TokenRefreshCoordinator(over: store, journal: place.journal, clock: place.clock).restore()
+        let end = try #require(store.published.withLock { $0.first })
+        #expect(end.reason == .lost() && .signedIn(end.session) == session)
+    }
+}

@@ -1,0 +1,124 @@
+import AuthInterface
+
+@testable import TokenRefresh
+
+/// The journal around the store (G30): what the shell does by the rules of the journal, one step at a time.
+extension World {
+    /// Reads the journal, or then the store.
+    mutating func read(_ purpose: ReadPurpose, _ index: Int, of process: Int, _ draws: inout RandomDraws) {
+        var job = processes[process].jobs[index]
+        let isLate = store.fault == .journalIsReadLate && job.found == nil
+        if job.journal == nil, !isLate {
+            job.journal = journal.read()
+            if case .success(let entry)? = job.journal { processes[process].entry = entry }
+        } else {
+            job.found = content(for: purpose, process, &draws)
+        }
+        job.event = reading(purpose, of: job, process, &draws)
+        processes[process].jobs[index] = job
+    }
+
+    /// What journal and store say. `nil`: one of them was not read yet. Without the journal nothing is restored; later
+    /// it changes nothing.
+    mutating func reading(
+        _ purpose: ReadPurpose, of job: DeviceProcess.Job, _ process: Int, _ draws: inout RandomDraws
+    ) -> RefreshEvent? {
+        if purpose == .load, case .failure(let error)? = job.journal {
+            return .read(purpose, .failure(error), ownerMayCall: false)
+        }
+        guard let found = job.found, let journal = job.journal else { return nil }
+        let entry = (try? journal.get()) ?? SessionJournalEntry()
+        var ending: SignOutReason?
+        switch found {
+        case .success(.active(let bundle)):
+            ending = entry.ending(of: bundle)
+            if ending == nil { see(bundle, process, &draws) }
+        case .success(.empty):
+            // The second read of the shell would find the same at this instant.
+            let lost = entry.seen.flatMap { $0.isRecent(at: instant.date) ? SignOutReason.lost($0) : nil }
+            ending = entry.pending?.reason ?? lost
+        case .success(.tombstone), .failure: break
+        }
+        let intent = (try? found.get())?.bundle?.refreshIntent
+        let ownerMayCall = intent.map { mayCall($0, process) } ?? false
+        return .read(purpose, found, ownerMayCall: ownerMayCall, ending: ending, noted: entry.ordinal)
+    }
+
+    /// Rule 10. What others have signed in is read before a user signs in or out, where store and journal respond.
+    mutating func readOrder(_ process: Int) {
+        let isHanging = condition(for: process) == .hangs || (plan.hasJournal && journal.condition == .hangs)
+        guard !isHanging, isShared || processes[process].published == .unknown else { return }
+        let noted = plan.hasJournal ? (try? journal.read().get())?.ordinal : nil
+        let found = store.read(in: condition(for: process))
+        send(process, .read(.order, found, ownerMayCall: false, noted: noted))
+    }
+
+    /// Notes what ends, or then writes, or then removes the note.
+    mutating func write(
+        _ version: Int, _ content: StoreContent, _ index: Int, of process: Int, _ draws: inout RandomDraws
+    ) {
+        let job = processes[process].jobs[index]
+        processes[process].jobs[index].since = now
+        guard let journal = job.journal else { return note(version, content, index, of: process, &draws) }
+        let outcome = job.outcome ?? store(content, of: process, &draws)
+        if job.outcome != nil || isUnsettled(content, outcome, process) {
+            // After a note that did not come in time, the write is reported without a second wait.
+            if job.outcome == nil, case .success = journal {
+                processes[process].jobs[index].outcome = outcome
+                return
+            }
+            let (date, isFaulty) = (instant.date, store.fault == .everyNoteIsRemoved)
+            _ = change(process, &draws) { entry in
+                entry = content.settled(entry, outcome, in: Self.storeName, at: date)
+                if isFaulty { entry.pending = nil }
+            }
+        }
+        if case .written = outcome, let bundle = content.bundle, !content.isAct { see(bundle, process, &draws) }
+        processes[process].jobs[index].event = .wrote(version: version, outcome)
+    }
+
+    private mutating func note(
+        _ version: Int, _ content: StoreContent, _ index: Int, of process: Int, _ draws: inout RandomDraws
+    ) {
+        guard let note = content.note(isShared: isShared) else { return }
+        var result = Result<SessionJournalEntry, TokenStoreError>.success(journal.entry)
+        if store.fault != .endingsAreNotNoted, !(processes[process].entry?.holds(note) ?? false) {
+            result = change(process, &draws) { $0.note(note) }
+        }
+        processes[process].jobs[index].journal = result
+        guard case .success = result else { return }
+        // Of a session that the server has rejected, newer tokens stay.
+        if note.generation == nil { noteEnd(upTo: note.ordinal) }
+        send(process, .noted(version: version))
+    }
+
+    /// Whether the journal, as the process knows it, is to change after a write that has not failed.
+    private func isUnsettled(_ content: StoreContent, _ outcome: WriteOutcome, _ process: Int) -> Bool {
+        guard plan.hasJournal, !outcome.isFailure else { return false }
+        guard let entry = processes[process].entry else { return content.isAct }
+        return content.settled(entry, outcome, in: Self.storeName, at: instant.date) != entry
+    }
+
+    /// Notes that the store holds a session, unless that is noted.
+    private mutating func see(_ bundle: TokenBundle, _ process: Int, _ draws: inout RandomDraws) {
+        let date = instant.date
+        guard processes[process].entry?.lacks(bundle, at: date) ?? false else { return }
+        _ = change(process, &draws) { $0.see(bundle, in: Self.storeName, at: date) }
+    }
+
+    private static let storeName = "store"
+
+    private mutating func change(
+        _ process: Int, _ draws: inout RandomDraws, _ change: (inout SessionJournalEntry) -> Void
+    ) -> Result<SessionJournalEntry, TokenStoreError> {
+        guard case .success(var entry) = journal.read() else {
+            journal.hasMissed = true
+            return journal.read()
+        }
+        change(&entry)
+        if entry != journal.entry { reportChange(&draws) }
+        journal.entry = entry
+        processes[process].entry = entry
+        return .success(entry)
+    }
+}
