@@ -13,6 +13,8 @@ public struct SHA256 {
 
     public static func hash(data: some DataProtocol) -> Digest { Digest() }
 }
+public typealias SHA384 = SHA256
+public typealias SHA512 = SHA256
 
 public enum P256 {
     public enum Signing {
