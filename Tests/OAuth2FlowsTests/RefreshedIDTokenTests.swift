@@ -152,7 +152,6 @@ import Testing
             let tokens = try await handler.refresh(.fixture)
             let isTaken = isTrusted && isSound && scheme == "https"
             #expect((tokens.subject?.id == "fixture-user") == isTaken && (tokens.idTokenProblem == nil) == isTaken)
-            print("DBG", scheme, isTrusted, isSound, tokens.idTokenProblem ?? "none", tokens.subject as Any)
             let error = await #expect(throws: IDTokenError.self) { try await idTokens.validate(token) }
             #expect(error?.code == .unsupportedAlgorithm, "it came on another way")
         }
