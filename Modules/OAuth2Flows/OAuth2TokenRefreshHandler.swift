@@ -202,7 +202,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
                 ["token": tokens.accessToken, "token_type_hint": "access_token"]
             }
         do {
-            // RFC 7009 §2.2: the status says it, whatever the response is.
+            // RFC 7009 §2.2: the status says it, and the body does not count.
             let _: HTTPResponse = try await client.send(to: revocationEndpoint, over: network) {
                 try await client.call(parameters) { .request(.post, .url(revocationEndpoint), body: $0) }
             }

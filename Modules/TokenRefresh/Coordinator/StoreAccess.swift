@@ -95,6 +95,11 @@ extension StoreContent {
 }
 
 extension TokenStoreError {
+    /// A store or a source that hangs.
+    static func noResponse(within limit: Duration) -> TokenStoreError {
+        TokenStoreError(.unavailable, reason: "no response within \(limit.inWords)")
+    }
+
     /// Wraps any other error of a store or a journal as `unavailable`.
     static func wrapping(_ error: any Error, of what: String = "store") -> TokenStoreError {
         error as? TokenStoreError

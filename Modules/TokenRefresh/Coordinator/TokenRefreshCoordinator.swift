@@ -145,7 +145,7 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
     }
 
     /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled. The store is read first,
-    /// for half of its limit at most: what was signed in before is replaced, whatever a clock says. A revocation under
+    /// for half of its limit at most: what was signed in before is replaced, and no clock counts. A revocation under
     /// way that may end other sessions of the user is cancelled; so it is where another process has signed in.
     ///
     /// - Throws: `AuthenticationError` with code `invalidTokens`, or `CancellationError`.

@@ -128,10 +128,3 @@ extension SessionFollower {
 
     private static var priority: TaskPriority { .medium }
 }
-
-extension TokenStoreError {
-    /// A source that hangs.
-    fileprivate static func noResponse(within limit: Duration) -> TokenStoreError {
-        TokenStoreError(.unavailable, reason: "no response within \(limit.inWords)")
-    }
-}

@@ -69,20 +69,20 @@ final class JournaledStore: Sendable {
     func readOrder() async -> StoreReading {
         async let journaled = begin { try await $0.read() }.value()
         let stored = try? await clock.withDeadline(clock.uptime + limit) { [access] in await access.read() }
-        let late = TokenStoreError(.unavailable, reason: "no response within \(limit.inWords)")
-        return StoreReading(result: stored ?? .failure(late), noted: try? await journaled.get().ordinal)
+        return StoreReading(
+            result: stored ?? .failure(.noResponse(within: limit)), noted: try? await journaled.get().ordinal)
     }
 
     /// Reads the journal and then the store. `isFirst`: nothing is restored where the journal cannot be read.
     func read(isFirst: Bool) async -> StoreReading {
-        guard journal != nil else { return StoreReading(result: await access.read()) }
         let journaled = await begin { try await $0.read() }.value()
         if isFirst, case .failure(let error) = journaled {
             let reason = "the journal of the store cannot be read: \(error.reason)"
             return StoreReading(result: .failure(TokenStoreError(.unavailable, reason: reason, cause: error)))
         }
-        guard let entry = try? journaled.get() else { return StoreReading(result: await access.read()) }
-        var reading = StoreReading(result: await access.read(), noted: entry.ordinal)
+        let entry = try? journaled.get()
+        var reading = StoreReading(result: await access.read(), noted: entry?.ordinal)
+        guard let entry else { return reading }
         switch reading.result {
         case .success(.active(let bundle)):
             reading.ending = entry.ending(of: bundle)
@@ -248,7 +248,7 @@ final class JournaledStore: Sendable {
         TokenStoreError(.unavailable, reason: "the journal has not responded within \(limit.inWords)")
     }
 
-    /// A call has ended, or is late. What it says counts also where nobody waits for it any more.
+    /// A call has ended, or is late. What it says counts also where no caller waits for it any more.
     private func end(_ race: Race<JournalResult>, _ result: JournalResult) {
         state.withLock { state in
             switch result {

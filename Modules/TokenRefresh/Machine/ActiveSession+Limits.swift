@@ -20,8 +20,7 @@ extension ActiveSession {
                 TokenRefreshError(.unavailable, reason: reason, cause: TokenStoreError(.unavailable, reason: reason))
             )
         case .ending(let reason, _):
-            let limit = TokenStoreError(.unavailable, reason: "no response within \(limit)")
-            return endFailed(reason, limit)
+            return endFailed(reason, .noResponse(within: policy.deadline))
         case .storing(let renewal, _):
             return commit(renewal, isStored: false)
         }

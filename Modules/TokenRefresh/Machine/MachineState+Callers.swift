@@ -73,8 +73,7 @@ extension MachineState {
         restoring.isTimed = false
         state = .unknown(restoring)
         guard restoring.isReading else { return }
-        let error = TokenStoreError(.unavailable, reason: "no response within \(loadLimit.inWords)")
-        failRestoring(error, retryAfter: nil)
+        failRestoring(.noResponse(within: loadLimit), retryAfter: nil)
     }
 
     /// The first read has ended (G14). A sign-in or a sign-out does not wait for it.

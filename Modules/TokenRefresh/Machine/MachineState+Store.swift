@@ -57,8 +57,7 @@ extension MachineState {
     mutating func writeTookTooLong(_ version: Int) {
         guard context.store.lacks(version) else { return }
         context.store.timeOut(version)
-        let limit = context.policy.storeLimit.inWords
-        let error = TokenStoreError(.unavailable, reason: "no response within \(limit)")
+        let error = TokenStoreError.noResponse(within: context.policy.storeLimit)
         storeFailure = error
         context.emit(.report(.storeFailed(error)))
         activate(version)

@@ -133,7 +133,7 @@ extension StoreContent {
         switch self {
         case .tombstone(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
         case .bundle(let bundle, over: .lower) where found?.session != bundle.session:
-            // Nobody is locked out by the last ordinal.
+            // The last ordinal locks no user out.
             return found?.ordinal.map { $0 < bundle.ordinal || $0 == .last } ?? true ? .active(bundle) : nil
         case .bundle(let bundle, over: .lower), .bundle(let bundle, over: .older):
             return bundle.mayFollow(found) ? .active(bundle) : nil

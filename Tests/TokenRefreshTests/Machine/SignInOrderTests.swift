@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `Rule 10: a sign-in replaces what was read before it, whatever the clock says, and no other`(isRead: Bool) {
+    func `Rule 10: a sign-in replaces what was read before it by any clock, and no other`(isRead: Bool) {
         var script = MachineScript(isShared: true)
         let ordinal = SessionOrdinal(at: script.date + 86_400)
         let bob = StoredSession.active(.stored("bob", 0, ordinal: ordinal))
@@ -153,7 +153,7 @@ import Testing
         #expect(script.lastContent?.note(isShared: true)?.ordinal == SessionOrdinal(at: script.date - 60))
     }
 
-    @Test func `Rule 10: nobody is locked out by the last ordinal`() {
+    @Test func `Rule 10: the last ordinal locks no user out`() {
         let (old, new) = (TokenBundle.stored("bob", 0, ordinal: .last), TokenBundle.stored("ada", 0, ordinal: .last))
         let signIn = StoreContent.bundle(new, over: .lower(ends: .last))
         #expect(signIn.replacement(for: .success(.active(old))) == .active(new))
