@@ -103,6 +103,7 @@ extension ActiveSession {
             owner: settings.owner,
             date: date,
             firstDate: key.firstCall?.date,
+            longestCall: policy.longestCall,
             isAbandoned: isAbandoned,
             lease: context.lease.identity
         )
