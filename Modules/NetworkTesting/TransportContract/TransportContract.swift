@@ -76,11 +76,11 @@ enum TransportRules {
 
     /// A rule with a server, which serves each connection by a closure.
     static func rule(
-        _ name: String, serving serve: @escaping @Sendable (PeerConnection) -> Void,
-        check: @escaping @Sendable (TransportSubject, TransportPeer) async throws -> Void
+        _ name: String, serving serve: @escaping @Sendable (LoopbackConnection) -> Void,
+        check: @escaping @Sendable (TransportSubject, LoopbackPeer) async throws -> Void
     ) -> ContractRule<TransportSubject> {
         ContractRule(name) { subject in
-            let peer = try TransportPeer(serve)
+            let peer = try LoopbackPeer(serve)
             defer { peer.stop() }
             try await check(subject, peer)
         }
@@ -89,7 +89,7 @@ enum TransportRules {
     /// A rule with a server that responds to every request with the same bytes.
     static func rule(
         _ name: String, responding text: String,
-        check: @escaping @Sendable (TransportSubject, TransportPeer) async throws -> Void
+        check: @escaping @Sendable (TransportSubject, LoopbackPeer) async throws -> Void
     ) -> ContractRule<TransportSubject> {
         rule(name, serving: { while $0.readRequest() != nil { guard $0.send(text) else { return } } }, check: check)
     }

@@ -8,7 +8,7 @@ extension TransportRules {
     static let bodies: [ContractRule<TransportSubject>] = sent + sentTrailers + received + decoded
 
     /// Responds to each request with its body.
-    @Sendable private static func echo(_ connection: PeerConnection) {
+    @Sendable private static func echo(_ connection: LoopbackConnection) {
         while let request = connection.readRequest() { connection.respond(body: request.body) }
     }
 
@@ -90,7 +90,7 @@ extension TransportRules {
         },
         ContractRule("204, 304 and the response to HEAD have no body, whatever length they name") { subject in
             for (status, method) in [("204 None", HTTPMethod.get), ("304 Same", .get), ("200 OK", .head)] {
-                let peer = try TransportPeer { connection in
+                let peer = try LoopbackPeer { connection in
                     while connection.readRequest() != nil {
                         connection.send("HTTP/1.1 \(status)\r\nContent-Length: 1000\r\n\r\n")
                     }

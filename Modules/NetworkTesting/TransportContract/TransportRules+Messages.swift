@@ -54,7 +54,7 @@ extension TransportRules {
         },
         ContractRule("a redirect is the response") { subject in
             for status in [301, 302, 303, 307, 308] {
-                let peer = try TransportPeer { connection in
+                let peer = try LoopbackPeer { connection in
                     while let request = connection.readRequest() {
                         guard request.target == "/start" else { return }
                         connection.respond("\(status) Moved", fields: ["Location: /end"], body: Data("body".utf8))
@@ -132,7 +132,7 @@ extension TransportRules {
 extension TransportSubject {
     fileprivate func largeHead(of size: Int) async throws {
         let fields = (0..<(size / 1_000)).map { "X-\($0): " + String(repeating: "a", count: 990) + "\r\n" }.joined()
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             guard connection.readRequest() != nil else { return }
             connection.send("HTTP/1.1 200 OK\r\n" + fields + "Content-Length: 2\r\n\r\nok")
             connection.waitForClose()

@@ -114,7 +114,7 @@ extension TransportRules {
         ContractRule("a request that is cancelled in its body ends at once") { subject in
             let arrived = Gate()
             let closed = Gate()
-            let peer = try TransportPeer { connection in
+            let peer = try LoopbackPeer { connection in
                 _ = connection.readRequest()
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
                 connection.waitForClose()
@@ -149,7 +149,7 @@ extension TransportRules {
         },
         ContractRule("a body that is released before its end ends the exchange") { subject in
             let closed = Gate()
-            let peer = try TransportPeer { connection in
+            let peer = try LoopbackPeer { connection in
                 guard connection.readHead() != nil else { return }
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
                 connection.waitForClose()
@@ -166,11 +166,11 @@ extension TransportRules {
     private static func expectCancelled(
         _ subject: TransportSubject,
         _ method: HTTPMethod = .get,
-        _ serve: @escaping @Sendable (_ connection: PeerConnection, _ arrived: Gate) -> Void
+        _ serve: @escaping @Sendable (_ connection: LoopbackConnection, _ arrived: Gate) -> Void
     ) async throws {
         let arrived = Gate()
         let closed = Gate()
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             _ = connection.readRequest()
             serve(connection, arrived)
             closed.open()

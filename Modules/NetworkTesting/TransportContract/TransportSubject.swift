@@ -47,7 +47,7 @@ struct TransportSubject: Sendable {
 
     /// The response to a GET of a server that sends these bytes, and then closes the connection.
     func response(to bytes: Data, method: HTTPMethod = .get) async throws -> HTTPResponse {
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             guard connection.readRequest() != nil else { return }
             connection.send(bytes)
         }
