@@ -55,7 +55,8 @@ enum TokenRefreshHandlerRules {
         },
         rule("G4: a bare 401 is no rejection", failing: [.ambiguous]),
         rule("G4: a gateway's 403 is no rejection", failing: [.forbidden, .emptyForbidden]),
-        rule("G4: a page of HTML is an error, and no rejection, with any status", failing: RefreshBackendResponse.pages),
+        rule(
+            "G4: a page of HTML is an error, and no rejection, with any status", failing: RefreshBackendResponse.pages),
         rule("G4: a failing server is no rejection", failing: [.unavailable]),
         rule("G4: too many requests are no rejection", failing: [.tooManyRequests]),
         ContractRule("G6: Retry-After reaches the engine") { backend in
