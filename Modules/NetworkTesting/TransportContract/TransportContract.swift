@@ -1,4 +1,5 @@
 import ContractTesting
+import Foundation
 public import NetworkCore
 
 /// The rules that every `HTTPTransport` should keep, as a suite to run against yours.
@@ -107,6 +108,24 @@ enum TransportRules {
                 }
             }
         }
+    }
+
+    /// A rule that responses are read with these bodies, each of a server that sends it and closes the connection.
+    static func rule(
+        _ name: String, reading responses: [(bytes: Data, body: String)]
+    ) -> ContractRule<TransportSubject> {
+        ContractRule(name) { subject in
+            for (number, (bytes, body)) in responses.enumerated() {
+                let response = try await subject.response(to: bytes)
+                let isRead = response.status == 200 && response.body == Data(body.utf8)
+                let observed = "\(response.status), and a body of \(response.body.count) bytes"
+                try expect(isRead, otherwise: "response number \(number + 1) was read as \(observed)")
+            }
+        }
+    }
+
+    static func rule(_ name: String, reading text: String, as body: String) -> ContractRule<TransportSubject> {
+        rule(name, reading: [(Data(text.utf8), body)])
     }
 
     static let all = messages + bodies + failures + waits + streaming + connections
