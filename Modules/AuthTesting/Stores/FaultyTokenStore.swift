@@ -94,14 +94,9 @@ extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTo
     }
 }
 
-private final class FaultyLease: TokenStoreLease {
-    private let base: any TokenStoreLease
-    private let faults: StoreFaults
-
-    init(base: any TokenStoreLease, faults: StoreFaults) {
-        self.base = base
-        self.faults = faults
-    }
+private struct FaultyLease: TokenStoreLease {
+    let base: any TokenStoreLease
+    let faults: StoreFaults
 
     var identity: String? { base.identity }
 
