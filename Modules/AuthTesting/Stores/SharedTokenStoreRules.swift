@@ -156,15 +156,10 @@ enum SharedTokenStoreRules {
         waitingAtMost limit: Duration,
         _ name: String
     ) async throws {
-        do {
-            let lease = try await store.lease(waitingAtMost: limit)
-            await lease.release()
-        } catch let error as TokenStoreError where error.code == .busy {
-            return
-        } catch {
-            throw RuleBroken("\(name) failed with \(error) instead of busy")
-        }
-        throw RuleBroken("\(name) got a lease that was held")
+        let error = await failure { await (try await store.lease(waitingAtMost: limit)).release() }
+        guard let error else { throw RuleBroken("\(name) got a lease that was held") }
+        let isBusy = (error as? TokenStoreError)?.code == .busy
+        try expect(isBusy, otherwise: "\(name) failed with \(error) instead of busy")
     }
 
     private static func advanceGeneration(of store: any SharedTokenStore) async throws {
