@@ -79,8 +79,8 @@ extension ActiveSession {
         let found: StoredSession?
         switch result {
         case .success(let content):
-            found = content.readable
-            applyRead(found)
+            found = content
+            applyRead(content)
         // The content is lost, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil
         case .failure where persistence != .current && rejection == nil:
