@@ -80,7 +80,7 @@ extension ActiveSession {
         switch result {
         case .success(let content):
             found = content
-            applyRead(content)
+            applyRead(found)
         // The content is lost, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil
         case .failure where persistence != .current && rejection == nil:
