@@ -66,7 +66,7 @@ import TokenRefresh
     }
 
     @Test(arguments: [
-        "invalid_client", "invalid_grant", "interaction_required", "unauthorized_client", "invalid_scope", "of_their_own",
+        "invalid_client", "invalid_grant", "interaction_required", "unauthorized_client", "invalid_scope", "own_word",
     ])
     func `G4: no error ends the session or asks for a user, and each has its status and code`(_ code: String)
         async throws
