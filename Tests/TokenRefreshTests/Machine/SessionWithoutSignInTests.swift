@@ -43,7 +43,7 @@ import Testing
     @Test func `G3: the token is refreshed as that of a user, ahead of its end, after it, and where it is refused`() {
         var script = refreshedOnce()
         #expect(script.passToAhead() == [])
-        #expect(script.ask(3) == ["call g1", "3: job g1"])
+        #expect(script.ask(3) == ["3: job g1", "call g1"])
         _ = script.respond(token(2))
         _ = script.wrote()
         _ = script.pass(.seconds(3_600))

@@ -64,6 +64,7 @@ import Testing
         try await until { engine.core.withLock { $0.waiters.count } == 100 }
         gate.open()
         #expect(Set(await requests.outcomes()) == ["job g1"])
+        await device.events.first("signedIn")
         #expect(device.calls == 1 && device.events.count("signedIn") == 1 && device.events.count("signedOut") == 0)
         #expect(device.base.bundle?.generation == 1 && engine.status.isRefreshable)
     }
