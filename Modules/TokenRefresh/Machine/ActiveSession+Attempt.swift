@@ -79,7 +79,7 @@ extension ActiveSession {
         let found: StoredSession?
         switch result {
         case .success(let content):
-            found = content.readable
+            found = content
             applyRead(found)
         // The content is lost, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil

@@ -58,6 +58,19 @@ import Testing
         #expect(store.bundle == .stored("bob", 0))
     }
 
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `A stored bundle without any token is corrupt, and can be replaced, unless a refresh needs none`(
+        kind: Bench.StoreKind
+    ) async {
+        let nothing = TokenBundle(accessToken: "", refreshToken: nil, ordinal: .last)
+        let base = RecordingTokenStore(holding: nothing)
+        let store: any TokenStore = kind == .shared ? base : OwnTokenStore(base: base)
+        #expect(await StoreAccess(store: store, needsToken: false).read() == .success(.active(nothing)))
+        #expect(await access(store).read() == .failure(.unusableBundle))
+        #expect(await access(store).write(.bundle(.stored("ada", 0), over: .older)) == .written(replaced: nil))
+        #expect(base.bundle == .stored("ada", 0))
+    }
+
     @Test func `G9: the end of a session removes its tokens, newer ones too, and says which`() async {
         let store = RecordingTokenStore(holding: .stored("ada", 3))
         let outcome = await access(store).write(endOfAda)
