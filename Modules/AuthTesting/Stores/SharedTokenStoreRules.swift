@@ -1,4 +1,5 @@
 import AuthInterface
+import ConcurrencyPrimitives
 import ContractTesting
 
 import struct Foundation.Date
@@ -40,17 +41,19 @@ enum SharedTokenStoreRules {
             await lease.release()
         },
         ContractRule("read, change and save under a lease loses no change of another holder") { subject in
-            let session = SessionID()
-            try await subject.mine.save(.numbered(0, session: session))
+            try await subject.mine.save(.numbered(0))
+            let wasLost = Locked(false)
+            let refusal = Locked<(any Error)?>(nil)
             try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<12 {
+                for number in 1...12 {
                     let store = number.isMultiple(of: 2) ? subject.mine : subject.theirs
-                    group.addTask { try await advanceGeneration(of: store) }
+                    group.addTask { try await advanceGeneration(of: store, by: number, wasLost, refusal) }
                 }
                 try await group.waitForAll()
             }
             let generation = try await subject.mine.load()?.generation ?? 0
             try expect(generation == 12, otherwise: "12 holders left generation \(generation)")
+            if let error = refusal.withLock({ $0 }), !wasLost.withLock({ $0 }) { throw error }
         },
         ContractRule("a second release of a lease does not release the next holder's") { subject in
             let first = try await subject.mine.lease(waitingAtMost: ample)
@@ -167,12 +170,22 @@ enum SharedTokenStoreRules {
         throw RuleBroken("\(name) got a lease that was held")
     }
 
-    private static func advanceGeneration(of store: any SharedTokenStore) async throws {
-        let lease = try await store.lease(waitingAtMost: ample)
-        guard let bundle = try await store.load() else { throw RuleBroken("a holder found no bundle") }
-        await Task.yield()
-        let next = bundle.generation + 1
-        try await store.save(.numbered(next, session: bundle.session, generation: next))
-        await lease.release()
+    /// Saves tokens of its own, so that a save is refused where another holder has stored that generation. Both had the
+    /// lease then: it was lost, as a claim that is not renewed in time. A refused holder tries again.
+    private static func advanceGeneration(
+        of store: any SharedTokenStore, by holder: Int, _ wasLost: Locked<Bool>, _ refusal: Locked<(any Error)?>
+    ) async throws {
+        while true {
+            let lease = try await store.lease(waitingAtMost: ample)
+            guard let bundle = try await store.load() else { throw RuleBroken("a holder found no bundle") }
+            await Task.yield()
+            let next = TokenBundle.numbered(holder, session: bundle.session, generation: bundle.generation + 1)
+            let error = await failure { try await store.save(next) }
+            if lease.isLost { wasLost.withLock { $0 = true } }
+            await lease.release()
+            guard let error else { return }
+            guard (error as? TokenStoreError)?.code == .superseded else { throw error }
+            refusal.withLock { $0 = error }
+        }
     }
 }
