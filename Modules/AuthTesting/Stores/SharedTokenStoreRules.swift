@@ -16,10 +16,7 @@ enum SharedTokenStoreRules {
 
     private static let use: [ContractRule<SharedStoreUnderTest>] = [
         ContractRule("a free lease is taken immediately, with a limit of zero too") { subject in
-            for _ in 1...3 {
-                let lease = try await subject.mine.lease(waitingAtMost: .zero)
-                await lease.release()
-            }
+            for _ in 1...3 { await (try await subject.mine.lease(waitingAtMost: .zero)).release() }
         },
         ContractRule("a store whose lease is held can be read and written without a lease") { subject in
             let lease = try await subject.mine.lease(waitingAtMost: ample)
@@ -117,11 +114,9 @@ enum SharedTokenStoreRules {
             let waiter = Task { try await subject.theirs.lease(waitingAtMost: ample) }
             for _ in 1...10 { await Task.yield() }
             waiter.cancel()
-            switch await waiter.result {
-            case .success: throw RuleBroken("it got the lease while another had it")
-            case .failure(let error):
-                try expect(error is CancellationError, otherwise: "it threw \(error)")
-            }
+            let error = await failure { _ = try await waiter.value }
+            guard let error else { throw RuleBroken("it got the lease while another had it") }
+            try expect(error is CancellationError, otherwise: "it threw \(error)")
             await lease.release()
             await (try await subject.mine.lease(waitingAtMost: ample)).release()
         },
@@ -155,19 +150,11 @@ enum SharedTokenStoreRules {
     }
 
     private static func expectBusy(
-        _ store: any SharedTokenStore,
-        waitingAtMost limit: Duration,
-        _ name: String
+        _ store: any SharedTokenStore, waitingAtMost limit: Duration, _ name: String
     ) async throws {
-        do {
-            let lease = try await store.lease(waitingAtMost: limit)
-            await lease.release()
-        } catch let error as TokenStoreError where error.code == .busy {
-            return
-        } catch {
-            throw RuleBroken("\(name) failed with \(error) instead of busy")
-        }
-        throw RuleBroken("\(name) got a lease that was held")
+        let error = await failure { await (try await store.lease(waitingAtMost: limit)).release() }
+        guard let error else { throw RuleBroken("\(name) got a lease that was held") }
+        try expect((error as? TokenStoreError)?.code == .busy, otherwise: "\(name) failed with \(error), not busy")
     }
 
     /// Saves tokens of its own, so that a save is refused where another holder has stored that generation. Both had the
