@@ -74,12 +74,11 @@ struct TransportSecurityTests {
     @Test func `a server without TLS receives the request for TLS only`() async throws {
         let server = try LoopbackAcceptor()
         defer { server.stop() }
-        let received = Locked<[Data]>([])
-        server.start { connection, _ in
-            var message = connection.read()
-            connection.write(Data("N".utf8))
-            while case let more = connection.read(), !more.isEmpty { message += more }
-            received.withLock { $0.append(message) }
+        let received = Locked<[Data?]>([])
+        server.start { connection, number in
+            var reader = RequestReader(connection: connection, number: number)
+            let messages = [reader.readBytes(8), connection.write(Data("N".utf8)) ? reader.readBytes(1) : nil]
+            received.withLock { $0 += messages }
         }
         let place = "host=0.0.0.0 port=\(server.url.port ?? 0) user=fleet password=correct-horse-fixture"
         for mode in ["", "sslmode=prefer", "sslmode=allow"] {
@@ -88,9 +87,10 @@ struct TransportSecurityTests {
             #expect(error?.code == .unavailable)
             #expect(error?.reason.contains("TLS") == true, "\(mode): \(error?.reason ?? "none")")
         }
-        try await until { received.withLock { $0.count } >= 3 }
-        // The length of the message, 8, and the code of SSLRequest, 80877103.
-        #expect(received.withLock { $0 } == Array(repeating: Data([0, 0, 0, 8, 4, 210, 22, 47]), count: 3))
+        try await until { received.withLock { $0.count } >= 6 }
+        // The length of the message, 8, and the code of SSLRequest, 80877103. Nothing follows it.
+        let expected: [Data?] = [Data([0, 0, 0, 8, 4, 210, 22, 47]), nil]
+        #expect(received.withLock { $0 } == expected + expected + expected)
     }
 
     private func address(_ family: Int32, _ bytes: [UInt8]) -> Data {
