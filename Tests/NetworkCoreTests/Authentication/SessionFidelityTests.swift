@@ -28,18 +28,13 @@ struct SessionFidelityTests {
         return try await task.value
     }
 
-    @Test func `an account switch between two attempts ends the call`() async throws {
+    @Test(arguments: [.success(.ofAnotherSession), .failure(AuthenticationError(.notSignedIn))]
+        as [Result<SessionToken, AuthenticationError>])
+    func `an account switch or a sign-out between two attempts ends the call`(
+        now: Result<SessionToken, AuthenticationError>
+    ) async throws {
         let transport = StubTransport(.any ~> .status(503))
-        let error = await networkError { try await send(transport) { provider.set(.success(.ofAnotherSession)) } }
-        #expect(error?.code == .sessionEnded)
-        #expect(transport.requests.count == 1)
-    }
-
-    @Test func `a sign-out between two attempts ends the call`() async throws {
-        let transport = StubTransport(.any ~> .status(503))
-        let error = await #expect(throws: NetworkError.self) {
-            try await send(transport) { provider.set(.failure(AuthenticationError(.notSignedIn))) }
-        }
+        let error = await networkError { try await send(transport) { provider.set(now) } }
         #expect(error?.code == .sessionEnded)
         #expect(transport.requests.count == 1)
     }
@@ -65,12 +60,8 @@ struct SessionFidelityTests {
         }
         let transport = StubTransport(.any ~> .error(401, code: "TOKEN_EXPIRED"))
         let upload = Endpoint<Void>.post("files", body: .oneShot(Data("once".utf8).pieces))
-        await #expect {
-            try await client(transport).send(upload)
-        } throws: { error in
-            guard let error = error as? NetworkError else { return false }
-            return error.code == .bodyNotReplayable && error.status == 401 && "\(error)".contains("one-shot")
-        }
+        let error = try #require(await networkError { try await client(transport).send(upload) })
+        #expect(error.code == .bodyNotReplayable && error.status == 401 && "\(error)".contains("one-shot"))
         await asked.arrivals(atLeast: 1)
         #expect(transport.requests.map(\.body) == [Data("once".utf8)])
         // The refusal is the same as where the body can be sent again.
