@@ -53,7 +53,8 @@ struct TokenRefusalTests {
         func challenge(_ field: String) -> StubResponse { .status(401, headers: ["WWW-Authenticate": field]) }
         let standard = AuthenticationPolicy()
         let own = AuthenticationPolicy.with { ($0.expiredStatuses, $0.invalidTokenCodes) = ([419], ["E17"]) }
-        let ruled = AuthenticationPolicy.with { ($0.expiredStatuses, $0.refusals) = ([401, 419], .codes(["AUTH_001"])) }
+        let rule = TokenRefusalRule.codes(["AUTH_001"])
+        let ruled = AuthenticationPolicy.with { ($0.expiredStatuses, $0.refusals) = ([401, 419], rule) }
         return [
             (.error(401, code: "TOKEN_EXPIRED"), standard, true), (.error(401, code: "invalid_token"), standard, true),
             (challenge(#"Bearer error="invalid_token""#), standard, true), (challenge("Bearer"), standard, false),
