@@ -45,8 +45,7 @@ import Testing
             other.stop()
         }
         let process = try SpawnedProcess(
-            SpawnedProcess.peer, ["stalled", server.url.absoluteString, other.url.absoluteString],
-            environment: ProcessInfo.processInfo.environment)
+            SpawnedProcess.peer, ["stalled", server.url.absoluteString, other.url.absoluteString])
         defer { process.kill() }
         await sent.pass()
         try process.write("go\n")

@@ -27,9 +27,7 @@ import Testing
             stopped.signal()
             server.stop()
         }
-        let process = try SpawnedProcess(
-            SpawnedProcess.peer, ["call", transport, server.url.absoluteString],
-            environment: ProcessInfo.processInfo.environment)
+        let process = try SpawnedProcess(SpawnedProcess.peer, ["call", transport, server.url.absoluteString])
         await arrived.pass()
         var lines = process.lines.makeAsyncIterator()
         if afterHead { #expect(await lines.next() == "head 200") }

@@ -91,9 +91,7 @@ struct PostgreSQLManyAccountsTests {
         init(_ connection: String, accounts: Int, isWatching: Bool) throws {
             process = try SpawnedProcess(
                 SpawnedProcess.peer,
-                ["accounts", connection, "fleet", "\(accounts)", "200", "1", isWatching ? "yes" : "no"],
-                environment: ProcessInfo.processInfo.environment
-            )
+                ["accounts", connection, "fleet", "\(accounts)", "200", "1", isWatching ? "yes" : "no"])
         }
 
         /// Starts the refreshes, and waits for their counts.

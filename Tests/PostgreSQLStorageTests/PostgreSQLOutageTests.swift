@@ -114,14 +114,13 @@ struct PostgreSQLOutageTests {
     }
 
     @Test func `a server that never responds delays only its own stores`() async throws {
-        let folder = "/tmp/latchkey-" + UUID().uuidString.prefix(8)
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let listener = try SilentListener(path: folder + "/.s.PGSQL.5432")
+        // It waits for the head of a request of HTTP.
+        let server = try LoopbackServer { _ in .close }
+        let place = ConnectionTo("host=127.0.0.1 port=\(server.url.port ?? 0) sslmode=disable user=latchkey")
         let responded = Locked(0)
         let loads = (0..<16).map { number in
-            // The end of the listener ends the wait.
-            let store = ConnectionTo("host=\(folder) user=latchkey").store("\(number)")
+            // The end of the server ends the wait.
+            let store = place.store("\(number)")
             return Task {
                 let error = await storeFailure { _ = try await store.load() }
                 responded.withLock { $0 += 1 }
@@ -130,7 +129,7 @@ struct PostgreSQLOutageTests {
         }
         await Task.detached { for _ in 0..<100 { await Task.yield() } }.value
         #expect(responded.withLock { $0 } == 0, "the pool was blocked until the stores gave up")
-        listener.stop()
+        server.stop()
         for load in loads { #expect(await load.value?.code == .unavailable) }
     }
 
@@ -173,43 +172,6 @@ struct PostgreSQLOutageTests {
         #expect(await reason("password=wrong") == "the password was refused")
         #expect(await reason("") == "the server requires a password and none was given")
         #expect(await reason("password=\(Self.password)")?.contains("the role lacks a right") == true)
-    }
-}
-
-/// A server socket that accepts connections and sends nothing.
-private final class SilentListener: Sendable {
-    private let number: Int32
-    private let isOpen = Locked(true)
-
-    init(path: String) throws {
-        #if canImport(Glibc)
-        number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-        number = socket(AF_UNIX, SOCK_STREAM, 0)
-        #endif
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let isBound = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(number, $0, size) == 0 }
-        }
-        // A child process that inherited the socket would keep it open after `stop`.
-        guard fcntl(number, F_SETFD, FD_CLOEXEC) == 0, fcntl(number, F_SETFL, O_NONBLOCK) == 0, isBound,
-            listen(number, 64) == 0
-        else { throw POSIXError(.EADDRNOTAVAIL) }
-    }
-
-    deinit { stop() }
-
-    /// Ends, and cuts its connections.
-    func stop() {
-        isOpen.withLock { isOpen in
-            guard isOpen else { return }
-            while case let connection = accept(number, nil, nil), connection >= 0 { close(connection) }
-            close(number)
-            isOpen = false
-        }
     }
 }
 #endif

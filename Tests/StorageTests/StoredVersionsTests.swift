@@ -125,15 +125,6 @@ struct StoredVersionsTests: TemporaryStoreTests {
         #expect(try await store.read() == .tombstone(expected))
         #expect(await storeError { try await store.save(TokenBundle.numbered(9)) }?.code == .superseded)
     }
-
-    @Test func `G36: the error of content of a later version says what to do`() async throws {
-        let later = Data(#"{"format":"latchkey-tokens","version":1000,"tokens":[]}"#.utf8)
-        try store.file.writePrivately(later)
-        let error = await storeError { _ = try await store.read() }
-        #expect(error?.code == .unsupportedVersion)
-        #expect(error?.reason.contains("version 1000") == true)
-        #expect(error?.reason.hasSuffix("update this program, or sign out to remove it") == true)
-    }
 }
 
 /// The reader of the first build with version 2 of the format, as it was. It is never changed.

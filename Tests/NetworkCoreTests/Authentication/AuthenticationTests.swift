@@ -177,11 +177,9 @@ struct AuthenticationTests {
 
     @Test func `other statuses do not refuse the token`() async throws {
         transport.add(.any ~> .status(401))
-        await #expect {
-            _ = try await client(policy: .with { $0.expiredStatuses = [419] }).send(.article(7))
-        } throws: { error in
-            (error as? NetworkError)?.code == .unacceptableStatus && (error as? NetworkError)?.status == 401
-        }
+        let client = client(policy: .with { $0.expiredStatuses = [419] })
+        let error = await networkError { try await client.send(.article(7)) }
+        #expect(error?.code == .unacceptableStatus && error?.status == 401)
         #expect(provider.refused.isEmpty)
     }
 
@@ -255,13 +253,10 @@ struct AuthenticationTests {
         transport.add(.any ~> .status(401))
         transport.add(.any ~> .status(401))
         transport.add(.any ~> .error(401, code: "TOKEN_EXPIRED", requestId: "r-2"))
-        await #expect {
-            _ = try await client(interceptors: [RetryPolicy.standard]).send(.article(7))
-        } throws: { error in
-            guard let error = error as? NetworkError else { return false }
-            return error.code == .unauthorized && error.authentication?.code == .unauthorized && error.status == 401
-                && error.serverError?.code == "TOKEN_EXPIRED" && error.requestID == "r-2" && error.attempt == 3
-        }
+        let client = client(interceptors: [RetryPolicy.standard])
+        let error = await networkError { try await client.send(.article(7)) }
+        #expect(error?.code == .unauthorized && error?.authentication?.code == .unauthorized && error?.status == 401)
+        #expect(error?.serverError?.code == "TOKEN_EXPIRED" && error?.requestID == "r-2" && error?.attempt == 3)
         #expect(provider.refused.map(\.generation) == [0, 1])
         #expect(transport.requests.count == 3)
     }
@@ -274,20 +269,14 @@ struct AuthenticationTests {
     )
     func `an error of the provider has a code of the same name`(code: AuthenticationError.Code) async throws {
         let error = AuthenticationError(code, retryAfter: .seconds(3))
-        func isTheSame(_ thrown: any Error) -> Bool {
-            guard let thrown = thrown as? NetworkError else { return false }
-            return thrown.code.rawValue == code.rawValue && thrown.authentication?.code == code
-                && thrown.retryAfter == .seconds(3)
-        }
-        provider.set(.failure(error))
-        await #expect { _ = try await client().send(.article(7)) } throws: { isTheSame($0) }
-        #expect(transport.requests.isEmpty)
-
-        provider.set(.success(.first))
-        provider.onReplacement { _ in throw error }
-        transport.add(.any ~> .status(401))
-        await #expect { _ = try await client().send(.article(7)) } throws: { thrown in
-            isTheSame(thrown) && (thrown as? NetworkError)?.status == 401
+        for status in [nil, 401] {
+            provider.set(status == nil ? .failure(error) : .success(.first))
+            provider.onReplacement { _ in throw error }
+            if let status { transport.add(.any ~> .status(status)) }
+            let thrown = await networkError { try await client().send(.article(7)) }
+            #expect(thrown?.code.rawValue == code.rawValue && thrown?.authentication?.code == code)
+            #expect(thrown?.retryAfter == .seconds(3) && thrown?.status == status)
+            #expect(transport.requests.isEmpty == (status == nil))
         }
     }
 

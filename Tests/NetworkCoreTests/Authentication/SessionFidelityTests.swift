@@ -65,12 +65,8 @@ struct SessionFidelityTests {
         }
         let transport = StubTransport(.any ~> .error(401, code: "TOKEN_EXPIRED"))
         let upload = Endpoint<Void>.post("files", body: .oneShot(Data("once".utf8).pieces))
-        await #expect {
-            try await client(transport).send(upload)
-        } throws: { error in
-            guard let error = error as? NetworkError else { return false }
-            return error.code == .bodyNotReplayable && error.status == 401 && "\(error)".contains("one-shot")
-        }
+        let error = try #require(await networkError { try await client(transport).send(upload) })
+        #expect(error.code == .bodyNotReplayable && error.status == 401 && "\(error)".contains("one-shot"))
         await asked.arrivals(atLeast: 1)
         #expect(transport.requests.map(\.body) == [Data("once".utf8)])
         // The refusal is the same as where the body can be sent again.

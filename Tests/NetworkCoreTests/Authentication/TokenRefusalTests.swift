@@ -48,40 +48,29 @@ struct TokenRefusalTests {
         #expect(refusal.status == 401 && refusal.serverCode == "TOKEN_EXPIRED" && refusal.requestID == "r-1")
     }
 
-    @Test(arguments: ["TOKEN_EXPIRED", "invalid_token"])
-    func `a listed code says that the token is invalid, in any case`(_ code: String) async throws {
-        #expect(try await refusal(.error(401, code: code)).saysTokenIsInvalid)
-    }
-
-    @Test func `a bare 401 and other codes do not say that the token is invalid`() async throws {
-        let responses: [StubResponse] = [
-            .status(401), .error(401, code: "UNAUTHORIZED"), .error(401, code: "MFA_REQUIRED"),
-            .status(401, headers: ["WWW-Authenticate": "Bearer"]),
-            .status(401, headers: ["WWW-Authenticate": #"Basic realm="invalid_token""#]),
+    /// Refusals, and whether they say that the token is invalid.
+    static let verdicts: [(response: StubResponse, policy: AuthenticationPolicy, isInvalid: Bool)] = {
+        func challenge(_ field: String) -> StubResponse { .status(401, headers: ["WWW-Authenticate": field]) }
+        let standard = AuthenticationPolicy()
+        let own = AuthenticationPolicy.with { ($0.expiredStatuses, $0.invalidTokenCodes) = ([419], ["E17"]) }
+        let rule = TokenRefusalRule.codes(["AUTH_001"])
+        let ruled = AuthenticationPolicy.with { ($0.expiredStatuses, $0.refusals) = ([401, 419], rule) }
+        return [
+            (.error(401, code: "TOKEN_EXPIRED"), standard, true), (.error(401, code: "invalid_token"), standard, true),
+            (challenge(#"Bearer error="invalid_token""#), standard, true), (challenge("Bearer"), standard, false),
+            (challenge(#"Basic realm="invalid_token""#), standard, false), (.status(401), standard, false),
+            (.error(401, code: "UNAUTHORIZED"), standard, false), (.error(401, code: "MFA_REQUIRED"), standard, false),
+            (.error(419, code: "e17"), own, true), (.error(419, code: "TOKEN_EXPIRED"), own, false),
+            (.error(401, code: "auth_001"), ruled, true), (.error(419, code: "auth_001"), ruled, true),
         ]
-        for response in responses {
-            let test = Self()
-            #expect(try await !test.refusal(response).saysTokenIsInvalid)
-        }
-    }
+    }()
 
-    @Test func `a Bearer challenge with invalid_token says that the token is invalid`() async throws {
-        let response = StubResponse.status(401, headers: ["WWW-Authenticate": #"Bearer error="invalid_token""#])
-        #expect(try await refusal(response).saysTokenIsInvalid)
-    }
-
-    @Test func `the codes and their status are configurable`() async throws {
-        let policy = AuthenticationPolicy.with { ($0.expiredStatuses, $0.invalidTokenCodes) = ([419], ["E17"]) }
-        #expect(try await refusal(.error(419, code: "e17"), policy: policy).saysTokenIsInvalid)
-        #expect(try await !Self().refusal(.error(419, code: "TOKEN_EXPIRED"), policy: policy).saysTokenIsInvalid)
-    }
-
-    @Test(arguments: [401, 419])
-    func `G22: a code of the refusal rule says that the token is invalid`(_ status: Int) async throws {
-        let policy = AuthenticationPolicy.with {
-            ($0.expiredStatuses, $0.refusals) = ([401, 419], .codes(["AUTH_001"]))
-        }
-        #expect(try await refusal(.error(status, code: "auth_001"), policy: policy).saysTokenIsInvalid)
+    @Test(arguments: verdicts.indices)
+    func `G22: a listed code, in any case, and a Bearer challenge say that the token is invalid`(
+        _ index: Int
+    ) async throws {
+        let (response, policy, isInvalid) = Self.verdicts[index]
+        #expect(try await refusal(response, policy: policy).saysTokenIsInvalid == isInvalid)
     }
 
     @Test(arguments: [

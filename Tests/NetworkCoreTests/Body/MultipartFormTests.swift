@@ -84,11 +84,8 @@ struct MultipartFormTests {
     @Test func `a media type cannot inject a field`() {
         var form = MultipartForm()
         form.append("a", data: Data(), filename: "a", contentType: "text/plain\r\nX-Injected: 1")
-        #expect {
-            try MultipartEncoder(form)
-        } throws: { error in
-            (error as? NetworkError)?.code == .encodingFailed
-        }
+        let error = #expect(throws: NetworkError.self) { try MultipartEncoder(form) }
+        #expect(error?.code == .encodingFailed)
     }
 
     @Test func `the length is the number of bytes written`() throws {
@@ -136,11 +133,8 @@ struct MultipartFormTests {
         var form = MultipartForm()
         form.append("file", file: url("file:///nowhere/at/all"), contentType: "text/plain")
         for body in [RequestBody.multipart(form), .file(url("file:///nowhere/at/all"))] {
-            #expect {
-                try body.encoded(by: .standard)
-            } throws: { error in
-                (error as? NetworkError)?.code == .encodingFailed && !"\(error)".contains("nowhere")
-            }
+            let error = #expect(throws: NetworkError.self) { try body.encoded(by: .standard) }
+            #expect(error?.code == .encodingFailed && !"\(error as Any)".contains("nowhere"))
         }
     }
 }

@@ -1,4 +1,3 @@
-import AuthInterface
 import ContractTesting
 import Foundation
 import NetworkCore
@@ -43,34 +42,6 @@ struct EndToEndTests {
         #expect(request.method == "POST")
         #expect(request.values(of: "Content-Length") == ["0"])
         #expect(request["Content-Type"] == nil)
-    }
-
-    @Test(arguments: ["HEAD", "DELETE", "OPTIONS", "PATCH"])
-    func `every method gets its response`(method: String) async throws {
-        let server = try servers.start { request in
-            request.method == "HEAD"
-                ? .respond(200, headers: ["Content-Length": "999999999"]) : .respond(200, body: Data("x".utf8))
-        }
-        let call = Endpoint<HTTPResponse>.request(HTTPMethod(rawValue: method), "x")
-        let response = try await client(server).send(call)
-        #expect(response.status == 200)
-        #expect(response.body.count == (method == "HEAD" ? 0 : 1))
-        #expect(response.headers["Content-Length"] == (method == "HEAD" ? "999999999" : "1"))
-        #expect(server.requests.map(\.method) == [method])
-    }
-
-    /// S1 with 100 requests: all are refused at once, and all succeed with the replaced token.
-    @Test func `a hundred refused requests all succeed with the replaced token`() async throws {
-        let server = try servers.start { request in
-            request["Authorization"] == "Bearer access-1"
-                ? .json(#"{"id":7,"title":"x"}"#) : .respond(401)
-        }
-        let network = client(server).authenticated(by: ScriptedTokenProvider())
-        let count = try await withThrowingTaskGroup(of: Article.self) { group in
-            for _ in 0..<100 { group.addTask { try await network.send(.article(7)) } }
-            return try await group.reduce(into: 0) { count, _ in count += 1 }
-        }
-        #expect(count == 100)
     }
 
     @Test func `cancelled requests free their connections for others`() async throws {

@@ -140,10 +140,12 @@ struct NetworkClientTests {
         try await client(transport).send(Endpoint<Void>.post("docs"))
     }
 
-    @Test func `304 has no body, whatever length it names`() async throws {
-        let transport = StubTransport(.any ~> .status(304, headers: ["Content-Length": "20000000"]))
+    @Test func `304, and the response to HEAD, have no body, whatever length they name`() async throws {
+        let headers: HTTPHeaders = ["Content-Length": "20000000"]
+        let transport = StubTransport(.any ~> .status(304, headers: headers), .any ~> .status(200, headers: headers))
         let client = client(transport) { $0.maximumResponseSize = 1_000 }
         #expect(try await client.send(Endpoint<Data>.get("x").accepting(.success, .notModified)).isEmpty)
+        #expect(try await client.send(Endpoint<HTTPResponse>.head("x")).headers == headers)
     }
 
     @Test func `a one-shot body is not sent again even if an interceptor retries`() async throws {

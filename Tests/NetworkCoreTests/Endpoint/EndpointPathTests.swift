@@ -42,11 +42,8 @@ struct EndpointPathTests {
     @Test(arguments: ["", ".", ".."])
     func `a value that would change the path is never sent`(value: String) {
         for path in ["articles/\(value)", "articles/\(value)/likes", "\(value)"] as [EndpointPath] {
-            #expect {
-                try Self.sentURL(of: path)
-            } throws: { error in
-                (error as? NetworkError)?.code == .invalidRequest
-            }
+            let error = #expect(throws: NetworkError.self) { try Self.sentURL(of: path) }
+            #expect(error?.code == .invalidRequest)
         }
     }
 

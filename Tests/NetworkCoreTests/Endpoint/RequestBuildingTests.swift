@@ -93,11 +93,8 @@ struct RequestBuildingTests {
     func `a request that cannot be sent is refused`(text: String, method: String, name: String, value: String) {
         let request = HTTPRequestHead(
             method: HTTPMethod(rawValue: method), url: url(text), headers: HTTPHeaders([(name, value)]))
-        #expect {
-            _ = try request.validate()
-        } throws: { error in
-            (error as? NetworkError)?.code == .invalidRequest
-        }
+        let error = #expect(throws: NetworkError.self) { _ = try request.validate() }
+        #expect(error?.code == .invalidRequest)
     }
 
     @Test(arguments: ["b\r\nX-Injected: 1", "b\nc", "b\rc", "b\u{0}", "b\u{1B}"])

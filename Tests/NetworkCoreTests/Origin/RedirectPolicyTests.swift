@@ -30,13 +30,22 @@ struct RedirectPolicyTests {
         return next
     }
 
-    @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 400, 401])
-    func `other statuses are responses`(status: Int) {
-        #expect(decide(status, to: "/b") == .none)
+    /// Expects that a redirect is refused, and returns the reason.
+    @discardableResult
+    func refused(
+        _ decision: RedirectPolicy.Decision, _ code: NetworkError.Code = .redirectRefused,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) -> String {
+        guard case .refuse(code, let reason) = decision else {
+            Issue.record("it is not refused: \(decision)", sourceLocation: sourceLocation)
+            return ""
+        }
+        return reason
     }
 
-    @Test func `a redirect without a location is the response`() {
-        #expect(decide(302, to: nil) == .none)
+    @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 400, 401])
+    func `other statuses, and a redirect without a location, are responses`(status: Int) {
+        #expect(decide(status, to: "/b") == .none && decide(302, to: nil) == .none)
     }
 
     @Test(
@@ -79,10 +88,7 @@ struct RedirectPolicyTests {
 
     @Test(arguments: [300, 301, 302, 303, 304, 305, 307, 308, 399], ["/b", "https://evil.net/b", nil, "ftp://x"])
     func `a call that follows no redirect takes no 3xx`(status: Int, location: String?) {
-        guard case .refuse(.redirectRefused, _) = decide(status, to: location, method: "POST", rule: .refuse) else {
-            Issue.record("\(status) to \(location ?? "nowhere") would be taken")
-            return
-        }
+        refused(decide(status, to: location, method: "POST", rule: .refuse))
     }
 
     @Test(arguments: [200, 201, 204, 400, 401, 500])
@@ -94,10 +100,7 @@ struct RedirectPolicyTests {
     func `a call that stays within its origin follows redirects there only`(status: Int) throws {
         #expect(try followed(decide(status, to: "/b", rule: .followWithinOrigin)).request.url.path == "/b")
         for place in ["https://evil.net/b", "//api.example.com.evil.net", "https://api.example.com:8443/b"] {
-            guard case .refuse(.redirectRefused, _) = decide(status, to: place, rule: .followWithinOrigin) else {
-                Issue.record("\(place) would be asked")
-                return
-            }
+            refused(decide(status, to: place, rule: .followWithinOrigin))
         }
     }
 
@@ -105,11 +108,7 @@ struct RedirectPolicyTests {
     func `the response of another origin, to which the transport went itself, is refused`(
         rule: RedirectRule, status: Int
     ) {
-        let decision = decide(status, to: nil, method: "POST", rule: rule, answeredBy: "https://evil.net/a")
-        guard case .refuse(.redirectRefused, _) = decision else {
-            Issue.record("the response would be taken: \(decision)")
-            return
-        }
+        refused(decide(status, to: nil, method: "POST", rule: rule, answeredBy: "https://evil.net/a"))
         #expect(decide(status, to: nil, rule: .follow, answeredBy: "https://evil.net/a") == .none)
     }
 
@@ -119,10 +118,7 @@ struct RedirectPolicyTests {
         "https://" + String(repeating: "a", count: 10_000),
     ])
     func `a location that no server can have is refused`(location: String) {
-        guard case .refuse(.redirectRefused, let reason) = decide(302, to: location) else {
-            return #expect(Bool(false), "\(location) is not refused")
-        }
-        #expect(reason.contains("no server can have its host or its port"))
+        #expect(refused(decide(302, to: location)).contains("no server can have its host or its port"))
     }
 
     @Test func `fields are kept within the origin`() throws {
@@ -158,11 +154,7 @@ struct RedirectPolicyTests {
 
     @Test(arguments: [(307, "POST"), (308, "POST"), (301, "PUT"), (302, "PATCH")])
     func `a body is never sent to another origin`(status: Int, method: String) {
-        let decision = decide(status, to: "https://evil.net/b", method: method, hasBody: true)
-        guard case .refuse(.redirectRefused, _) = decision else {
-            Issue.record("the body would be sent: \(decision)")
-            return
-        }
+        refused(decide(status, to: "https://evil.net/b", method: method, hasBody: true))
     }
 
     @Test(arguments: [301, 302, 303])
@@ -177,11 +169,7 @@ struct RedirectPolicyTests {
 
     @Test func `a body is sent again only if it is replayable`() throws {
         #expect(try followed(decide(307, to: "/b", method: "POST", hasBody: true)).keepsBody)
-        let decision = decide(307, to: "/b", method: "POST", hasBody: true, isReplayable: false)
-        guard case .refuse(.bodyNotReplayable, _) = decision else {
-            Issue.record("a one-shot body would be sent again: \(decision)")
-            return
-        }
+        refused(decide(307, to: "/b", method: "POST", hasBody: true, isReplayable: false), .bodyNotReplayable)
     }
 
     @Test(
@@ -192,20 +180,12 @@ struct RedirectPolicyTests {
         ]
     )
     func `an unsafe location is refused`(location: String) {
-        let decision = decide(302, to: location)
-        guard case .refuse(.redirectRefused, _) = decision else {
-            Issue.record("the redirect would be followed: \(decision)")
-            return
-        }
+        refused(decide(302, to: location))
     }
 
     @Test(arguments: [("http://api.example.com/articles/", true), ("http://other.example.com/articles/", false)])
     func `a server that redirects to itself over plain http is refused with a hint`(location: String, hasHint: Bool) {
-        let decision = decide(307, from: "https://api.example.com/articles", to: location)
-        guard case .refuse(.redirectRefused, let reason) = decision else {
-            Issue.record("the redirect would be followed: \(decision)")
-            return
-        }
+        let reason = refused(decide(307, from: "https://api.example.com/articles", to: location))
         #expect(reason.hasPrefix("its location is plain http") && reason.contains("X-Forwarded-Proto") == hasHint)
     }
 

@@ -23,9 +23,7 @@ final class Fleet: Sendable {
     ) async throws {
         self.server = server
         processes = try (1...count).map { _ in
-            try SpawnedProcess(
-                SpawnedProcess.peer, ["fleet", connection, account, "\(generation)"],
-                environment: ProcessInfo.processInfo.environment)
+            try SpawnedProcess(SpawnedProcess.peer, ["fleet", connection, account, "\(generation)"])
         }
         for (index, process) in processes.enumerated() {
             Task { [weak self, lines = process.lines] in

@@ -1,6 +1,5 @@
 import AuthInterface
 import Foundation
-import TestSupport
 import Testing
 
 @testable import Storage
@@ -39,19 +38,6 @@ struct ChecksumTests {
             return false
         } catch {
             return error.code == .corrupt
-        }
-    }
-
-    @Test func `S19: a store detects a flipped bit of its file`() async throws {
-        let temporary = TemporaryFolder()
-        let store = FileTokenStore(folder: temporary.fresh())
-        try await store.save(.complete)
-        let whole = try Data(contentsOf: store.file)
-        for byte in stride(from: 0, to: whole.count, by: 7) {
-            var data = whole
-            data[byte] ^= 1 << (byte % 8)
-            try data.write(to: store.file)
-            #expect(await storeError { _ = try await store.read() }?.code == .corrupt)
         }
     }
 }

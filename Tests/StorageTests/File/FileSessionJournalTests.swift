@@ -55,18 +55,6 @@ struct FileSessionJournalTests {
         )
     }
 
-    @Test func `the journal in memory keeps the contract`() async throws {
-        try await SessionJournalContract.check(
-            reopen: { $0 },
-            unavailable: { journal in
-                journal.fail()
-                return journal
-            },
-            damaged: { $0.damage() },
-            makeEmptyJournal: { MemorySessionJournal() }
-        )
-    }
-
     @Test func `a read creates nothing, nor does an update that says nothing`() async throws {
         let folder = temporary.fresh()
         #expect(try await journal(folder).read().isEmpty)
@@ -78,9 +66,9 @@ struct FileSessionJournalTests {
         let folder = temporary.fresh()
         let journal = journal(folder, account: "ada-of-example")
         _ = try await journal.update { _ in self.entry() }
-        #expect(mode(folder) == 0o700)
+        #expect(try folder.permissions == "700")
         for (name, data) in try files(folder) {
-            #expect(mode(folder.appendingPathComponent(name)) == 0o600)
+            #expect(try folder.appendingPathComponent(name).permissions == "600")
             #expect(!name.contains("ada") && data.range(of: Data("ada-of".utf8)) == nil)
         }
         var dumped = ""
@@ -105,7 +93,7 @@ struct FileSessionJournalTests {
         #expect(try files(folder).keys.filter { $0.hasSuffix(".json") }.isEmpty)
     }
 
-    @Test func `S19: a file with any flipped bit is not read, and is replaced only on purpose`() async throws {
+    @Test func `S19: a file with any flipped bit is not read`() async throws {
         let folder = temporary.fresh()
         let journal = journal(folder)
         let file = try await written(in: folder)
@@ -116,12 +104,6 @@ struct FileSessionJournalTests {
             try overwrite(file, with: damaged)
             await #expect(throws: TokenStoreError.self) { try await journal.read() }
         }
-        await #expect(throws: TokenStoreError.self) { try await journal.update { try? $0.get() } }
-        try overwrite(file, with: data)
-        #expect(try await journal.read() == entry())
-        try overwrite(file, with: data.dropLast())
-        try await journal.update { _ in self.entry("2") }
-        #expect(try await journal.read() == entry("2"))
     }
 
     @Test func `G36: a file of a later version is left alone`() async throws {
@@ -133,14 +115,6 @@ struct FileSessionJournalTests {
             try await journal(folder).update { _ in self.entry("2") }
         }
         #expect(error?.code == .unsupportedVersion)
-    }
-
-    @Test func `without its key a journal is not taken for an empty one`() async throws {
-        let folder = temporary.fresh()
-        _ = try await journal(folder).update { _ in self.entry() }
-        try FileManager.default.removeItem(at: folder.appendingPathComponent("key"))
-        let error = await #expect(throws: TokenStoreError.self) { try await journal(folder).read() }
-        #expect(error?.code == .corrupt && error?.reason.contains("rm -r ") == true)
     }
 
     @Test func `a file that others can read, or a link, is refused`() async throws {
@@ -284,10 +258,6 @@ struct FileSessionJournalTests {
         #expect(paths == [tokens.path + ".journal", here[0].folder.path], "one that is on a disk is found, too")
     }
     #endif
-
-    private func mode(_ file: URL) -> Int? {
-        (try? FileManager.default.attributesOfItem(atPath: file.path))?[.posixPermissions] as? Int
-    }
 
     private func overwrite(_ file: URL, with data: Data) throws {
         let handle = try FileHandle(forWritingTo: file)

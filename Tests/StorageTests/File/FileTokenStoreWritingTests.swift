@@ -73,24 +73,6 @@ struct FileTokenStoreWritingTests: TemporaryStoreTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test func `a late response of the same session is superseded, and the same bundle again is not`() async throws {
-        try await store.save(.numbered(5))
-        try await store.save(.numbered(5))
-        let rival = TokenBundle(
-            accessToken: "access-rival",
-            refreshToken: "refresh-rival",
-            session: SessionID(rawValue: "session-1"),
-            generation: 5
-        )
-        for late in [.numbered(4), rival] {
-            let error = await storeError { try await store.save(late) }
-            #expect(error?.code == .superseded)
-        }
-        #expect(try await store.load() == .numbered(5))
-        try await store.save(.numbered(0, of: SessionID(rawValue: "session-2")))
-        #expect(try await store.load()?.session.rawValue == "session-2")
-    }
-
     @Test func `a save that waits for another process is busy after a limit, and loads do not wait`() async throws {
         try await store.save(.numbered(1))
         let lock = try #require(try PrivateFolder.existing(folder).tryLock("ada.json.lock"), "the lock is not free")

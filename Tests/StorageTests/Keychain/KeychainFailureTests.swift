@@ -32,12 +32,6 @@ struct KeychainFailureTests {
         #expect(model.items == before)
     }
 
-    @Test func `not found is none when protected data is available`() async throws {
-        let store = KeychainTokenStore.over(model)
-        #expect(try await store.load() == nil)
-        try await store.delete()
-    }
-
     @Test func `not found is unavailable before protected data is available`() async throws {
         let store = KeychainTokenStore.over(model) { false }
         for call in [{ _ = try await store.load() }, { try await store.delete() }] as [() async throws -> Void] {

@@ -37,35 +37,22 @@ struct KeychainMigrationTests {
         #expect(try await store.load() == .numbered(3))
     }
 
-    @Test func `two tokens become a session that stays the same`() async throws {
-        insertSeparately(access: "access-0", refresh: "refresh-0")
-        let store = KeychainTokenStore.over(model, predecessors: [separate])
-        let bundle = try #require(try await store.load())
-        #expect(bundle.accessToken == "access-0")
-        #expect(bundle.refreshToken == "refresh-0")
-        #expect(bundle.expiresAt == nil)
+    @Test(
+        arguments: [
+            ("access-0", "refresh-0"), ("access-0", nil), (nil, "refresh-0"), ("", "refresh-0"), ("", ""),
+        ] as [(String?, String?)])
+    func `two tokens, or one of them, become a session that stays the same`(
+        access: String?, refresh: String?
+    ) async throws {
+        insertSeparately(access: access, refresh: refresh)
+        let bundle = try await KeychainTokenStore.over(model, predecessors: [separate]).load()
+        guard access != "" || refresh != "" else { return #expect(bundle == nil) }
+        let hasAccess = access == "access-0"
+        #expect(bundle?.refreshToken == refresh && (bundle?.accessToken == "access-0") == hasAccess)
+        #expect((bundle?.expiresAt == nil) == hasAccess, "without an access token it must be refreshed")
+        #expect(bundle?.isExpired(at: Date(timeIntervalSince1970: 0)) == !hasAccess)
         #expect(model.items.map(\.location.account) == ["anna"])
         #expect(try await KeychainTokenStore.over(model, predecessors: [separate]).load() == bundle)
-    }
-
-    @Test func `an access token alone is a session that cannot be refreshed`() async throws {
-        insertSeparately(access: "access-0", refresh: nil)
-        let bundle = try await KeychainTokenStore.over(model, predecessors: [separate]).load()
-        #expect(bundle?.accessToken == "access-0")
-        #expect(bundle?.refreshToken == nil)
-    }
-
-    @Test(arguments: [nil, ""])
-    func `a refresh token alone is a session that must be refreshed`(access: String?) async throws {
-        insertSeparately(access: access, refresh: "refresh-0")
-        let bundle = try await KeychainTokenStore.over(model, predecessors: [separate]).load()
-        #expect(bundle?.refreshToken == "refresh-0")
-        #expect(bundle?.isExpired(at: Date(timeIntervalSince1970: 0)) == true)
-    }
-
-    @Test func `two empty texts are not a session`() async throws {
-        insertSeparately(access: "", refresh: "")
-        #expect(try await KeychainTokenStore.over(model, predecessors: [separate]).load() == nil)
     }
 
     @Test func `no half of a session moves while the other cannot be read`() async throws {

@@ -82,12 +82,18 @@ struct KeychainSavingTests {
         #expect(keychain.asked.allSatisfy { $0.location.accessGroup == "shared.group" })
     }
 
-    @Test func `an older bundle is not saved, and another session is`() async throws {
-        try await store.save(.numbered(2))
-        #expect(await storeError { try await store.save(.numbered(1)) }?.code == .superseded)
-        #expect(try await store.load() == .numbered(2))
-        let other = TokenBundle.numbered(1, of: SessionID(rawValue: "session-2"))
-        try await store.expectRoundTrip(of: other)
+    @Test func `a bundle is not saved over a later one or the end of its session, but another session is`()
+        async throws
+    {
+        let tombstone = SessionTombstone(session: SessionID(rawValue: "session-1"), reason: .byUser, date: Date())
+        for stored in [.active(.numbered(2)), .tombstone(tombstone)] as [StoredSession] {
+            let (model, data) = (ModelKeychain(), try TokenEnvelope.encode(stored))
+            model.insert(data, at: .own)
+            let store = KeychainTokenStore.over(model)
+            #expect(await storeError { try await store.save(.numbered(1)) }?.code == .superseded)
+            #expect(model.data(at: .own) == data)
+            try await store.expectRoundTrip(of: .numbered(1, of: SessionID(rawValue: "session-2")))
+        }
     }
 
     @Test func `of concurrent saves the latest generation stays`() async throws {
@@ -108,15 +114,6 @@ struct KeychainSavingTests {
         try await store.delete()
         #expect(mac.items.isEmpty)
         #expect(try await store.load() == nil)
-    }
-
-    @Test func `a bundle of a session that has ended is not saved over its note`() async throws {
-        let tombstone = SessionTombstone(session: SessionID(rawValue: "session-1"), reason: .byUser, date: Date())
-        try model.insert(TokenEnvelope.encode(.tombstone(tombstone)), at: .own)
-        #expect(try await store.load() == nil)
-        #expect(await storeError { try await store.save(.numbered(9)) }?.code == .superseded)
-        let other = TokenBundle.numbered(1, of: SessionID(rawValue: "session-2"))
-        try await store.expectRoundTrip(of: other)
     }
 
     @Test func `deleting one account leaves the others`() async throws {

@@ -34,13 +34,6 @@ struct KeychainSharingTests {
         .sharedOnModel(lockFile: lockFile)
     }
 
-    /// Does something that waits for other writers, on a machine that may keep them for longer than a write waits.
-    private func whenFree(_ write: () async throws -> Void) async throws {
-        while true {
-            do { return try await write() } catch let error as TokenStoreError where error.code == .busy {}
-        }
-    }
-
     /// The arguments of the updates, in order.
     private func found(by store: SharedKeychainTokenStore, storing new: StoredSession? = nil) async throws -> [Found] {
         let found = Locked<[Found]>([])
@@ -134,21 +127,6 @@ struct KeychainSharingTests {
         for name in try folder.url.names {
             #expect(try Data(contentsOf: folder.url.appendingPathComponent(name)).isEmpty)
         }
-    }
-
-    @Test func `a sign-out among refreshes stays: no later save brings the session back`() async throws {
-        try await process().save(.numbered(0))
-        await withTaskGroup(of: Void.self) { group in
-            for generation in 1...20 {
-                let process = process()
-                group.addTask { try? await process.save(.numbered(generation)) }
-            }
-            let leaver = process()
-            group.addTask { [tombstone] in
-                try? await whenFree { try await leaver.update { _ in .tombstone(tombstone) } }
-            }
-        }
-        #expect(try await process().read() == .tombstone(tombstone))
     }
 
     @Test func `an item that cannot be decrypted is a failure to the change, and unavailable to a read`() async throws {

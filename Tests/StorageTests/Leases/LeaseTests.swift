@@ -32,19 +32,6 @@ struct LeaseTests: TemporaryStoreTests {
         #expect(order.withLock { $0 } == [1, 2, 3, 4, 5])
     }
 
-    @Test func `a waiter of the memory store times out at its own limit`() async throws {
-        let store = MemoryTokenStore(clock: clock)
-        let first = try await store.lease(waitingAtMost: .zero)
-        let shorter = Task { _ = try await store.lease(waitingAtMost: .seconds(5)) }
-        await clock.sleepers(atLeast: 1)
-        let longer = Task { await (try await store.lease(waitingAtMost: .seconds(6))).release() }
-        await clock.advance(by: .seconds(5), whenAsleep: 2)
-        let error = await #expect(throws: TokenStoreError.self) { try await shorter.value }
-        #expect(error?.code == .busy)
-        await first.release()
-        try await longer.value
-    }
-
     @Test func `G24: a waiter of the memory store is notified since when this process has the lease`() async throws {
         let store = MemoryTokenStore(clock: clock)
         let date = clock.date

@@ -54,17 +54,6 @@ struct LeaseWaitingTests: TemporaryStoreTests {
         #expect(attempts.withLock { $0 } == 1)
     }
 
-    @Test func `A task that is cancelled already does not wait for the lease of the memory store`() async throws {
-        let store = MemoryTokenStore(clock: ManualTimeSource())
-        let held = try await store.lease(waitingAtMost: .zero)
-        let waiter = Task {
-            while !Task.isCancelled { await Task.yield() }
-            _ = try await store.lease(waitingAtMost: .seconds(60))
-        }
-        await expectCancellation(of: waiter)
-        await held.release()
-    }
-
     @Test func `A waiter does not take a lease that is free while another one is before it`() throws {
         while true {
             let held = try #require(try attempt(LeaseRequest()))

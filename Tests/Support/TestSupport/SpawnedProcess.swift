@@ -37,9 +37,12 @@ package final class SpawnedProcess: Sendable {
     /// - Parameters:
     ///   - path: The program.
     ///   - arguments: Its arguments.
-    ///   - environment: All of its environment.
+    ///   - environment: All of its environment. By default that of this process.
     /// - Throws: ``NotStarted``.
-    package init(_ path: String, _ arguments: [String], environment: [String: String]) throws {
+    package init(
+        _ path: String, _ arguments: [String],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws {
         let myOutput: Int32
         (identifier, input, myOutput) = try Self.starting.withLock {
             let (theirInput, myInput) = try Self.makePipe()
