@@ -144,7 +144,7 @@ let tests: [Target] = [
     ),
     tests(of: "ConcurrencyPrimitives", ["ContractTesting"]),
     tests(of: "AuthInterface", ["ConcurrencyPrimitives"]),
-    tests(of: "TokenRefresh", authKits + ["Storage", "TestSupport", "Peer"]),
+    tests(of: "TokenRefresh", authKits + ["Storage", "TestSupport"]),
     tests(
         of: "NetworkCore", networkKits + ["NetworkRecording"],
         trait: [product("HTTPTypes", "swift-http-types", trait: "HTTPTypes")]),

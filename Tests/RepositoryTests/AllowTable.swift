@@ -50,7 +50,7 @@ enum AllowTable {
 
     /// The neighbours that the tests of a module use beside the test kits.
     static let testedTogether: [String: Set<String>] = [
-        "TokenRefresh": ["Storage"],  // several processes with a real store
+        "TokenRefresh": ["Storage"],  // files of a later version, and of a journal
         "PostgreSQLStorage": ["TokenRefresh"],  // a fleet of engines over one database
         "NetworkCombine": ["TokenRefresh"],  // a session that ends
         "OAuth2Flows": ["Storage", "TokenRefresh"],  // a session whose tokens are bound to a key
