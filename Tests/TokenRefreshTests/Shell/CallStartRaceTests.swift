@@ -79,10 +79,11 @@ extension ScriptedRefreshHandler.Response {
         #expect(bench.server.rotations == 0)
     }
 
-    @Test func `A suspension cancels a call that connects`() async throws {
+    @Test func `A suspension cancels a call that connects, whose handler may read the state then`() async throws {
         let activity = ManualActivity()
         let bench = try await Bench.signedIn(.shared)
         let (connects, cancelled) = (Gate(), Gate())
+        let reading = Locked<TokenRefreshCoordinator?>(nil)
         bench.handler.enqueue(
             .custom { request, _ in
                 request.startPermit?.adopt()
@@ -90,16 +91,19 @@ extension ScriptedRefreshHandler.Response {
                 await withTaskCancellationHandler {
                     await cancelled.pass()
                 } onCancel: {
+                    _ = reading.withLock { $0 }?.state
                     cancelled.open()
                 }
                 throw CancellationError()
             })
         let engine = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock, activity: activity)
+        reading.withLock { $0 = engine }
         let waiter = Task { await code { try await engine.refresh() } }
         await connects.pass()
         activity.expire()
         #expect(await waiter.value == "refreshUnavailable")
         await cancelled.pass()
+        reading.withLock { $0 = nil }
     }
 
     @Test func `A sign-out withdraws a call that connects`() async throws {

@@ -268,6 +268,36 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `G8, G9: a revocation that hangs or fails is an event, and delays a sign-out by its deadline at most`(
+        hangs: Bool
+    ) async throws {
+        let bench = try await Bench.signedIn()
+        let gate = hangs ? bench.revocation.hold() : nil
+        if !hangs { bench.revocation.fail(with: TokenRefreshError.unavailable) }
+        let signOut = Task { try await bench.engine.signOut() }
+        await bench.revocation.calls(atLeast: 1)
+        #expect(bench.engine.state == .signedOut(.byUser))
+        try await until { bench.store.base.bundle == nil }
+        if hangs { bench.clock.advance(by: .seconds(30)) }
+        try await signOut.value
+        await bench.events.first("revocationFailed")
+        #expect(bench.events.count("revocationFailed") == 1)
+        #expect(try await bench.signIn("bob").name == "bob1 g0")
+        gate?.open()
+    }
+
+    @Test func `G7: a cancelled sign-out does not wait for a revocation that hangs`() async throws {
+        let bench = try await Bench.signedIn()
+        let gate = bench.revocation.hold()
+        let signOut = Task { try await bench.engine.signOut() }
+        await bench.revocation.calls(atLeast: 1)
+        try await until { bench.store.base.bundle == nil }
+        await expectCancellation(of: signOut)
+        #expect(bench.engine.state == .signedOut(.byUser))
+        gate.open()
+    }
+
     @Test func `G12: settle waits for a revocation, up to its limit`() async throws {
         let bench = try await Bench.signedIn()
         let gate = bench.revocation.hold()
