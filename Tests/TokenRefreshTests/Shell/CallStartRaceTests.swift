@@ -114,35 +114,4 @@ extension ScriptedRefreshHandler.Response {
         #expect(await engine.settle())
         #expect(bench.server.rotations == 0)
     }
-
-    @Test func `A handler that does not ask is not called too late, and a call of it counts as made`() {
-        let clock = ManualTimeSource()
-        let permit = StartPermit(until: clock.uptime + .seconds(5), on: clock)
-        #expect(permit.handOver())
-        #expect(permit.withdraw() == .made)
-        let early = StartPermit(until: clock.uptime + .seconds(5), on: clock)
-        #expect(early.withdraw() == .notMade && !early.handOver() && !early.start())
-    }
-
-    @Test func `A permit ends at its instant, and a withdrawal is for good`() {
-        let clock = ManualTimeSource()
-        let permit = StartPermit(until: clock.uptime + .seconds(5), on: clock)
-        #expect(permit.handOver())
-        permit.adopt()
-        #expect(permit.start() && permit.start(), "the head, and the body")
-        #expect(permit.withdraw() == .made && !permit.start())
-        let late = StartPermit(until: clock.uptime + .seconds(5), on: clock)
-        clock.advance(by: .seconds(5))
-        #expect(!late.start() && late.timeLeft == .zero && late.withdraw() == .notMade)
-    }
-
-    @Test(arguments: [true, false])
-    func `A call that starts by itself later is cancelled while it has sent nothing`(isUnsent: Bool) {
-        let clock = ManualTimeSource()
-        let permit = StartPermit(until: clock.uptime + .seconds(5), on: clock)
-        let isStarted = permit.start { isUnsent }
-        #expect(isStarted)
-        #expect(permit.withdraw() == (isUnsent ? .unsent : .made))
-        #expect(permit.withdraw() == .made, "once")
-    }
 }

@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test func `G12: settle returns at its limit, and when its task is cancelled`() async throws {
-        let (bench, gate, requests, _) = try await Bench.refreshing()
+        let (bench, gate, requests) = try await Bench.refreshing()
         let settled = Task { await bench.engine.settle(within: .seconds(5)) }
         try await until { bench.engine.core.withLock { $0.waiters.count } == requests.count + 1 }
         bench.clock.advance(by: .seconds(5))
@@ -216,15 +216,6 @@ import Testing
             guard case .signedOut(.expired(let seen)) = try await other.restore() else { return }
             #expect(seen == ending)
         }
-    }
-
-    @Test func `An application can end a session with a reason of its own, which other processes see`() async throws {
-        let bench = try await Bench.signedIn(.shared)
-        let other = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock)
-        #expect(try await other.restore() == bench.engine.state)
-        try await bench.engine.signOut(reason: .application("account disabled"))
-        #expect(bench.engine.state == .signedOut(.application("account disabled")))
-        try await until { other.state == .signedOut(.application("account disabled")) }
     }
 
     @Test func `A sign-in, a switch and a sign-out of another process are noticed without a request`() async throws {
