@@ -47,6 +47,8 @@ import Testing
             var script = MachineScript.signedIn(lifetime: lifetime)
             #expect(script.ask(1) == ["1: ada g0"])
             #expect(script.machine.readyToken(at: script.uptime + lifetime / 2) != nil)
+            var refreshed = MachineScript.refreshedOnce(lifetime: lifetime)
+            #expect(refreshed.ask(2) == ["2: ada g1"])
         }
     }
 
