@@ -4,7 +4,6 @@ import Foundation
 ///
 /// | kind | arguments | what it does |
 /// |---|---|---|
-/// | `refresh` | FOLDER | an engine over a session in a file, see ``RefreshPeer`` |
 /// | `storage` | COMMAND FOLDER [NUMBER] | uses a store without an engine, see ``StorageCommand`` |
 /// | `contract` | RULE SECONDS | checks a rule of a contract with URLSession, see ``ContractPeer`` |
 /// | `call` | asyncHTTPClient\|urlSession URL | sends one request, see ``CallPeer`` |
@@ -20,8 +19,6 @@ struct PeerProgram {
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst(2))
         switch CommandLine.arguments.dropFirst().first {
-        case "refresh" where arguments.count == 1:
-            await RefreshPeer(folder: URL(fileURLWithPath: arguments[0])).run()
         case "storage" where arguments.count >= 2: await StoragePeer.run(arguments)
         case "contract" where arguments.count == 2:
             await ContractPeer.run(rule: arguments[0], timeLimit: .seconds(Int(arguments[1]) ?? 0))

@@ -135,11 +135,15 @@ import Testing
         #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
     }
 
-    @Test func `G14: an unreadable store leaves the state unknown, deletes nothing, and is read again`() {
+    @Test(arguments: [TokenStoreError.Code.unavailable, .corrupt, .insecure, .unsupportedVersion])
+    func `G14: an unreadable store leaves the state unknown, deletes nothing, and is read again`(
+        code: TokenStoreError.Code
+    ) {
         var script = MachineScript()
         #expect(script.ask(1) == ["load"])
         #expect(script.ask(2) == [])
-        #expect(script.loaded(.failure(.locked)) == ["1: storeUnavailable", "2: storeUnavailable"])
+        let error = TokenStoreError(code, reason: "scripted")
+        #expect(script.loaded(.failure(error)) == ["1: storeUnavailable", "2: storeUnavailable"])
         #expect(script.machine.published == .unknown)
         #expect(script.pass(.seconds(1)) == ["load"])
         #expect(script.loaded(.success(.active(.stored("ada", 2)))) == ["signed in ada"])
