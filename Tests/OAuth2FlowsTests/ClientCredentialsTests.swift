@@ -1,5 +1,4 @@
 import AuthInterface
-import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
@@ -8,7 +7,6 @@ import NetworkCore
 import NetworkTesting
 import OAuth2Flows
 import Storage
-import TestSupport
 import Testing
 import TokenRefresh
 

@@ -38,7 +38,7 @@ extension JournaledStore {
         let bundle = TokenBundle(
             accessToken: "", refreshToken: nil, signedInAt: clock.date, ordinal: (last ?? .unknown).next)
         var begun = StoreReading(result: .success(.active(bundle)), noted: reading.noted)
-        switch await write(.bundle(bundle, over: .lower(ends: isAsked ? last : nil)), noted: {}) {
+        switch await write(.bundle(bundle, over: .lower(ends: last)), noted: {}) {
         case .written: break
         case .superseded(let found): begun.result = .success(found)
         case .failed(let error): begun.result = .failure(error)
