@@ -10,6 +10,23 @@ final class StorageDialogue: Sendable {
         self.process = process
     }
 
+    /// Starts a process that uses the store of a folder, and whose home is another folder.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of the store.
+    ///   - home: The path of its home.
+    ///   - variables: Further variables of its environment.
+    ///   - launcher: A program, and its arguments, that starts it.
+    /// - Throws: `SpawnedProcess.NotStarted`.
+    convenience init(
+        _ folder: URL, home: String, _ variables: [String: String] = [:], through launcher: [String] = []
+    ) throws {
+        let environment = ProcessInfo.processInfo.environment
+            .merging(["HOME": home, "XDG_STATE_HOME": ""]) { $1 }.merging(variables) { $1 }
+        let command = launcher + [SpawnedProcess.peer, "storage", "dialogue", folder.path]
+        self.init(try SpawnedProcess(command[0], Array(command.dropFirst()), environment: environment))
+    }
+
     deinit { process.kill() }
 
     /// Sends a command, and waits for the response. `nil`: the process has ended.

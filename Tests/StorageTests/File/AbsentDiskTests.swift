@@ -81,16 +81,8 @@ struct AbsentDiskTests {
         variable: String
     ) async throws {
         let application = temporary.url.appendingPathComponent(temporary.url.lastPathComponent)
-        let process = StorageDialogue(
-            try SpawnedProcess(
-                peer: "dialogue",
-                application,
-                environment: environment.merging(
-                    [variable: "/mnt/gone", "STORE": "application"],
-                    uniquingKeysWith: { $1 }
-                )
-            )
-        )
+        let process = try StorageDialogue(
+            application, home: home.path, [variable: "/mnt/gone", "STORE": "application"])
         try await process.expectUnavailable(
             ["load", "save", "overwrite", "end"],
             beginning: "could not find the folder /mnt/gone: No such file or directory; ",
@@ -101,21 +93,10 @@ struct AbsentDiskTests {
         #expect(!FileManager.default.fileExists(atPath: other))
     }
 
-    private var environment: [String: String] {
-        var environment = ProcessInfo.processInfo.environment
-        environment["XDG_STATE_HOME"] = nil
-        environment["HOME"] = home.path
-        return environment
-    }
-
     /// Starts a process that can mount the disk. Its mounts end with it.
     private func dialogue() throws -> StorageDialogue {
-        let folder = mountPoint.appendingPathComponent("tokens").path
-        return StorageDialogue(
-            try SpawnedProcess(
-                "/usr/bin/unshare", ["--mount", SpawnedProcess.peer, "storage", "dialogue", folder],
-                environment: environment)
-        )
+        let folder = mountPoint.appendingPathComponent("tokens")
+        return try StorageDialogue(folder, home: home.path, through: ["/usr/bin/unshare", "--mount"])
     }
 }
 #endif

@@ -61,7 +61,8 @@ import Testing
     func `the default folder is unavailable until the missing target is there`(shape: Shape) async throws {
         let application = temporary.url.lastPathComponent
         let (home, missing) = try shape.make(in: temporary.url, application: application)
-        let process = try dialogue(URL(fileURLWithPath: "/" + application), home: home, store: "application")
+        let process = try StorageDialogue(
+            URL(fileURLWithPath: "/" + application), home: home, ["STORE": "application"])
         try await process.expectUnavailable(Self.calls)
         guard let missing else { return }
         try missing.makePrivateFolder()
@@ -74,7 +75,7 @@ import Testing
     ) async throws {
         let folder = temporary.fresh()
         let (home, missing) = try shape.make(in: temporary.url, application: "latchkey")
-        let process = try dialogue(folder, home: home)
+        let process = try StorageDialogue(folder, home: home)
         // Nothing can be stored in /proc, so there is no note in it.
         let isKnown = home == "/proc/self"
         if !isKnown { try await process.expectUnavailable(Self.calls) }
@@ -94,7 +95,7 @@ import Testing
             try await FileTokenStore(folder: link.appendingPathComponent("tokens")).save(.numbered(7))
             try FileManager.default.moveItem(at: disk, to: disk.appendingPathExtension("away"))
         }
-        let process = try dialogue(link.appendingPathComponent("tokens"), home: temporary.url.path)
+        let process = try StorageDialogue(link.appendingPathComponent("tokens"), home: temporary.url.path)
         try await process.expectUnavailable(Self.calls)
         guard isSignedIn else { return }
         try FileManager.default.moveItem(at: disk.appendingPathExtension("away"), to: disk)
@@ -138,13 +139,5 @@ import Testing
         }
         isOver.withLock { $0 = true }
         #expect(found.isSubset(of: ["1", "unavailable"]), "\(found)")
-    }
-
-    private func dialogue(_ folder: URL, home: String, store: String? = nil) throws -> StorageDialogue {
-        var environment = ProcessInfo.processInfo.environment
-        environment["XDG_STATE_HOME"] = nil
-        environment["HOME"] = home
-        environment["STORE"] = store
-        return StorageDialogue(try SpawnedProcess(peer: "dialogue", folder, environment: environment))
     }
 }

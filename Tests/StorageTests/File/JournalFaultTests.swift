@@ -198,15 +198,10 @@ struct JournalFaultTests {
         try await noteSignOut()
         let files = try folder.names.map { folder.appendingPathComponent($0) }
         let paths = ([folder, disk, temporary.url, home] + files).map(\.path) + [folder.path + ".preferred", "/"]
-        let environment = ProcessInfo.processInfo.environment.merging(["HOME": home.path, "XDG_STATE_HOME": ""]) { $1 }
+        let tracer = ["/usr/bin/strace", "-f", "-qq", "-o", "/dev/null"] + paths.flatMap { ["-P", $0] }
         for calls in (1...32).map({ "\($0)" }) + ["1+"] {
-            let process = StorageDialogue(
-                try SpawnedProcess(
-                    "/usr/bin/strace",
-                    ["-f", "-qq", "-o", "/dev/null"] + paths.flatMap { ["-P", $0] } + [
-                        "-e", "inject=%file,%desc:error=\(error):when=\(calls)", SpawnedProcess.peer, "storage",
-                        "dialogue", folder.path,
-                    ], environment: environment))
+            let fault = "inject=%file,%desc:error=\(error):when=\(calls)"
+            let process = try StorageDialogue(folder, home: home.path, through: tracer + ["-e", fault])
             let answer = try await process.send("noted") ?? "the process has ended"
             let isKept = ["noted", "unavailable:", "corrupt:"].contains { answer.hasPrefix($0) }
             #expect(isKept && (answer != "noted" || calls != "1+"), "call \(calls): \(answer)")

@@ -14,14 +14,9 @@ struct UnfinishedFolderTests {
     @Test(arguments: ["0277", "0777"])
     func `a umask takes no right of the owner from a folder or a lock`(umask: String) async throws {
         let application = temporary.url.lastPathComponent
-        var environment = ProcessInfo.processInfo.environment
-        (environment["HOME"], environment["XDG_STATE_HOME"]) = (temporary.url.path, nil)
-        environment["STORE"] = "application"
-        let process = StorageDialogue(
-            try SpawnedProcess(
-                "/bin/sh",
-                ["-c", "umask \(umask); exec \"$0\" storage dialogue /\(application)", SpawnedProcess.peer],
-                environment: environment))
+        let process = try StorageDialogue(
+            URL(fileURLWithPath: "/" + application), home: temporary.url.path, ["STORE": "application"],
+            through: ["/bin/sh", "-c", "umask \(umask); exec \"$0\" \"$@\""])
         try await process.expect(["save": "0", "lease": "leased", "save": "1", "lease": "leased", "load": "1"])
         var folder = temporary.url
         for name in [".local", "state", application, "tokens"] {

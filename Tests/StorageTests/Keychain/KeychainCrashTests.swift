@@ -58,9 +58,9 @@ struct KeychainCrashTests {
         }
     }
 
-    @Test(arguments: Layout.allCases, [true, false])
-    func `an interrupted move is completed later`(layout: Layout, returnsLastResult: Bool) async throws {
-        let lives = try await forEveryDeath(layout, returnsLastResult) { model, dying in
+    @Test(arguments: Layout.allCases)
+    func `an interrupted move is completed later`(layout: Layout) async throws {
+        let lives = try await ScriptedKeychain.forEveryDeath(over: layout.model) { model, dying in
             let early = try? await layout.store(dying).load()
             let reopened = layout.store(model)
             let bundle = try #require(try await reopened.load())
@@ -73,12 +73,9 @@ struct KeychainCrashTests {
         #expect(lives > 3)
     }
 
-    @Test(arguments: Layout.allCases, [true, false])
-    func `an interrupted sign-out leaves the whole session or none`(
-        layout: Layout,
-        returnsLastResult: Bool
-    ) async throws {
-        let lives = try await forEveryDeath(layout, returnsLastResult) { model, dying in
+    @Test(arguments: Layout.allCases)
+    func `an interrupted sign-out leaves the whole session or none`(layout: Layout) async throws {
+        let lives = try await ScriptedKeychain.forEveryDeath(over: layout.model) { model, dying in
             let isDone: Void? = try? await layout.store(dying).delete()
             let bundle = try await layout.store(model).load()
             if isDone != nil { #expect(bundle == nil) }
@@ -90,10 +87,10 @@ struct KeychainCrashTests {
         #expect(lives > 1)
     }
 
-    @Test(arguments: Layout.allCases, [true, false])
-    func `an interrupted sign-out leaves no older session`(layout: Layout, returnsLastResult: Bool) async throws {
+    @Test(arguments: Layout.allCases)
+    func `an interrupted sign-out leaves no older session`(layout: Layout) async throws {
         let current = TokenBundle.numbered(5, of: SessionID(rawValue: "session-2"))
-        let lives = try await forEveryDeath(layout, returnsLastResult) { model, dying in
+        let lives = try await ScriptedKeychain.forEveryDeath(over: layout.model) { model, dying in
             if layout == .olderFormat {
                 try await layout.store(model).save(current)
             } else {
@@ -107,13 +104,10 @@ struct KeychainCrashTests {
         #expect(lives > 1)
     }
 
-    @Test(arguments: Layout.allCases, [true, false])
-    func `an interrupted sign-in leaves the old session or the new one`(
-        layout: Layout,
-        returnsLastResult: Bool
-    ) async throws {
+    @Test(arguments: Layout.allCases)
+    func `an interrupted sign-in leaves the old session or the new one`(layout: Layout) async throws {
         let new = TokenBundle.numbered(5, of: SessionID(rawValue: "session-2"))
-        let lives = try await forEveryDeath(layout, returnsLastResult) { model, dying in
+        let lives = try await ScriptedKeychain.forEveryDeath(over: layout.model) { model, dying in
             let isDone: Void? = try? await layout.store(dying).save(new)
             let bundle = try #require(try await layout.store(model).load())
             #expect(bundle == new || bundle.refreshToken == "refresh-1")
@@ -121,22 +115,5 @@ struct KeychainCrashTests {
             #expect(model.items.count == 1, "nothing old is left")
         }
         #expect(lives > 2)
-    }
-
-    /// Runs a program that dies after one call, two calls, and so on until it completes.
-    ///
-    /// - Returns: The number of runs.
-    private func forEveryDeath(
-        _ layout: Layout,
-        _ returnsLastResult: Bool,
-        _ body: (ModelKeychain, ScriptedKeychain) async throws -> Void
-    ) async throws -> Int {
-        for calls in 0... {
-            let model = try layout.model()
-            let dying = ScriptedKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
-            try await body(model, dying)
-            if !dying.isDead { return calls + 1 }
-        }
-        return 0
     }
 }

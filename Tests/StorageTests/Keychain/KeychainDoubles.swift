@@ -108,4 +108,24 @@ final class ScriptedKeychain: KeychainItems {
         state.withLock { $0.isDead = true }
         return .notAvailable
     }
+
+    /// Runs a program that dies after the first call, the second, and so on until it completes. The last call that has
+    /// an effect returns an error, and in later runs its result. The body runs the program and examines the model.
+    /// The result is the number of later runs.
+    @discardableResult static func forEveryDeath(
+        over makeModel: () throws -> ModelKeychain,
+        _ body: (_ model: ModelKeychain, _ dying: ScriptedKeychain) async throws -> Void
+    ) async throws -> Int {
+        var runs = 0
+        for returnsLastResult in [false, true] {
+            for calls in 0... {
+                let model = try makeModel()
+                let dying = ScriptedKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
+                try await body(model, dying)
+                runs = calls + 1
+                if !dying.isDead { break }
+            }
+        }
+        return runs
+    }
 }

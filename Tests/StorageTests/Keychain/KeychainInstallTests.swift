@@ -155,18 +155,16 @@ struct KeychainInstallTests {
         #expect(asked.withLock { $0 } == 1)
     }
 
-    @Test(arguments: [true, false])
-    func `a crash during the removal does not remove later tokens`(returnsLastResult: Bool) async throws {
-        for calls in 0... {
+    @Test func `a crash during the removal does not remove later tokens`() async throws {
+        try await ScriptedKeychain.forEveryDeath {
+            mark.isSet = false
             let model = ModelKeychain()
             try model.insert(TokenBundle.numbered(1).stored, at: .own)
-            let mark = Flag(false)
-            let marker = InstallMarker(isSet: { mark.isSet }, set: { mark.isSet = true })
-            let dying = ScriptedKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
+            return model
+        } _: { model, dying in
             _ = try? await KeychainTokenStore.over(dying, marker: marker).load()
             try await KeychainTokenStore.over(model, marker: marker).save(.numbered(5))
             #expect(try await KeychainTokenStore.over(model, marker: marker).load() == .numbered(5))
-            if !dying.isDead { break }
         }
     }
 }

@@ -186,22 +186,19 @@ struct KeychainSharingTests {
         #expect(model.items.map(\.location.service) == [KeychainLocation.own.service])
     }
 
-    @Test(arguments: [true, false])
-    func `an interrupted end leaves the session or its tombstone, and nothing older`(returnsLastResult: Bool)
-        async throws
-    {
-        for calls in 0... {
+    @Test func `an interrupted end leaves the session or its tombstone, and nothing older`() async throws {
+        try await ScriptedKeychain.forEveryDeath {
             let model = ModelKeychain()
             try model.insert(TokenBundle.numbered(5).stored, at: .own)
             try model.insert(TokenBundle.numbered(1, of: SessionID(rawValue: "session-0")).stored, at: .older)
-            let dying = ScriptedKeychain(model, dyingAfter: calls, returnsLastResult: returnsLastResult)
+            return model
+        } _: { model, dying in
             let isDone: Void? = try? await process(over: dying, [.bundle(at: .older)])
                 .update { [tombstone] _ in .tombstone(tombstone) }
             let found = try await process(over: model, [.bundle(at: .older)]).read()
             #expect(found == .tombstone(tombstone) || found == .active(.numbered(5)))
             if isDone != nil { #expect(found == .tombstone(tombstone)) }
             #expect(model.items.count == 1, "nothing old is left")
-            if !dying.isDead { break }
         }
     }
 
