@@ -69,7 +69,7 @@ package final class LoopbackConnection {
         return chunk
     }
 
-    private func readBytes(_ count: Int) -> Data? {
+    package func readBytes(_ count: Int) -> Data? {
         while buffer.count < count { guard receive() else { return nil } }
         defer { buffer = Data(buffer.dropFirst(count)) }
         return buffer.prefix(count)
