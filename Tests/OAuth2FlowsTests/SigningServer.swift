@@ -109,15 +109,13 @@ extension Members {
 }
 
 /// A server of OpenID Connect: publishes its keys at `/keys`, and issues tokens with an id token at `/token`.
-final class SigningServer: Sendable {
+final class SigningServer: AuthorizationServer {
     private struct State: Sendable {
         var keys: LoopbackServer.Action = .respond(404)
         var idToken: String?
         var hasRefreshToken = true
         var date: Date
     }
-
-    static let clientID = "fixture-client"
 
     private let state: Locked<State>
     let provider: LoopbackProvider
@@ -138,10 +136,8 @@ final class SigningServer: Sendable {
                 onFetch()
                 return state.withLock { $0.keys }
             case "/token": return state.withLock { Self.tokens($0) }
-            case "/device":
-                return .json(
-                    #"{"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a"}"#)
-            default: return nil
+            case "/device": return nil
+            default: return .respond(404)
             }
         }
         publish(keys)
@@ -150,13 +146,12 @@ final class SigningServer: Sendable {
     private static func tokens(_ state: State) -> LoopbackServer.Action {
         let id = state.idToken.map { #","id_token":"\#($0)""# } ?? ""
         let refreshToken = state.hasRefreshToken ? #","refresh_token":"fixture-refresh""# : ""
-        let format = DateFormatter()
-        (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(identifier: "GMT"))
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
         return .json(
             #"{"access_token":"fixture-access","token_type":"Bearer"\#(refreshToken)\#(id)}"#,
-            headers: ["Date": format.string(from: state.date)])
+            headers: ["Date": state.date.headerField])
     }
+
+    var url: URL { provider.url }
 
     /// The number of times that the keys were fetched.
     var fetches: Int { provider.calls(at: "/keys").count }
@@ -174,17 +169,29 @@ final class SigningServer: Sendable {
         state.withLock { ($0.idToken, $0.hasRefreshToken) = (idToken, hasRefreshToken) }
     }
 
-    var description: OAuth2Server {
-        var server = provider.description
-        server.jwksURI = provider.url.appendingPathComponent("keys")
-        return server
+    /// A user who signs in at once: the server issues an id token with the nonce of the page.
+    func user(
+        _ key: ServerKey, hasRefreshToken: Bool = true,
+        _ change: @escaping @Sendable (inout Members) -> Void = { _ in }
+    ) -> PromptUserAgent {
+        PromptUserAgent { [self] page in
+            var claims = claims
+            claims["nonce"] = page.values(of: "nonce").first.map { #""\#($0)""# }
+            change(&claims)
+            issue(try key.sign(claims), hasRefreshToken: hasRefreshToken)
+        }
     }
 
     /// A validator of this server's tokens.
-    func validator(by clock: any TimeSource, maximumKeyAge: Duration = .seconds(3_600)) -> IDTokenValidator {
+    func validator(
+        by clock: any TimeSource, maximumKeyAge: Duration = .seconds(3_600),
+        _ change: (inout OAuth2Server) -> Void = { _ in }
+    ) -> IDTokenValidator {
+        var server = description
+        change(&server)
         var validator = IDTokenValidator(
-            server: description, client: .public(id: Self.clientID), network: provider.network,
-            maximumKeyAge: maximumKeyAge, minimumPause: .seconds(60))
+            server: server, client: .fixture, network: network, maximumKeyAge: maximumKeyAge,
+            minimumPause: .seconds(60))
         validator.clock = clock
         return validator
     }
@@ -193,7 +200,7 @@ final class SigningServer: Sendable {
     var claims: Members {
         let now = Int(state.withLock { $0.date }.timeIntervalSince1970)
         return [
-            "iss": #""\#(provider.issuer)""#, "sub": #""fixture-user""#, "aud": #""\#(Self.clientID)""#,
+            "iss": #""\#(issuer)""#, "sub": #""fixture-user""#, "aud": #""\#(OAuth2Client.fixture.id)""#,
             "iat": "\(now)", "exp": "\(now + 300)", "nonce": #""fixture-nonce""#, "email": #""ada@example.com""#,
         ]
     }

@@ -13,6 +13,12 @@ import _CryptoExtras
 /// Keys as servers publish them (RFC 7517), and when they are fetched.
 @Suite(.timeLimit(.minutes(10))) struct VerificationKeyTests {
     private let clock = ManualTimeSource()
+    private let key = ServerKey.es256("first")
+    private let server: SigningServer
+
+    init() throws {
+        server = try SigningServer(clock.date, [key])
+    }
 
     // RFC 7515, appendices A.2 and A.3.
     private static let payload =
@@ -158,9 +164,7 @@ import _CryptoExtras
 
     // When keys are fetched.
 
-    private func isValid(_ key: ServerKey, at server: SigningServer, by validator: IDTokenValidator) async throws
-        -> Bool
-    {
+    private func isValid(_ key: ServerKey, by validator: IDTokenValidator) async throws -> Bool {
         do {
             _ = try await validator.validate(try key.sign(server.claims))
             return true
@@ -170,30 +174,28 @@ import _CryptoExtras
     }
 
     @Test func `a new key of the server is fetched when a token has it, after a pause`() async throws {
-        let (first, second) = (ServerKey.es256("first"), ServerKey.es256("second"))
-        let server = try SigningServer(clock.date, [first])
+        let second = ServerKey.es256("second")
         let validator = server.validator(by: clock)
-        #expect(try await isValid(first, at: server, by: validator))
+        #expect(try await isValid(key, by: validator))
         server.publish([second])
         clock.advance(by: .seconds(59))
-        #expect(try await isValid(second, at: server, by: validator) == false)
+        #expect(try await isValid(second, by: validator) == false)
         #expect(server.fetches == 1, "a token must not cause a call each time")
         clock.advance(by: .seconds(1))
-        #expect(try await isValid(second, at: server, by: validator))
+        #expect(try await isValid(second, by: validator))
         #expect(server.fetches == 2)
-        #expect(try await isValid(first, at: server, by: validator) == false)
+        #expect(try await isValid(key, by: validator) == false)
         #expect(server.fetches == 2)
     }
 
     @Test func `KE7: a key that is replaced under its identifier is fetched again once, after a pause`() async throws {
-        let (first, second) = (ServerKey.es256("first"), ServerKey.es256("first"))
-        let server = try SigningServer(clock.date, [first])
+        let second = ServerKey.es256("first")
         let validator = server.validator(by: clock)
-        #expect(try await isValid(first, at: server, by: validator))
+        #expect(try await isValid(key, by: validator))
         server.publish([second])
-        for (pause, valid, refused, fetches) in [(59, first, second, 1), (1, second, first, 2)] {
+        for (pause, valid, refused, fetches) in [(59, key, second, 1), (1, second, key, 2)] {
             clock.advance(by: .seconds(pause))
-            #expect(try await isValid(valid, at: server, by: validator))
+            #expect(try await isValid(valid, by: validator))
             let text = try refused.sign(server.claims)
             let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
             #expect(error?.code == .invalidSignature && server.fetches == fetches)
@@ -201,12 +203,10 @@ import _CryptoExtras
     }
 
     @Test func `tokens with any number of unknown keys cause one fetch a pause`() async throws {
-        let key = ServerKey.es256("first")
-        let server = try SigningServer(clock.date, [key])
         let validator = server.validator(by: clock)
         for round in 1...3 {
             for number in 0..<10 {
-                #expect(try await isValid(.es256("unknown-\(number)"), at: server, by: validator) == false)
+                #expect(try await isValid(.es256("unknown-\(number)"), by: validator) == false)
             }
             #expect(server.fetches == round)
             clock.advance(by: .seconds(60))
@@ -214,30 +214,25 @@ import _CryptoExtras
     }
 
     @Test func `a key that the server withdraws is refused when the keys are too old`() async throws {
-        let key = ServerKey.es256("first")
-        let server = try SigningServer(clock.date, [key])
         let validator = server.validator(by: clock, maximumKeyAge: .seconds(200))
-        #expect(try await isValid(key, at: server, by: validator))
+        #expect(try await isValid(key, by: validator))
         server.publish([.es256("second")])
         clock.advance(by: .seconds(199))
-        #expect(try await isValid(key, at: server, by: validator))
+        #expect(try await isValid(key, by: validator))
         clock.advance(by: .seconds(1))
-        #expect(try await isValid(key, at: server, by: validator) == false)
+        #expect(try await isValid(key, by: validator) == false)
         #expect(server.fetches == 2)
     }
 
     @Test func `an age of zero fetches the keys for each token, once`() async throws {
-        let key = ServerKey.es256("first")
-        let server = try SigningServer(clock.date, [key])
         let validator = server.validator(by: clock, maximumKeyAge: .zero)
         for count in 1...2 {
-            #expect(try await isValid(key, at: server, by: validator))
+            #expect(try await isValid(key, by: validator))
             #expect(server.fetches == count)
         }
     }
 
     @Test func `many tokens wait for one fetch, and one that is cancelled leaves at once`() async throws {
-        let key = ServerKey.es256("first")
         let (arrived, leave) = (Race<Void>(), DispatchSemaphore(value: 0))
         let server = try SigningServer(clock.date, [key]) {
             arrived.end(())
@@ -266,20 +261,18 @@ import _CryptoExtras
     func `keys that cannot be read are unavailable, and are fetched again for the next token`(_ index: Int)
         async throws
     {
-        let key = ServerKey.es256("first")
-        let server = try SigningServer(clock.date, [])
         server.publish(Self.failures[index])
         let validator = server.validator(by: clock)
         let text = try key.sign(server.claims)
         let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
         #expect(error?.code == .keysUnavailable)
         server.publish([key])
-        #expect(try await isValid(key, at: server, by: validator))
+        #expect(try await isValid(key, by: validator))
     }
 
     @Test func `the keys of another origin are not read where a redirect leads there`() async throws {
-        let (key, foreign) = (ServerKey.es256("first"), ServerKey.es256("foreign"))
-        let (server, other) = (try SigningServer(clock.date, [key]), try SigningServer(clock.date, [foreign]))
+        let foreign = ServerKey.es256("foreign")
+        let other = try SigningServer(clock.date, [foreign])
         let location = try #require(other.description.jwksURI).absoluteString
         server.publish(.respond(302, headers: ["Location": location]))
         let text = try foreign.sign(server.claims)
