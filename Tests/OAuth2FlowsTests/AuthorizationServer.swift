@@ -32,14 +32,16 @@ extension AuthorizationServer {
         NetworkClient(baseURL: url, transport: transport, interceptors: [RetryPolicy.standard])
     }
 
+    /// A handler. It revokes tokens where it is said what that ends.
     func handler(
         _ client: OAuth2Client = .fixture, over transport: any HTTPTransport = URLSessionTransport(),
-        revocationAffectsSessionOnly: Bool = false
+        revocationAffectsSessionOnly: Bool? = nil
     ) -> OAuth2TokenRefreshHandler {
         OAuth2TokenRefreshHandler(
-            tokenEndpoint: description.tokenEndpoint, revocationEndpoint: description.revocationEndpoint,
+            tokenEndpoint: description.tokenEndpoint,
+            revocationEndpoint: revocationAffectsSessionOnly.flatMap { _ in description.revocationEndpoint },
             client: client, network: network(over: transport),
-            revocationAffectsSessionOnly: revocationAffectsSessionOnly)
+            revocationAffectsSessionOnly: revocationAffectsSessionOnly ?? false)
     }
 
     func deviceSignIn(as client: OAuth2Client = .fixture, scope: String? = nil) -> OAuth2DeviceSignIn {

@@ -91,7 +91,7 @@ import Testing
             .start(session, with: PromptUserAgent())
         try await provider.deviceSignIn(as: client()).start(session) { _ in }
         _ = try await provider.handler(client()).refresh(.fixture)
-        try await provider.handler(client())
+        try await provider.handler(client(), revocationAffectsSessionOnly: false)
             .revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
     }
 

@@ -20,6 +20,14 @@ final class LoopbackProvider: AuthorizationServer {
 
         var names: Set<String> { Set(items.map(\.name)) }
 
+        init(_ request: LoopbackServer.Request) {
+            let form = URLComponents(string: "?" + String(decoding: request.body, as: UTF8.self))
+            method = request.method
+            path = URLComponents(string: request.target)?.path ?? ""
+            authorization = request["Authorization"]
+            items = (form?.queryItems ?? []).map { ($0.name, $0.value ?? "") }
+        }
+
         /// The usual response.
         fileprivate var response: LoopbackServer.Action {
             switch path {
@@ -46,11 +54,7 @@ final class LoopbackProvider: AuthorizationServer {
     /// - Throws: `POSIXError` when no port is available.
     init(_ script: @escaping @Sendable (Call) -> LoopbackServer.Action? = { _ in nil }) throws {
         server = try LoopbackServer { [received] request in
-            let target = URLComponents(string: request.target)
-            let form = URLComponents(string: "?" + String(decoding: request.body, as: UTF8.self))
-            let call = Call(
-                method: request.method, path: target?.path ?? "", authorization: request["Authorization"],
-                items: (form?.queryItems ?? []).map { ($0.name, $0.value ?? "") })
+            let call = Call(request)
             received.withLock { $0.append(call) }
             return script(call) ?? call.response
         }

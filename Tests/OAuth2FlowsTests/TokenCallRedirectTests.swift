@@ -36,7 +36,7 @@ import Testing
     func `G15: a revocation follows no redirect, and has failed`(_ redirect: Redirect) async throws {
         let server = try RedirectingServer(redirect, to: Self.content)
         await #expect(throws: NetworkError.self) {
-            try await server.handler()
+            try await server.handler(revocationAffectsSessionOnly: false)
                 .revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
         }
         #expect(server.followers == 0 && server.calls.count == 1)
