@@ -8,7 +8,6 @@ import Foundation
 import HandlerTesting
 import NetworkCore
 import NetworkTesting
-import TestSupport
 import Testing
 
 @testable import OAuth2Flows

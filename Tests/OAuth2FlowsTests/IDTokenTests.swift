@@ -4,8 +4,6 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Crypto
 import Foundation
-import HandlerTesting
-import NetworkCore
 import Testing
 
 @testable import OAuth2Flows

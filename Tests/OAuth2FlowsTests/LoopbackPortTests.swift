@@ -1,6 +1,5 @@
 #if canImport(CryptoKit) || Crypto
 import Foundation
-import NetworkCore
 import Testing
 
 @testable import OAuth2Flows

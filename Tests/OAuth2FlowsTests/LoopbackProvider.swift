@@ -1,7 +1,6 @@
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import NetworkCore
 import Testing
 
 @testable import OAuth2Flows

@@ -1,12 +1,8 @@
 #if Crypto
 import AuthInterface
 import AuthTesting
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import HandlerTesting
-import NetworkCore
-import TestSupport
 import Testing
 
 @testable import OAuth2Flows

@@ -7,7 +7,6 @@ import Foundation
 import HandlerTesting
 import NetworkCore
 import NetworkTesting
-import NetworkURLSession
 import OAuth2Flows
 import Testing
 

@@ -4,7 +4,6 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import NetworkCore
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
 import AuthTesting
-import ContractTesting
 import Foundation
 import NetworkCore
 import OAuth2Flows

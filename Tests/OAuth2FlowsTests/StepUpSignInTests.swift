@@ -3,8 +3,6 @@ import AuthInterface
 import AuthTesting
 import ContractTesting
 import Foundation
-import NetworkCore
-import TestSupport
 import Testing
 
 @testable import OAuth2Flows

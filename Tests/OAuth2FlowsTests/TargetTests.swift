@@ -3,10 +3,7 @@ import AuthTesting
 import ContractTesting
 import Foundation
 import HandlerTesting
-import NetworkCore
-import NetworkTesting
 import OAuth2Flows
-import TestSupport
 import Testing
 
 /// Resource indicators (RFC 8707) and names of servers, at every call that asks for tokens.

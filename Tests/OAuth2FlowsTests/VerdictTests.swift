@@ -1,6 +1,5 @@
 import AuthInterface
 import HandlerTesting
-import NetworkCore
 import NetworkTesting
 import OAuth2Flows
 import Testing

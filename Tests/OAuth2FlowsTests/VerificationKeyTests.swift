@@ -1,10 +1,7 @@
 #if Crypto
-import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import HandlerTesting
-import NetworkCore
 import Testing
 import _CryptoExtras
 
@@ -20,7 +17,6 @@ import _CryptoExtras
         server = try SigningServer(clock.date, [key])
     }
 
-    // RFC 7515, appendices A.2 and A.3.
     private static let payload =
         "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
     private static let modulus = """
@@ -49,26 +45,10 @@ import _CryptoExtras
         return try JSONDecoder().decode(VerificationKeySet.self, from: Data(set.utf8)).keys
     }
 
-    @Test func `the examples of RFC 7515 are signed by their keys, and not by each other's`() throws {
-        let examples = [
-            ("eyJhbGciOiJSUzI1NiJ9", Self.rsaSignature, Self.rsaKey),
-            ("eyJhbGciOiJFUzI1NiJ9", Self.pointSignature, Self.pointKey),
-        ]
-        let all = try keys(Self.rsaKey, Self.pointKey)
-        for (head, signature, key) in examples {
-            let token = try JSONWebSignature("\(head).\(Self.payload).\(signature)")
-            let own = try #require(try keys(key).first)
-            #expect(VerificationKeySet(keys: all).candidates(for: token) == [own])
-            #expect(own.isValid(token.signature, for: token.signedContent, by: token.algorithm))
-            #expect(!own.isValid(token.signature, for: token.signedContent + [0], by: token.algorithm))
-            for other in all where other != own {
-                #expect(!other.isValid(token.signature, for: token.signedContent, by: token.algorithm))
-            }
-        }
-    }
-
-    // RFC 7515, appendix A.4, and RFC 8037, appendix A.4.
-    static let otherExamples = [
+    /// Keys and what they have signed: of RFC 7515, appendices A.2, A.3 and A.4, and of RFC 8037, appendix A.4.
+    static let examples = [
+        (rsaKey, "eyJhbGciOiJSUzI1NiJ9.\(payload).\(rsaSignature)"),
+        (pointKey, "eyJhbGciOiJFUzI1NiJ9.\(payload).\(pointSignature)"),
         (
             """
             {"kty":"EC","crv":"P-521",\
@@ -89,20 +69,27 @@ import _CryptoExtras
         ),
     ]
 
-    @Test(arguments: otherExamples)
-    func `the examples of P-521 and Ed25519 are signed by their keys`(_ key: String, _ text: String) throws {
+    @Test(arguments: examples)
+    func `the examples of the RFCs are signed by their keys, and not by each other's`(_ key: String, _ text: String)
+        throws
+    {
         let token = try JSONWebSignature(text)
-        let own = try #require(VerificationKeySet(keys: try keys(key)).candidates(for: token).first)
+        let own = try #require(try keys(key).first)
+        let all = try Self.examples.flatMap { try keys($0.0) }
+        #expect(VerificationKeySet(keys: all).candidates(for: token) == [own])
         #expect(own.isValid(token.signature, for: token.signedContent, by: token.algorithm))
         #expect(!own.isValid(token.signature, for: token.signedContent + [0], by: token.algorithm))
         #expect(!own.isValid(token.signature.dropLast(), for: token.signedContent, by: token.algorithm))
+        for other in all where other != own {
+            #expect(!other.isValid(token.signature, for: token.signedContent, by: token.algorithm))
+        }
     }
 
     @Test func `a key is for the algorithm that it names, or for those of its kind`() throws {
         let kinds: [(key: String, algorithms: Set<SignatureAlgorithm>)] = [
             (Self.pointKey, [.es256]), (Self.rsaKey, [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]),
             (Self.rsaKey.replacingOccurrences(of: "}", with: #","alg":"PS256"}"#), [.ps256]),
-            (Self.otherExamples[0].0, [.es512]), (Self.otherExamples[1].0, [.edDSA]),
+            (Self.examples[2].0, [.es512]), (Self.examples[3].0, [.edDSA]),
         ]
         for (key, algorithms) in kinds {
             let key = try #require(try keys(key).first)

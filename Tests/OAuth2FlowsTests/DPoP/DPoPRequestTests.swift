@@ -1,20 +1,14 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
-import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
-import NetworkTesting
 import NetworkURLSession
 import OAuth2Flows
 import Storage
 import Testing
 import TokenRefresh
-
-private struct Value: Decodable, Sendable {
-    let value: Int
-}
 
 /// A bound session with an engine, and a client whose requests it authenticates.
 private struct BoundClient {
@@ -46,7 +40,7 @@ private struct BoundClient {
     var server: StrictDPoPServer { session.server }
 
     func get(_ path: String = "articles") async throws -> Int {
-        try await network.send(Endpoint<Value>.get(EndpointPath(stringLiteral: path)).format(.json)).value
+        try await network.send(Endpoint<ResourceValue>.get(EndpointPath(stringLiteral: path)).format(.json)).value
     }
 
     /// The fields of the requests to a path.
@@ -144,7 +138,7 @@ struct DPoPRequestTests {
         func get(provedBy prover: DPoPProver) async throws -> Int {
             let network = client.server.network.authenticated(
                 by: follower, policy: AuthenticationPolicy(placement: .dpop(prover)))
-            return try await network.send(Endpoint<Value>.get("articles").format(.json)).value
+            return try await network.send(Endpoint<ResourceValue>.get("articles").format(.json)).value
         }
         let without = DPoPProver(keys: StoredSigningKeys { _ in MemoryTokenStore() })
         let error = await #expect(throws: NetworkError.self) { try await get(provedBy: without) }

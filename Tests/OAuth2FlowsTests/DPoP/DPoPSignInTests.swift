@@ -4,8 +4,6 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import NetworkCore
-import NetworkURLSession
 import Storage
 import Testing
 import TokenRefresh

@@ -171,6 +171,11 @@ extension StrictDPoPServer.State {
     }
 }
 
+/// What a resource server responds with.
+struct ResourceValue: Decodable, Sendable {
+    let value: Int
+}
+
 /// The error of a response, and what is wrong with the proof.
 private struct Refusal: Error, ExpressibleByStringInterpolation {
     let code: String
