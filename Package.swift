@@ -144,7 +144,7 @@ let tests: [Target] = [
     ),
     tests(of: "ConcurrencyPrimitives", ["ContractTesting"]),
     tests(of: "AuthInterface", ["ConcurrencyPrimitives"]),
-    tests(of: "TokenRefresh", authKits + ["Storage", "TestSupport", "Peer"]),
+    tests(of: "TokenRefresh", authKits + ["Storage", "TestSupport"]),
     tests(
         of: "NetworkCore", networkKits + ["NetworkRecording"],
         trait: [product("HTTPTypes", "swift-http-types", trait: "HTTPTypes")]),
@@ -178,7 +178,7 @@ let tests: [Target] = [
     tests(of: "Imaging", ["TestSupport"]),
     tests(of: "NetworkCombine", authKits + ["NetworkCore", "TokenRefresh", "NetworkTesting", "TestSupport"]),
     tests(of: "ContractTesting", []),
-    tests(of: "AuthTesting", interfaces + ["ContractTesting"]),
+    tests(of: "AuthTesting", interfaces + ["ContractTesting", "TokenRefresh", "TestSupport"]),
     tests(of: "NetworkDoubles", ["NetworkCore", "ConcurrencyPrimitives"]),
     tests(of: "NetworkTesting", interfaces + ["NetworkCore", "TestSupport", "Peer"]),
     // The samples of the articles, which `RepositoryTests` compares with their text.

@@ -33,6 +33,12 @@ public final class StubSession: AuthSession, TokenProvider {
             readers.send(new)
         }
 
+        mutating func start(_ new: TokenRefreshResult) {
+            tokens = new
+            generation = 0
+            change(to: .signedIn(SessionID()))
+        }
+
         func token() throws -> SessionToken {
             guard case .signedIn(let session) = state else { throw AuthenticationError(.notSignedIn) }
             return SessionToken(
@@ -120,9 +126,7 @@ public final class StubSession: AuthSession, TokenProvider {
         contents.withLock { $0.signIns.append(tokens) }
         try await perform(.signIn) { contents in
             guard tokens.accessToken.fitsHeaderField else { throw AuthenticationError(.invalidTokens) }
-            contents.tokens = tokens
-            contents.generation = 0
-            contents.change(to: .signedIn(SessionID()))
+            contents.start(tokens)
         }
     }
 
@@ -137,11 +141,7 @@ public final class StubSession: AuthSession, TokenProvider {
                 throw AuthenticationError(.invalidTokens)
             }
             guard case .signedIn = contents.state, let subject = contents.tokens.subject, subject == tokens.subject
-            else {
-                contents.tokens = tokens
-                contents.generation = 0
-                return contents.change(to: .signedIn(SessionID()))
-            }
+            else { return contents.start(tokens) }
             contents.tokens = tokens
             contents.generation += 1
         }

@@ -44,6 +44,8 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     private let revocationEndpoint: URL?
     let client: OAuth2Client
     let network: any UnauthenticatedNetworkService
+    /// The parameters of a grant that spends no refresh token. `nil`: the refresh token is sent.
+    var grant: QueryItems?
     private let idempotencyKeyField: String?
 
     /// Creates a handler of a token endpoint (RFC 6749 §3.2), with scheme `https` unless it is loopback, and of a
@@ -88,7 +90,7 @@ public struct OAuth2TokenRefreshHandler: TokenRefreshHandler, TokenRevocationHan
     func exchange(
         _ request: TokenRefreshRequest, proof: String? = nil
     ) async throws -> (TokenRefreshResult, HTTPResponseHead) {
-        var parameters: QueryItems = ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
+        var parameters = grant ?? ["grant_type": "refresh_token", "refresh_token": request.refreshToken]
         parameters.append(target)
         let plain: Endpoint<OAuth2TokenResponse> = try await call(parameters, for: request) {
             .post(.url(tokenEndpoint), body: $0)

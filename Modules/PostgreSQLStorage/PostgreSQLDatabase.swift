@@ -6,10 +6,11 @@ import Foundation
 /// The state that all accounts of a process in one table share: the connections and the change feed.
 final class PostgreSQLDatabase: Sendable {
     let table: PostgreSQLTable
-    let limits: PostgreSQLLimits
-    let clock: any TimeSource
     let pool: ConnectionPool
     let changes: ChangeFeed
+
+    var limits: PostgreSQLLimits { pool.limits }
+    var clock: any TimeSource { pool.clock }
 
     init(
         connection: ConnectionString,
@@ -19,12 +20,8 @@ final class PostgreSQLDatabase: Sendable {
         clock: any TimeSource
     ) {
         self.table = table
-        self.limits = limits
-        self.clock = clock
         pool = ConnectionPool(connection, limits: limits, clock: clock)
-        changes = ChangeFeed(
-            watching: ChangeWatch(connection: direct, table: table, limits: limits, clock: clock, pool: pool)
-        )
+        changes = ChangeFeed(watching: ChangeWatch(connection: direct, table: table, pool: pool))
     }
 
     /// Calls a closure until it succeeds, for `PostgreSQLLimits.call` at most.

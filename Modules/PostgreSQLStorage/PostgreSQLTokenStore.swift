@@ -34,10 +34,6 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
     /// The account.
     public let account: String
 
-    private let database: PostgreSQLDatabase
-    private let cipher: any TokenCipher
-    private let replacesUnreadableRows: Bool
-    private let owner: ProcessIdentity
     let session: AccountSession
     private let holders: LeaseQueue
 
@@ -69,53 +65,35 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
             limits: limits,
             clock: clock
         )
-        self.init(
-            database: database,
-            account: account,
-            cipher: cipher,
-            replacesUnreadableRows: options.replacesUnreadableRows,
-            owner: .current
-        )
-    }
-
-    init(
-        database: PostgreSQLDatabase,
-        account: String,
-        cipher: any TokenCipher,
-        replacesUnreadableRows: Bool,
-        owner: ProcessIdentity
-    ) {
-        self.database = database
-        self.account = account
-        self.cipher = cipher
-        self.replacesUnreadableRows = replacesUnreadableRows
-        self.owner = owner
         let seal = SessionSeal(
             account: account,
             cipher: cipher,
-            replacesUnreadableRows: replacesUnreadableRows,
-            limit: database.limits.cipher,
-            clock: database.clock
+            replacesUnreadableRows: options.replacesUnreadableRows,
+            limit: limits.cipher,
+            clock: clock
         )
+        self.init(database: database, seal: seal, claimant: ProcessIdentity.current.claimText)
+    }
+
+    init(database: PostgreSQLDatabase, seal: SessionSeal, claimant: String) {
+        account = seal.account
         session = AccountSession(
             database: database,
-            statements: SessionStatements(table: database.table, account: account),
+            statements: SessionStatements(table: database.table, account: seal.account),
             seal: seal,
-            claimant: owner.claimText,
+            claimant: claimant,
             writers: LeaseQueue(clock: database.clock)
         )
         holders = LeaseQueue(clock: database.clock)
     }
 
+    private var database: PostgreSQLDatabase { session.database }
+
     /// The store of another account, any text without zero bytes, in the same table, over the same connections.
     public func store(for account: String) -> PostgreSQLTokenStore {
-        PostgreSQLTokenStore(
-            database: database,
-            account: account,
-            cipher: cipher,
-            replacesUnreadableRows: replacesUnreadableRows,
-            owner: owner
-        )
+        var seal = session.seal
+        seal.account = account
+        return PostgreSQLTokenStore(database: database, seal: seal, claimant: session.claimant)
     }
 
     /// Creates the table if it does not exist. Several processes may do so at once.
@@ -170,7 +148,7 @@ public struct PostgreSQLTokenStore: SharedTokenStore {
         let statements = ClaimStatements(
             table: database.table,
             account: account,
-            owner: owner.claimText + UUID().uuidString.prefix(8),
+            owner: session.claimant + UUID().uuidString.prefix(8),
             life: database.limits.claim,
             hasHeldSession: session.hasHeldSession.withLock { $0 }
         )

@@ -95,6 +95,12 @@ public struct TokenRefreshPolicy: Sendable, Hashable {
     /// The longest duration of a call: the larger one of its two limits.
     var longestCall: Duration { max(callLimit, deadline) }
 
+    /// How long another engine may wait for the response of its call: what it has recorded, but half an hour at most,
+    /// so that a damaged record does not hold the session back.
+    func longestCall(of intent: RefreshIntent) -> Duration {
+        intent.longestCall.map { min(max($0, .zero), max(longestCall, .seconds(1800))) } ?? longestCall
+    }
+
     /// The limit of one read or write of the store: a caller may wait for it (G25).
     var storeLimit: Duration { min(storeDeadline, deadline) }
 }

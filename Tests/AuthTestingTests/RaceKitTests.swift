@@ -2,7 +2,7 @@ import AuthTesting
 import ContractTesting
 import Testing
 
-/// Common refreshers in the races. `TokenRefreshTests` shows that the engine passes them all.
+/// Common refreshers in the races. `EngineRaceKitTests` shows that the engine passes them all.
 @Suite struct RaceKitTests {
     @Test func `an actor that awaits without storing its task fails the races`() async {
         let failing = RaceScenario.all

@@ -1,4 +1,5 @@
 #if AsyncHTTPClient
+import ContractTesting
 import Foundation
 import NetworkAsyncHTTPClient
 import NetworkCore
@@ -18,7 +19,7 @@ import Testing
     private static func body(
         _ coding: String, _ chunks: [Data], over transport: AsyncHTTPClientTransport
     ) async throws -> Data {
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             while connection.readRequest() != nil {
                 let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nTransfer-Encoding: chunked\r\n\r\n"
                 var bytes = Data(head.utf8)

@@ -44,7 +44,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func `G28: an application's own client gets no request whose permit has ended`(isInTime: Bool) async throws {
-        let peer = try TransportPeer(responding: TransportRules.emptyResponse)
+        let peer = try LoopbackPeer(responding: TransportRules.emptyResponse)
         defer { peer.stop() }
         let client = HTTPClient(configuration: HTTPClient.Configuration())
         let transport = AsyncHTTPClientTransport(sharing: client)
@@ -71,7 +71,7 @@ import Testing
     @Test func `nothing of an upload is left that was cancelled while the server did not read`() async throws {
         let stalled = Gate()
         let end = DispatchSemaphore(value: 0)
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             guard connection.readHead() != nil else { return }
             stalled.open()
             end.wait()
@@ -116,7 +116,7 @@ import Testing
         async throws
     {
         let (responded, mayClose) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             guard connection.readHead() != nil, connection.readChunk() != nil else { return }
             connection.send("HTTP/1.1 200 OK\r\n\(field)Content-Length: 2\r\n\r\nok")
             responded.signal()
@@ -166,7 +166,7 @@ import Testing
         let transports: [any HTTPTransport] = [AsyncHTTPClientTransport(), URLSessionTransport()]
         for transport in transports {
             let refusing = Locked<Int?>(nil)
-            let peer = try TransportPeer { connection in
+            let peer = try LoopbackPeer { connection in
                 let isRefused = refusing.withLock { first in
                     first = first ?? connection.number
                     return first == connection.number
@@ -185,7 +185,7 @@ import Testing
     }
 
     @Test func `a request that gets a connection which has just closed is sent once, over another one`() async throws {
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             // The surplus byte makes the client close the connection.
             while connection.readRequest() != nil {
                 guard connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokH") else { return }
@@ -227,7 +227,7 @@ import Testing
     }
 
     @Test func `a sequence without a byte ends at once`() async throws {
-        let peer = try TransportPeer { while $0.readRequest() != nil { $0.respond() } }
+        let peer = try LoopbackPeer { while $0.readRequest() != nil { $0.respond() } }
         defer { peer.stop() }
         let transport = AsyncHTTPClientTransport()
         let request = HTTPTransportRequest(
@@ -249,14 +249,14 @@ import Testing
 
 /// A server that leaves requests for `/stalled` without a response, and sends one without an end for `/stream`.
 private struct HoldingPeer {
-    let peer: TransportPeer
+    let peer: LoopbackPeer
     /// Is open when two requests stall.
     let stalled = Gate()
 
     init() throws {
         let stalls = Locked(0)
         let stalled = stalled
-        peer = try TransportPeer { connection in
+        peer = try LoopbackPeer { connection in
             while let request = connection.readRequest() {
                 switch request.target {
                 case "/stalled":

@@ -8,7 +8,6 @@ import NetworkTestSupport
 import Testing
 
 @testable import NetworkAsyncHTTPClient
-@testable import NetworkTesting
 
 /// A response with tokens, and a fault beside them. The tokens before are spent.
 @Suite(.timeLimit(.minutes(20))) struct LenientResponseTests {
@@ -38,7 +37,7 @@ import Testing
         over transport: AsyncHTTPClientTransport = AsyncHTTPClientTransport()
     ) async throws -> (value: [String: String]?, error: NetworkError?, request: LoopbackServer.Request?) {
         // A connection that stays open shows that no end is waited for.
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             guard connection.readRequest() != nil else { return }
             connection.send(response)
             if response.contains("9\r\n") || response.contains("chunked") { connection.waitForClose() }

@@ -88,7 +88,7 @@ import NetworkURLSession
 
     @Test func `a GET is sent once when a byte of its response has arrived, or its connection is new`() async throws {
         let lost = Locked(0)
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             while let request = connection.readRequest() {
                 if request.target == "/warm" {
                     connection.respond()
@@ -129,13 +129,13 @@ import NetworkURLSession
 
 /// A server that responds to every request, but for the first ones to `/lost`, after which it closes the connection.
 private final class LosingPeer: Sendable {
-    let peer: TransportPeer
+    let peer: LoopbackPeer
     private let count: Locked<Int>
 
     init(losing: Int) throws {
         let count = Locked(0)
         self.count = count
-        peer = try TransportPeer { connection in
+        peer = try LoopbackPeer { connection in
             while let request = connection.readRequest() {
                 let isLost = count.withLock { count in
                     guard request.target == "/lost" else { return false }

@@ -10,7 +10,6 @@ import NetworkTestSupport
 import Testing
 
 @testable import NetworkAsyncHTTPClient
-@testable import NetworkTesting
 
 /// A proxy between the transport and the server, on loopback.
 @Suite(.timeLimit(.minutes(20))) struct ProxyTests {
@@ -40,7 +39,7 @@ import Testing
     }
 
     @Test func `an http request goes through a tunnel too, with its fields hidden from the proxy`() async throws {
-        let peer = try TransportPeer { while $0.readRequest() != nil { $0.respond(body: Data("ok".utf8)) } }
+        let peer = try LoopbackPeer { while $0.readRequest() != nil { $0.respond(body: Data("ok".utf8)) } }
         defer { peer.stop() }
         try await ConnectProxy.run(.connects) { proxy in
             let transport = Self.transport(over: proxy)

@@ -1,11 +1,10 @@
 #if AsyncHTTPClient
+import ContractTesting
 import Foundation
 import NetworkAsyncHTTPClient
 import NetworkCore
 import NetworkTransfers
 import Testing
-
-@testable import NetworkTesting
 
 /// Heads in another character set than the decoder's.
 @Suite(.timeLimit(.minutes(20))) struct ResponseHeadTests {
@@ -21,7 +20,7 @@ import Testing
         ([0xE2, 0x82], "\u{E2}"),
     ])
     func `a line that is not UTF-8 is ISO-8859-1, and the body stays`(name: [UInt8], read: String) async throws {
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             while connection.readRequest() != nil { connection.send(Self.response(named: name)) }
         }
         defer { peer.stop() }

@@ -4,8 +4,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import NetworkTesting
-
 /// G26: a response that keeps the one thread of URLSession on Linux busy stops no other part of the process. It runs in
 /// a process of its own, because URLSession makes no progress there any more.
 @Suite(.timeLimit(.minutes(20))) struct StalledParserTests {
@@ -16,7 +14,7 @@ import Testing
 
         var testDescription: String { rawValue }
 
-        func send(over connection: PeerConnection, sent: Gate) {
+        func send(over connection: LoopbackConnection, sent: Gate) {
             let (head, part, count) =
                 switch self {
                 case .fields: ("HTTP/1.1 200 OK\r\n", "X-Field: v\r\n", 50_000)
@@ -37,11 +35,11 @@ import Testing
     func `other tasks, time limits and transports go on while URLSession is busy`(with response: Response) async throws
     {
         let sent = Gate()
-        let server = try TransportPeer { connection in
+        let server = try LoopbackPeer { connection in
             guard connection.readRequest() != nil else { return }
             response.send(over: connection, sent: sent)
         }
-        let other = try TransportPeer { while $0.readRequest() != nil { $0.respond() } }
+        let other = try LoopbackPeer { while $0.readRequest() != nil { $0.respond() } }
         defer {
             server.stop()
             other.stop()

@@ -4,8 +4,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import NetworkTesting
-
 /// G8: a process that is stopped for longer than its time limits, while the server responds.
 @Suite(.timeLimit(.minutes(20))) struct StoppedProcessTests {
     @Test(arguments: ["asyncHTTPClient", "urlSession"], [false, true])
@@ -15,7 +13,7 @@ import Testing
         let arrived = Gate()
         let responded = Gate()
         let stopped = DispatchSemaphore(value: 0)
-        let server = try TransportPeer { connection in
+        let server = try LoopbackPeer { connection in
             guard connection.readRequest() != nil else { return }
             let head = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n"
             if afterHead { connection.send(head) }

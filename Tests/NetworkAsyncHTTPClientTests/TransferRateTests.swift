@@ -8,8 +8,6 @@ import NetworkTransfers
 import TestSupport
 import Testing
 
-@testable import NetworkTesting
-
 /// G25: a transfer has a minimum rate in place of a total deadline. Its clock advances second by second, when the
 /// limits of the client and of the transport wait for it, and no further than the test lets it.
 @Suite(.timeLimit(.minutes(20))) struct TransferRateTests {
@@ -53,7 +51,7 @@ import Testing
 
     @Test(arguments: [(1, false), (8_192, true)])
     func `an upload may take long, and not indefinitely`(part: Int, isFastEnough: Bool) async throws {
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             guard connection.readHead() != nil else { return }
             while let chunk = connection.readChunk(), !chunk.isEmpty {}
             connection.respond(body: Data("ok".utf8))
@@ -93,7 +91,7 @@ import Testing
     func `a download may take long, and not indefinitely`(part: Int, isFastEnough: Bool) async throws {
         let count = 18
         let next = DispatchSemaphore(value: 1)
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             guard connection.readRequest() != nil else { return }
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(count * part)\r\n\r\n")
             for _ in 0..<count {

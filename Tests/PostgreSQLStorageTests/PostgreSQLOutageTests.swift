@@ -99,6 +99,10 @@ struct PostgreSQLOutageTests {
     @Test(arguments: [
         ("service=missing", "the service of the connection string is not defined"),
         ("host=/nowhere sslmode=sometimes", "the connection string is invalid (sslmode)"),
+        (
+            "postgres://ada:fixture@localhost:1/db?pgbouncer=true&connection_limit=1",
+            "the connection string is invalid; remove what libpq does not know: pgbouncer, connection_limit"
+        ),
     ])
     func `a connection string that no server can be found with has a sentence of its own`(
         connection: String, sentence: String

@@ -72,14 +72,12 @@ struct TransportSecurityTests {
 
     /// The address 0.0.0.0 leads to this machine too, and counts as another host: it is no loopback address.
     @Test func `a server without TLS receives the request for TLS only`() async throws {
-        let server = try LoopbackAcceptor()
-        defer { server.stop() }
         let received = Locked<[Data?]>([])
-        server.start { connection, number in
-            var reader = RequestReader(connection: connection, number: number)
-            let messages = [reader.readBytes(8), connection.write(Data("N".utf8)) ? reader.readBytes(1) : nil]
+        let server = try LoopbackPeer { connection in
+            let messages = [connection.readBytes(8), connection.send("N") ? connection.readBytes(1) : nil]
             received.withLock { $0 += messages }
         }
+        defer { server.stop() }
         let place = "host=0.0.0.0 port=\(server.url.port ?? 0) user=fleet password=correct-horse-fixture"
         for mode in ["", "sslmode=prefer", "sslmode=allow"] {
             let store = PostgreSQLTokenStore(connection: "\(place) \(mode)", cipher: UnencryptedTokenCipher())

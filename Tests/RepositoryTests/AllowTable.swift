@@ -50,9 +50,10 @@ enum AllowTable {
 
     /// The neighbours that the tests of a module use beside the test kits.
     static let testedTogether: [String: Set<String>] = [
-        "TokenRefresh": ["Storage"],  // several processes with a real store
+        "TokenRefresh": ["Storage"],  // files of a later version, and of a journal
         "PostgreSQLStorage": ["TokenRefresh"],  // a fleet of engines over one database
         "NetworkCombine": ["TokenRefresh"],  // a session that ends
+        "AuthTesting": ["TokenRefresh"],  // the engine that a stub stands for
         "OAuth2Flows": ["Storage", "TokenRefresh"],  // a session whose tokens are bound to a key
         "NetworkCore": ["NetworkRecording"],  // what an observer sees of a call
         "NetworkAsyncHTTPClient": ["NetworkTransfers"],  // downloads over its connections

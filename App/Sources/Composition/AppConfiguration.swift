@@ -23,6 +23,9 @@ public struct AppConfiguration: Sendable {
     /// The folder of the application's caches. `nil`: responses are kept in memory.
     public var cacheFolder: URL?
 
+    /// The folder of the journal of a session in files. `nil`: the user's usual one, apart from that of the tokens.
+    public var journalFolder: URL?
+
     /// How tokens are refreshed.
     public var refresh: RefreshChoice
 
@@ -46,6 +49,7 @@ public struct AppConfiguration: Sendable {
         baseURL: URL,
         store: StoreChoice = .file(folder: nil),
         cacheFolder: URL? = nil,
+        journalFolder: URL? = nil,
         refresh: RefreshChoice = .rest,
         replay: ReplayTolerance = .sameKey,
         expiredStatus: Int = 401,
@@ -55,6 +59,7 @@ public struct AppConfiguration: Sendable {
         self.baseURL = baseURL
         self.store = store
         self.cacheFolder = cacheFolder
+        self.journalFolder = journalFolder
         self.refresh = refresh
         self.replay = replay
         self.expiredStatus = expiredStatus
@@ -70,7 +75,7 @@ public struct AppConfiguration: Sendable {
 
     /// Creates the journal of the session, in another place than its store (G30). `nil`: the session ends with the
     /// process.
-    func makeJournal() -> (any SessionJournal)? { store.makeJournal(account: account) }
+    func makeJournal() -> (any SessionJournal)? { store.makeJournal(in: journalFolder, account: account) }
 
     /// What the journal says of the stored session (G30); nothing where there is no journal.
     ///
@@ -215,11 +220,12 @@ public enum StoreChoice: Sendable, Hashable {
     #endif
 
     /// Creates the journal of one session.
-    func makeJournal(account: String) -> FileSessionJournal? {
+    func makeJournal(in journals: URL?, account: String) -> FileSessionJournal? {
         let application = AppConfiguration.applicationName
         switch self {
         case .file(let folder):
             let tokens = folder ?? FileTokenStore(application: application).file.deletingLastPathComponent()
+            if let journals { return FileSessionJournal(folder: journals, account: account, storeName: tokens.path) }
             return FileSessionJournal(
                 application: application, account: account, storeName: tokens.path, apartFrom: tokens)
         case .memory: return nil

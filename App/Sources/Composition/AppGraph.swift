@@ -47,12 +47,14 @@ public struct AppGraph: Sendable {
     ///   - configuration: The configuration.
     ///   - transport: Performs the exchanges.
     ///   - cache: Keeps responses for the session, until its end. No other graph uses it.
+    ///   - policy: The times and limits of the session.
     ///   - observers: Are notified of every call, the refresh included.
     ///   - observer: Is notified of the session's events, on any thread. It must not block.
     public init(
         _ configuration: AppConfiguration,
         transport: any HTTPTransport = PlatformTransport(),
         cache: ResponseCache? = nil,
+        policy: TokenRefreshPolicy = TokenRefreshPolicy(),
         observers: [any NetworkObserver] = [],
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
@@ -69,7 +71,8 @@ public struct AppGraph: Sendable {
             for: url, network: unauthenticated, replay: configuration.replay,
             expiredStatus: configuration.expiredStatus, tokenFields: configuration.tokenFields)
         let session = TokenRefreshCoordinator(
-            store: store, handler: handler, journal: configuration.makeJournal(), observer: observer)
+            store: store, handler: handler, journal: configuration.makeJournal(), policy: policy,
+            observer: observer)
         let network = client(cache.map { CachingTransport(transport, cache: $0) } ?? transport)
             .authenticated(by: session, policy: configuration.authentication)
 

@@ -12,9 +12,11 @@ import TokenRefresh
     private let folder = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
 
     private func configuration(_ url: String, refresh: RefreshChoice = .rest) throws -> AppConfiguration {
-        AppConfiguration(
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return AppConfiguration(
             baseURL: try #require(URL(string: url)),
-            store: .file(folder: folder),
+            store: .file(folder: folder.appending(path: "tokens")),
+            journalFolder: folder.appending(path: "journal"),
             refresh: refresh
         )
     }
@@ -23,9 +25,9 @@ import TokenRefresh
 
     @Test func `a session outlives the graph that started it`() async throws {
         let configuration = try configuration("https://api.example.com/api/v1")
-        try await AppGraph(configuration, transport: ScriptedTransport()).session.signIn(tokens)
+        try await AppGraph(configuration, over: ScriptedTransport()).session.signIn(tokens)
         let transport = ScriptedTransport()
-        let outcome = try await AppGraph(configuration, transport: transport).auth.autoLogin()
+        let outcome = try await AppGraph(configuration, over: transport).auth.autoLogin()
         guard case .signedIn(let user?) = outcome else {
             Issue.record("\(outcome)")
             return
@@ -41,9 +43,9 @@ import TokenRefresh
     ])
     func `the tokens of one server are never sent to another`(_ url: String) async throws {
         let first = try configuration("https://api.example.com/api/v1")
-        try await AppGraph(first, transport: ScriptedTransport()).session.signIn(tokens)
+        try await AppGraph(first, over: ScriptedTransport()).session.signIn(tokens)
         let transport = ScriptedTransport()
-        let graph = AppGraph(try configuration(url), transport: transport)
+        let graph = AppGraph(try configuration(url), over: transport)
         let error = await #expect(throws: NetworkError.self) { try await graph.auth.me() }
         #expect(error?.code == .notSignedIn)
         #expect(transport.lines.isEmpty)
@@ -54,8 +56,8 @@ import TokenRefresh
     ])
     func `a slash at the end of the base URL does not make another server`(_ url: String) async throws {
         let first = try configuration("https://api.example.com/api/v1")
-        try await AppGraph(first, transport: ScriptedTransport()).session.signIn(tokens)
-        let graph = AppGraph(try configuration(url), transport: ScriptedTransport())
+        try await AppGraph(first, over: ScriptedTransport()).session.signIn(tokens)
+        let graph = AppGraph(try configuration(url), over: ScriptedTransport())
         #expect(try await graph.store.load()?.accessToken == "fixture-access")
     }
 
@@ -66,7 +68,7 @@ import TokenRefresh
     func `the configuration chooses the refresh call`(_ refresh: RefreshChoice, _ line: String) async throws {
         let transport = ScriptedTransport()
         let graph = AppGraph(
-            try configuration("https://api.example.com/api/v1", refresh: refresh), transport: transport)
+            try configuration("https://api.example.com/api/v1", refresh: refresh), over: transport)
         try await graph.session.signIn(
             TokenRefreshResult(accessToken: ScriptedTransport.expired, refreshToken: "fixture-refresh"))
         #expect(try await graph.auth.me().name == "Ada")

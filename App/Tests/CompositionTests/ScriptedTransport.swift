@@ -1,6 +1,18 @@
+import Composition
 import Foundation
 import NIOConcurrencyHelpers
+import NetworkCaching
 import NetworkCore
+import TokenRefresh
+
+extension AppGraph {
+    /// Creates a graph whose files no limit of its own ends, however busy the machine is.
+    init(_ configuration: AppConfiguration, over transport: ScriptedTransport, cache: ResponseCache? = nil) {
+        var policy = TokenRefreshPolicy()
+        (policy.deadline, policy.storeDeadline) = (.seconds(600), .seconds(600))
+        self.init(configuration, transport: transport, cache: cache, policy: policy)
+    }
+}
 
 /// A transport with the responses of a server that has one user and one expired token. It records the requests.
 final class ScriptedTransport: HTTPTransport {

@@ -15,7 +15,8 @@ import Testing
     init() throws {
         configuration = AppConfiguration(
             baseURL: try #require(URL(string: "https://api.example.com/api/v1")),
-            store: .file(folder: folder.appending(path: "tokens")), cacheFolder: folder.appending(path: "caches"))
+            store: .file(folder: folder.appending(path: "tokens")), cacheFolder: folder.appending(path: "caches"),
+            journalFolder: folder.appending(path: "journal"))
     }
 
     /// The responses of all servers and profiles on disk.
@@ -39,7 +40,7 @@ import Testing
     }
 
     private func readInProcess() async throws -> SessionID {
-        let graph = AppGraph(configuration, transport: ScriptedTransport(), cache: configuration.makeCache())
+        let graph = AppGraph(configuration, over: ScriptedTransport(), cache: configuration.makeCache())
         try await graph.session.signIn(tokens)
         _ = try await graph.articles.page()
         try await graph.shutdown()
@@ -51,7 +52,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let id = try await read()
         let transport = ScriptedTransport()
-        let graph = AppGraph(configuration, transport: transport, cache: configuration.makeCache())
+        let graph = AppGraph(configuration, over: transport, cache: configuration.makeCache())
         #expect(try await session(of: graph) == id)
         let stored = try #require(graph.storedArticles(of: id))
         #expect(try await stored.page().items.map(\.title) == ["Title"])
@@ -66,7 +67,7 @@ import Testing
     func `the end of a session deletes what is stored of it`(isReplaced: Bool) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let id = try await read()
-        let graph = AppGraph(configuration, transport: ScriptedTransport(), cache: configuration.makeCache())
+        let graph = AppGraph(configuration, over: ScriptedTransport(), cache: configuration.makeCache())
         #expect(try await session(of: graph) == id)
         if isReplaced { try await graph.session.signIn(tokens) } else { try await graph.session.signOut() }
         while !responses.isEmpty { await Task.yield() }
@@ -76,7 +77,7 @@ import Testing
     @Test func `a sign-out deletes what an earlier process has stored`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         _ = try await read()
-        let graph = AppGraph(configuration, transport: ScriptedTransport())
+        let graph = AppGraph(configuration, over: ScriptedTransport())
         _ = try await session(of: graph)
         try await graph.settle()
         #expect(responses.count == 1)
@@ -88,14 +89,14 @@ import Testing
     @Test func `a second process keeps responses in memory, and each profile has a folder of its own`() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let first = configuration.makeCache()
-        let graph = AppGraph(configuration, transport: ScriptedTransport(), cache: configuration.makeCache())
+        let graph = AppGraph(configuration, over: ScriptedTransport(), cache: configuration.makeCache())
         try await graph.session.signIn(tokens)
         _ = try await graph.articles.page()
         #expect(responses.isEmpty && first.count == 0)
         try await graph.shutdown()
         var other = configuration
         other.profile = ProfileName("staging")
-        let staging = AppGraph(other, transport: ScriptedTransport(), cache: other.makeCache())
+        let staging = AppGraph(other, over: ScriptedTransport(), cache: other.makeCache())
         try await staging.session.signIn(tokens)
         _ = try await staging.articles.page()
         #expect(responses.count == 1)
@@ -107,7 +108,7 @@ import Testing
         do {
             let made = ResponseCache()
             cache = made
-            _ = AppGraph(configuration, transport: ScriptedTransport(), cache: made)
+            _ = AppGraph(configuration, over: ScriptedTransport(), cache: made)
         }
         while cache != nil { await Task.yield() }
     }

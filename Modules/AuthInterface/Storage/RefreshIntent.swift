@@ -20,6 +20,10 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
     /// The response to a later one may be that of the first, with a token of that age.
     public var firstDate: Date?
 
+    /// How long after ``date`` the owner may wait for the response: its own limit (rule 4 of the protocol). `nil`: an
+    /// earlier version has recorded it.
+    public var longestCall: Duration?
+
     /// Whether the owner abandoned the call while it may still be under way (the owner was suspended, or the call
     /// passed its last limit).
     public var isAbandoned: Bool
@@ -59,8 +63,8 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         /// When the first of several equal ambiguous refusals came. `nil`: with this one.
         public var firstDate: Date?
 
-        /// How many equal ambiguous refusals, or demands that the user acts, there have been.
-        public var count = 1
+        /// How many equal ambiguous refusals, or demands that the user acts, there have been. `nil`: one.
+        public var count: Int?
 
         /// What the server demands of the user (G32): a process that finds it shows it without a call. `nil`: nothing.
         public var stepUp: StepUpChallenge?
@@ -79,22 +83,6 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
             self.status = status
             self.serverCode = serverCode
         }
-
-        /// Decodes a failure. An earlier version has stored no count.
-        ///
-        /// - Throws: `DecodingError` when a field is missing or invalid.
-        public init(from decoder: any Decoder) throws {
-            let fields = try decoder.container(keyedBy: CodingKeys.self)
-            date = try fields.decode(Date.self, forKey: .date)
-            pause = try fields.decode(Duration.self, forKey: .pause)
-            isAmbiguous = try fields.decode(Bool.self, forKey: .isAmbiguous)
-            status = try fields.decodeIfPresent(Int.self, forKey: .status)
-            serverCode = try fields.decodeIfPresent(String.self, forKey: .serverCode)
-            statusMeansExpired = try fields.decodeIfPresent(Bool.self, forKey: .statusMeansExpired)
-            firstDate = try fields.decodeIfPresent(Date.self, forKey: .firstDate)
-            count = try fields.decodeIfPresent(Int.self, forKey: .count) ?? 1
-            stepUp = try fields.decodeIfPresent(StepUpChallenge.self, forKey: .stepUp)
-        }
     }
 
     /// Creates an intent.
@@ -103,6 +91,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         owner: ProcessIdentity,
         date: Date,
         firstDate: Date? = nil,
+        longestCall: Duration? = nil,
         isAbandoned: Bool = false,
         lease: String? = nil,
         failure: Failure? = nil
@@ -111,6 +100,7 @@ public struct RefreshIntent: Sendable, Hashable, Codable {
         self.owner = owner
         self.date = date
         self.firstDate = firstDate
+        self.longestCall = longestCall
         self.isAbandoned = isAbandoned
         self.lease = lease
         self.failure = failure

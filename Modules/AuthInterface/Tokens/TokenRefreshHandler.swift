@@ -39,13 +39,22 @@ public protocol TokenRefreshHandler: Sendable {
     /// Whether the server accepts the same refresh token again after a response was lost (G12).
     ///
     /// Declare only what the server does: a second use that it does not accept ends the session. The default is
-    /// ``ReplayTolerance/none``.
+    /// ``ReplayTolerance/none``, and ``ReplayTolerance/sameKey`` where no refresh token is spent.
     var replayTolerance: ReplayTolerance { get }
+
+    /// Whether the call spends a refresh token. The default is `true`.
+    ///
+    /// `false`: it gets tokens by the client's own right, as with client credentials (RFC 6749 §4.4). Then no user signs
+    /// in: where the store holds no session, `restore` and the first request begin one (G22).
+    var needsRefreshToken: Bool { get }
 }
 
 extension TokenRefreshHandler {
-    /// The server is not known to accept a second use.
-    public var replayTolerance: ReplayTolerance { .none }
+    /// The server is not known to accept a second use. Where nothing is spent, the call may be repeated.
+    public var replayTolerance: ReplayTolerance { needsRefreshToken ? .none : .sameKey }
+
+    /// A refresh spends a refresh token.
+    public var needsRefreshToken: Bool { true }
 }
 
 /// When a server accepts a refresh token that it has already replaced.

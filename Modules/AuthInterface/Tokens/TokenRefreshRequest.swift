@@ -1,6 +1,6 @@
 /// The argument of a refresh.
 public struct TokenRefreshRequest: Sendable {
-    /// The current refresh token. It is never empty.
+    /// The current refresh token. It is empty only for a handler that needs none.
     public let refreshToken: String
 
     /// The access token that is to be replaced: some servers require both.

@@ -48,10 +48,10 @@ public struct RefreshDialect: Sendable {
     public static let rest = RefreshDialect(
         refreshToken: { (try? JSONDecoder().decode(RESTCall.self, from: $0))?.refreshToken },
         tokens: { tokens in
-            RESTSuccess(
-                data: ["accessToken": tokens.accessToken, "refreshToken": tokens.refreshToken].compactMapValues(\.self))
+            let fields = ["accessToken": tokens.accessToken, "refreshToken": tokens.refreshToken]
+            return RESTResponse(success: true, data: fields.compactMapValues(\.self))
         },
-        rejection: { RESTFailure(message: $0) },
+        rejection: { RESTResponse(success: false, code: "REFRESH_TOKEN_INVALID", message: $0) },
         rejectionStatus: 401
     )
 
@@ -83,13 +83,9 @@ private struct RESTCall: Decodable {
     let refreshToken: String
 }
 
-private struct RESTSuccess: Encodable {
-    var success = true
-    let data: [String: String]
-}
-
-private struct RESTFailure: Encodable {
-    var success = false
-    var code = "REFRESH_TOKEN_INVALID"
-    let message: String
+private struct RESTResponse: Encodable {
+    let success: Bool
+    var code: String?
+    var message: String?
+    var data: [String: String]?
 }

@@ -14,10 +14,7 @@ public final class RotatingTokenServer: Sendable {
         var families: [String: TokenFamily] = [:]
         var logins: [String: Int] = [:]
         var requests = 0
-        var rotations = 0
-        var repetitions = 0
-        var lateRepetitions = 0
-        var reuses = 0
+        var uses: [TokenFamily.Use: Int] = [:]
     }
 
     private let lifetime: Duration?
@@ -40,16 +37,19 @@ public final class RotatingTokenServer: Sendable {
     public var requests: Int { state.withLock { $0.requests } }
 
     /// The number of refreshes that issued a new pair.
-    public var rotations: Int { state.withLock { $0.rotations } }
+    public var rotations: Int { count(.rotated) }
 
-    /// The number of refreshes that returned the same pair again because they had the same key.
-    public var repetitions: Int { state.withLock { $0.repetitions } }
+    /// The number of refreshes that returned the same pair again because they had the same key. A grace window is no
+    /// repetition.
+    public var repetitions: Int { tolerance == .sameKey ? count(.repeated) : 0 }
 
     /// The number of refreshes with an older token and its own key, which were rejected without a revocation.
-    package var lateRepetitions: Int { state.withLock { $0.lateRepetitions } }
+    package var lateRepetitions: Int { count(.lateRepetition) }
 
     /// The number of refreshes with a used token, which revoked its family.
-    public var reuses: Int { state.withLock { $0.reuses } }
+    public var reuses: Int { count(.reuse) }
+
+    private func count(_ use: TokenFamily.Use) -> Int { state.withLock { $0.uses[use, default: 0] } }
 
     /// The login of an access or refresh token, such as `ada1`; `nil` if no server of this type issued it.
     public static func login(of token: String) -> String? { IssuedToken(token)?.login }
@@ -105,14 +105,7 @@ public final class RotatingTokenServer: Sendable {
         guard token.kind == .refresh else { return nil }
         let use = state.families[token.login, default: TokenFamily(current: token.ordinal)]
             .use(token.ordinal, key: key, tolerating: tolerance)
-        switch use {
-        case .rotated: state.rotations += 1
-        // A grace window is no repetition: the count is that of keys.
-        case .repeated: if tolerance == .sameKey { state.repetitions += 1 }
-        case .lateRepetition: state.lateRepetitions += 1
-        case .reuse: state.reuses += 1
-        case .revoked: break
-        }
+        state.uses[use, default: 0] += 1
         return use == .rotated || use == .repeated ? state.families[token.login]?.current : nil
     }
 }

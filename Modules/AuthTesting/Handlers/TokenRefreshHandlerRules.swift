@@ -29,9 +29,7 @@ enum TokenRefreshHandlerRules {
             let third = try await backend.refreshed(second, orWith: first.refreshToken)
             try expect(!third.accessToken.isEmpty, otherwise: "the next access token is empty")
         },
-        ContractRule("an empty access token alone is an error, and not a rejection") { backend in
-            try await backend.expectUnavailable(after: .emptyAccessToken)
-        },
+        rule("an empty access token alone is an error, and not a rejection", failing: [.emptyAccessToken]),
         ContractRule("a new refresh token is returned even beside an empty access token") { backend in
             let issued = try await backend.signIn()
             guard try await backend.respond(with: .emptyAccessTokenAndNewRefreshToken) else { return }
@@ -55,33 +53,19 @@ enum TokenRefreshHandlerRules {
             }
             try expect(verdict.code == .rejected, otherwise: "its code is \(verdict.code)")
         },
-        ContractRule("G4: a bare 401 is no rejection") { backend in
-            try await backend.expectUnavailable(after: .ambiguous)
-        },
-        ContractRule("G4: a gateway's 403 is no rejection") { backend in
-            try await backend.expectUnavailable(after: .forbidden)
-            try await backend.expectUnavailable(after: .emptyForbidden)
-        },
-        ContractRule("G4: a page of HTML is an error, and no rejection, with any status") { backend in
-            for page in RefreshBackendResponse.pages { try await backend.expectUnavailable(after: page) }
-        },
-        ContractRule("G4: a failing server is no rejection") { backend in
-            try await backend.expectUnavailable(after: .unavailable)
-        },
-        ContractRule("G4: too many requests are no rejection") { backend in
-            try await backend.expectUnavailable(after: .tooManyRequests)
-        },
+        rule("G4: a bare 401 is no rejection", failing: [.ambiguous]),
+        rule("G4: a gateway's 403 is no rejection", failing: [.forbidden, .emptyForbidden]),
+        rule(
+            "G4: a page of HTML is an error, and no rejection, with any status", failing: RefreshBackendResponse.pages),
+        rule("G4: a failing server is no rejection", failing: [.unavailable]),
+        rule("G4: too many requests are no rejection", failing: [.tooManyRequests]),
         ContractRule("G6: Retry-After reaches the engine") { backend in
             guard let error = try await backend.error(after: .tooManyRequests) else { return }
             let pause = (error as? TokenRefreshError)?.retryAfter
             try expect(pause == .seconds(7), otherwise: "retryAfter is \(pause.map { "\($0)" } ?? "missing")")
         },
-        ContractRule("G4: a cut connection is no rejection") { backend in
-            try await backend.expectUnavailable(after: .unreachable)
-        },
-        ContractRule("G4: a response that cannot be read is an error, and no rejection") { backend in
-            try await backend.expectUnavailable(after: .garbage)
-        },
+        rule("G4: a cut connection is no rejection", failing: [.unreachable]),
+        rule("G4: a response that cannot be read is an error, and no rejection", failing: [.garbage]),
         ContractRule("G15: a redirect is an error and no rejection, and is not followed") { backend in
             for redirect in RefreshBackendResponse.allRedirects {
                 try await backend.expectUnavailable(after: redirect)
@@ -151,6 +135,15 @@ enum TokenRefreshHandlerRules {
             }
         },
     ]
+
+    /// A rule that responses are errors and no rejections.
+    private static func rule(
+        _ name: String, failing responses: [RefreshBackendResponse]
+    ) -> ContractRule<any RefreshBackend> {
+        ContractRule(name) { backend in
+            for response in responses { try await backend.expectUnavailable(after: response) }
+        }
+    }
 
     static func expectNoRejection(_ error: any Error, _ occasion: String) throws(RuleBroken) {
         let verdict = TokenRefreshError.verdict(of: error)

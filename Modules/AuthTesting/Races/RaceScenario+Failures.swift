@@ -17,8 +17,8 @@ extension RaceScenario {
         // A long pause: on a busy machine some callers are late. They must fail with the pause, and not wait for a
         // short one on a clock that stands still.
         let failure = TokenRefreshError(.unavailable, retryAfter: .seconds(60), cause: Status(code: 503))
-        let (callers, gate) = try await trial.holdRefresh({ .held(at: $0, then: .failure(failure)) }) {
-            try await trial.refuse(old, times: 100)
+        let (callers, gate) = try await trial.holdRefresh(of: old, times: 100) {
+            .held(at: $0, then: .failure(failure))
         }
         gate.open()
         try await trial.expectFailure(of: callers, because: "although the server was unavailable")

@@ -9,7 +9,7 @@ extension RaceScenario {
     /// An actor that awaits without storing its task is re-entered by every caller.
     public static let singleFlight = RaceScenario("G1", "1,000 refusals at once cause one refresh") { trial in
         let old = try await trial.signIn()
-        let (callers, gate) = try await trial.holdRefresh { try await trial.refuse(old, times: 1_000) }
+        let (callers, gate) = try await trial.holdRefresh(of: old, times: 1_000)
         gate.open()
         try await trial.expectOneCall(for: callers, toGet: RaceTrial.refreshed)
     }
@@ -50,9 +50,7 @@ extension RaceScenario {
     public static let hungRefresh = RaceScenario("G8", "a hung refresh fails its waiters; its late response is kept") {
         trial in
         let old = try await trial.signIn()
-        let (callers, gate) = try await trial.holdRefresh({ .rotateThenHold(at: $0) }) {
-            try await trial.refuse(old, times: 10)
-        }
+        let (callers, gate) = try await trial.holdRefresh(of: old) { .rotateThenHold(at: $0) }
         trial.scene.clock.advance(by: .seconds(60))
         try await trial.expectFailure(of: callers, because: "although no response had arrived")
         try await trial.expectNoEnding("while no response had arrived")
@@ -68,7 +66,7 @@ extension RaceScenario {
         "G7", "a cancellation of the caller that started the refresh fails no other caller"
     ) { trial in
         let old = try await trial.signIn()
-        let (starter, gate) = try await trial.holdRefresh({ .rotateThenHold(at: $0) }) { try await trial.refuse(old) }
+        let (starter, gate) = try await trial.holdRefresh(of: old, times: 1) { .rotateThenHold(at: $0) }
         let others = try await trial.refuse(old, times: 100)
         await trial.settle()
         for caller in starter { caller.cancel() }
@@ -83,9 +81,7 @@ extension RaceScenario {
     public static let allCancelled = RaceScenario("G7", "when all callers are cancelled, the new tokens are kept") {
         trial in
         let old = try await trial.signIn()
-        let (callers, gate) = try await trial.holdRefresh({ .rotateThenHold(at: $0) }) {
-            try await trial.refuse(old, times: 10)
-        }
+        let (callers, gate) = try await trial.holdRefresh(of: old) { .rotateThenHold(at: $0) }
         for caller in callers { caller.cancel() }
         trial.at("waiting for the cancelled callers to return")
         for caller in callers { _ = await caller.result }

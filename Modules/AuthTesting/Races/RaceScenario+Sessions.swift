@@ -11,9 +11,8 @@ extension RaceScenario {
         "G5", "a rejected session ends once, with any number of waiting requests"
     ) { trial in
         let old = try await trial.signIn()
-        let (callers, gate) = try await trial.holdRefresh({ .held(at: $0, then: .failure(TokenRefreshError.rejected)) })
-        {
-            try await trial.refuse(old, times: 100)
+        let (callers, gate) = try await trial.holdRefresh(of: old, times: 100) {
+            .held(at: $0, then: .failure(TokenRefreshError.rejected))
         }
         gate.open()
         try await trial.expectFailure(of: callers, because: "although the refresh token was rejected")
@@ -30,7 +29,7 @@ extension RaceScenario {
     /// Tokens of a signed-out user return.
     public static let logoutMeanwhile = RaceScenario("G9", "a logout during a refresh is final") { trial in
         let old = try await trial.signIn()
-        let (callers, gate) = try await trial.startRefresh(of: old, ending: .rotate)
+        let (callers, gate) = try await trial.holdRefresh(of: old)
         trial.at("signing out during the refresh")
         try await trial.subject().signOut()
         gate.open()
@@ -47,7 +46,7 @@ extension RaceScenario {
     public static let loginMeanwhile = RaceScenario("G9", "the result of a refresh does not overwrite a later login") {
         trial in
         let old = try await trial.signIn("ada")
-        let (callers, gate) = try await trial.startRefresh(of: old, ending: .rotate)
+        let (callers, gate) = try await trial.holdRefresh(of: old)
         let new = try await trial.signIn("bob")
         gate.open()
         try await trial.expectFailure(of: callers, because: "although another user had signed in")
@@ -62,7 +61,9 @@ extension RaceScenario {
     public static let rejectionOfEarlierSession = RaceScenario("G9", "a rejection of one session does not end the next")
     { trial in
         let old = try await trial.signIn("ada")
-        let (callers, gate) = try await trial.startRefresh(of: old, ending: .failure(TokenRefreshError.rejected))
+        let (callers, gate) = try await trial.holdRefresh(of: old) {
+            .held(at: $0, then: .failure(TokenRefreshError.rejected))
+        }
         let new = try await trial.signIn("bob")
         gate.open()
         for caller in callers { _ = await caller.result }
@@ -82,15 +83,5 @@ extension RaceScenario {
         try await trial.expectFailure(of: callers, because: "although the request was another user's")
         try trial.expectCalls(0)
         try await trial.expectToken(new, "after the first user's requests")
-    }
-}
-
-extension RaceTrial {
-    /// Starts ten refused requests, whose refresh is held at a gate.
-    fileprivate func startRefresh(
-        of token: String,
-        ending response: ScriptedRefreshHandler.Response
-    ) async throws -> (callers: [Caller], gate: Gate) {
-        try await holdRefresh({ .held(at: $0, then: response) }) { try await refuse(token, times: 10) }
     }
 }

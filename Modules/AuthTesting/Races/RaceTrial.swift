@@ -89,6 +89,15 @@ final class RaceTrial: Sendable {
         return (callers, gate)
     }
 
+    /// Starts refused callers whose refresh is held at a gate, and returns when the handler has been called.
+    func holdRefresh(
+        of token: String,
+        times count: Int = 10,
+        _ response: (Gate) -> ScriptedRefreshHandler.Response = { .held(at: $0, then: .rotate) }
+    ) async throws -> (callers: [Caller], gate: Gate) {
+        try await holdRefresh(response) { try await refuse(token, times: count) }
+    }
+
     /// Starts callers, and returns when all have started: a late caller would be another race.
     private func start(
         _ count: Int,

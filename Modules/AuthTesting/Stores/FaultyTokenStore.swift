@@ -29,7 +29,11 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
         times count: Int? = nil,
         with error: any Error = TokenStoreError(.unavailable, reason: "scripted")
     ) {
-        faults.fail(operation, times: count ?? .max, with: error)
+        faults.change(operation) { script in
+            script.failures = count ?? .max
+            script.error = error
+        }
+        if operation == .watch { faults.endWatches() }
     }
 
     /// Makes every call of an operation wait at a gate, before or after its effect, and returns the gate. The wait
@@ -38,15 +42,15 @@ public final class FaultyTokenStore<Base: TokenStore>: TokenStore {
     public func hold(
         _ operation: StoreOperation, at gate: Gate = Gate(), _ moment: StoreOperation.Moment = .before
     ) -> Gate {
-        faults.hold(operation, at: gate, moment)
+        faults.change(operation) { $0.gates[moment] = gate }
         return gate
     }
 
     /// Removes the script of an operation.
-    public func recover(_ operation: StoreOperation) { faults.recover(operation) }
+    public func recover(_ operation: StoreOperation) { faults.change(operation) { $0 = .init(calls: $0.calls) } }
 
     /// The number of calls of an operation, failed ones included.
-    public func calls(_ operation: StoreOperation) -> Int { faults.calls(operation) }
+    public func calls(_ operation: StoreOperation) -> Int { faults.change(operation) { $0.calls } }
 
     /// Reads from the base store.
     public func load() async throws -> TokenBundle? { try await faults.perform(.load) { try await base.load() } }
@@ -90,14 +94,9 @@ extension FaultyTokenStore: SharedTokenStore, SessionSource where Base: SharedTo
     }
 }
 
-private final class FaultyLease: TokenStoreLease {
-    private let base: any TokenStoreLease
-    private let faults: StoreFaults
-
-    init(base: any TokenStoreLease, faults: StoreFaults) {
-        self.base = base
-        self.faults = faults
-    }
+private struct FaultyLease: TokenStoreLease {
+    let base: any TokenStoreLease
+    let faults: StoreFaults
 
     var identity: String? { base.identity }
 
@@ -114,7 +113,7 @@ private final class FaultyLease: TokenStoreLease {
 
 /// The script of a ``FaultyTokenStore``.
 private final class StoreFaults: Sendable {
-    private struct Script {
+    struct Script {
         var calls = 0
         var failures = 0
         var error: (any Error)?
@@ -124,12 +123,11 @@ private final class StoreFaults: Sendable {
     private let scripts = Locked<[StoreOperation: Script]>([:])
     private let watches = Locked<[Int: AsyncStream<Void>.Continuation]>([:])
 
-    func fail(_ operation: StoreOperation, times count: Int, with error: any Error) {
-        scripts.withLock { scripts in
-            scripts[operation, default: Script()].failures = count
-            scripts[operation, default: Script()].error = error
-        }
-        guard operation == .watch else { return }
+    func change<Value: Sendable>(_ operation: StoreOperation, _ change: (inout Script) -> Value) -> Value {
+        scripts.withLock { change(&$0[operation, default: Script()]) }
+    }
+
+    func endWatches() {
         for continuation in watches.withLock({ $0.sorted { $0.key < $1.key } }).map(\.value) { continuation.finish() }
     }
 
@@ -152,16 +150,6 @@ private final class StoreFaults: Sendable {
         return stream
     }
 
-    func hold(_ operation: StoreOperation, at gate: Gate, _ moment: StoreOperation.Moment) {
-        scripts.withLock { $0[operation, default: Script()].gates[moment] = gate }
-    }
-
-    func recover(_ operation: StoreOperation) {
-        scripts.withLock { $0[operation] = Script(calls: $0[operation]?.calls ?? 0) }
-    }
-
-    func calls(_ operation: StoreOperation) -> Int { scripts.withLock { $0[operation]?.calls ?? 0 } }
-
     func perform<Value: Sendable>(_ operation: StoreOperation, _ call: () async throws -> Value) async throws -> Value {
         await pass(operation, .before)
         if let error = nextFailure(of: operation) { throw error }
@@ -172,22 +160,22 @@ private final class StoreFaults: Sendable {
 
     func pass(_ operation: StoreOperation, _ moment: StoreOperation.Moment) async {
         if moment == .before { count(operation) }
-        await scripts.withLock { $0[operation]?.gates[moment] }?.pass()
+        await change(operation) { $0.gates[moment] }?.pass()
     }
 
     /// Returns the number of calls, with this one.
     @discardableResult
     private func count(_ operation: StoreOperation) -> Int {
-        scripts.withLock { scripts in
-            scripts[operation, default: Script()].calls += 1
-            return scripts[operation]?.calls ?? 0
+        change(operation) { script in
+            script.calls += 1
+            return script.calls
         }
     }
 
     private func nextFailure(of operation: StoreOperation) -> (any Error)? {
-        scripts.withLock { scripts in
-            guard let script = scripts[operation], script.failures > 0 else { return nil }
-            scripts[operation]?.failures -= 1
+        change(operation) { script in
+            guard script.failures > 0 else { return nil }
+            script.failures -= 1
             return script.error
         }
     }

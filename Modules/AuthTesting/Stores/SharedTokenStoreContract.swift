@@ -61,43 +61,28 @@ struct SharedStoreUnderTest: Sendable {
 extension SessionTombstone {
     /// The tombstones that a shared store must keep, each with its reason.
     static func unusual(of session: SessionID) -> [(what: String, tombstone: SessionTombstone)] {
-        let ending = SessionEnding(
+        var ending = SessionEnding(
             status: 400,
             code: "invalid_grant",
             requestID: "contract-request",
             date: Date(timeIntervalSince1970: 1_900_000_000.625),
             process: "4711-contract"
         )
+        ending.challenge = "contract-challenge"
+        let sighting = SessionSighting(
+            session: session, date: Date(timeIntervalSince1970: 1_899_999_600), store: "contract-store",
+            ordinal: SessionOrdinal(rawValue: 1 << 53))
         let reasons: [(String, SignOutReason)] = [
             ("a sign-out", .byUser),
             ("an expiry without details", .expired()),
             ("an expiry with every detail", .expired(ending)),
+            ("a loss", .lost(sighting)),
             ("an application's reason", .application("\"disabled\" \u{e9} e\u{301} \u{1f511}")),
         ]
         let date = Date(timeIntervalSince1970: 1_900_000_001.125)
         return reasons.map { what, reason in
             (what, SessionTombstone(session: session, reason: reason, date: date, upTo: SessionOrdinal(at: date)))
         }
-    }
-
-    /// The names of the fields in which a read value differs from the written one.
-    func fieldsThatDiffer(from other: SessionTombstone) -> [String] {
-        var fields = namesOfDifferences([
-            "session": session.rawValue.hasSameBytes(as: other.session.rawValue),
-            "date": Optional(date).isSame(as: other.date), "ordinal": ordinal == other.ordinal,
-        ])
-        switch (reason, other.reason) {
-        case (.byUser, .byUser), (.never, .never): break
-        case (.application(let one), .application(let two)) where one.hasSameBytes(as: two): break
-        case (.expired(let one), .expired(let two)):
-            fields += namesOfDifferences([
-                "reason.status": one.status == two.status, "reason.code": one.code == two.code,
-                "reason.requestID": one.requestID == two.requestID, "reason.date": one.date.isSame(as: two.date),
-                "reason.process": one.process == two.process,
-            ])
-        default: fields.append("reason")
-        }
-        return fields
     }
 }
 
@@ -108,8 +93,8 @@ extension SharedTokenStore {
         let fields: [String] =
             switch (found, content) {
             case (.empty, .empty): []
-            case (.active(let one), .active(let two)): one.fieldsThatDiffer(from: two)
-            case (.tombstone(let one), .tombstone(let two)): one.fieldsThatDiffer(from: two)
+            case (.active(let one), .active(let two)): try fieldsThatDiffer(one, two)
+            case (.tombstone(let one), .tombstone(let two)): try fieldsThatDiffer(one, two)
             default: throw RuleBroken("\(occasion), read returns \(found.kind) and not \(content.kind)")
             }
         let names = fields.joined(separator: ", ")

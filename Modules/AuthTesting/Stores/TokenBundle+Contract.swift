@@ -57,7 +57,14 @@ extension TokenBundle {
     private static let unnormalized = "\u{e9} e\u{301} \u{212b} \u{fb01}"
 
     private static func complete(isAbandoned: Bool) -> TokenBundle {
-        TokenBundle(
+        var failure = RefreshIntent.Failure(
+            date: Date(timeIntervalSince1970: 1_899_999_001.375), pause: .milliseconds(7_500), isAmbiguous: true,
+            status: 403, serverCode: "contract-code")
+        failure.statusMeansExpired = true
+        failure.firstDate = Date(timeIntervalSince1970: 1_899_998_001.625)
+        failure.count = 3
+        failure.stepUp = StepUpChallenge(.scope, acrValues: ["contract-acr"], maxAge: .seconds(60), scope: "contract")
+        return TokenBundle(
             accessToken: "contract-access",
             refreshToken: "contract-refresh",
             expiresAt: Date(timeIntervalSince1970: 1_900_000_000.625),
@@ -69,8 +76,12 @@ extension TokenBundle {
                 idempotencyKey: "contract-key \"\u{e9}\"",
                 owner: ProcessIdentity(host: "contract-host", process: "4711-contract"),
                 date: Date(timeIntervalSince1970: 1_899_999_000.875),
-                isAbandoned: isAbandoned
+                firstDate: Date(timeIntervalSince1970: 1_899_998_000.125),
+                isAbandoned: isAbandoned,
+                lease: "contract-lease",
+                failure: failure
             ),
+            signedInAt: Date(timeIntervalSince1970: 1_899_900_000.25),
             binding: TokenBinding(
                 thumbprint: "contract-thumbprint",
                 nonces: [
@@ -83,62 +94,34 @@ extension TokenBundle {
             ordinal: SessionOrdinal(rawValue: 1 << 53)
         )
     }
+}
 
-    /// The names of the fields in which a loaded bundle differs from the saved one. Messages must not show their
-    /// values.
-    ///
-    /// Texts are compared byte by byte, as a server does. Dates may differ by a millisecond.
-    func fieldsThatDiffer(from other: TokenBundle) -> [String] {
-        var fields = namesOfDifferences([
-            "accessToken": accessToken.hasSameBytes(as: other.accessToken),
-            "refreshToken": refreshToken.map { Array($0.utf8) } == other.refreshToken.map { Array($0.utf8) },
-            "expiresAt": expiresAt.isSame(as: other.expiresAt),
-            "receivedAt": receivedAt.isSame(as: other.receivedAt),
-            "clockSkew": abs(clockSkew - other.clockSkew) < 0.001,
-            "session": session.rawValue.hasSameBytes(as: other.session.rawValue),
-            "generation": generation == other.generation, "ordinal": ordinal == other.ordinal,
-            "binding": binding == other.binding, "subject": subject == other.subject,
-            "scope": scope.map { Array($0.utf8) } == other.scope.map { Array($0.utf8) },
-        ])
-        switch (refreshIntent, other.refreshIntent) {
-        case (nil, nil): break
-        case (let one?, let two?): fields += one.fieldsThatDiffer(from: two).map { "refreshIntent.\($0)" }
-        default: fields.append("refreshIntent")
-        }
-        return fields
+/// The coded fields in which two values differ, such as `pendingRefresh.date`. Messages must not show their values.
+///
+/// Texts are compared byte by byte, as a server does. Dates may differ by a millisecond.
+func fieldsThatDiffer<Value: Encodable>(_ first: Value, _ second: Value) throws -> [String] {
+    func coded(_ value: Value) throws -> Any { try JSONSerialization.jsonObject(with: JSONEncoder().encode(value)) }
+    return differences(try coded(first), try coded(second), at: [])
+}
+
+private func differences(_ first: Any?, _ second: Any?, at path: [String]) -> [String] {
+    let isSame: Bool
+    switch (first, second) {
+    case (let first as [String: Any], let second as [String: Any]):
+        let names = Set(first.keys).union(second.keys).sorted()
+        return names.flatMap { differences(first[$0], second[$0], at: path + [$0]) }
+    case (let first as [Any], let second as [Any]):
+        isSame = first.count == second.count && zip(first, second).allSatisfy { differences($0, $1, at: path).isEmpty }
+    case (let first as String, let second as String):
+        isSame = first.utf8.elementsEqual(second.utf8)
+    case (let first as NSNumber, let second as NSNumber):
+        // Two numbers of 64 bits may have no distance, and not be the same.
+        let distance = abs(first.doubleValue - second.doubleValue)
+        isSame = first == second || 0 < distance && distance < 0.001
+    default:
+        isSame = false
     }
-}
-
-extension RefreshIntent {
-    fileprivate func fieldsThatDiffer(from other: RefreshIntent) -> [String] {
-        namesOfDifferences([
-            "idempotencyKey": idempotencyKey.hasSameBytes(as: other.idempotencyKey),
-            "owner": owner.host.hasSameBytes(as: other.owner.host)
-                && owner.process.hasSameBytes(as: other.owner.process),
-            "date": Optional(date).isSame(as: other.date), "isAbandoned": isAbandoned == other.isAbandoned,
-        ])
-    }
-}
-
-/// The names of the fields that are not the same.
-func namesOfDifferences(_ isSame: KeyValuePairs<String, Bool>) -> [String] {
-    isSame.filter { !$0.value }.map(\.key)
-}
-
-extension String {
-    /// Whether two texts have the same bytes, which `==` does not demand.
-    func hasSameBytes(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
-}
-
-extension Date? {
-    /// Whether two dates are less than a millisecond apart, or both missing.
-    func isSame(as other: Date?) -> Bool {
-        switch (self, other) {
-        case (nil, nil): true
-        case (let one?, let two?): abs(one.timeIntervalSince(two)) < 0.001
-        default: false
-        }
-    }
+    return isSame ? [] : [path.joined(separator: ".")]
 }
 
 extension TokenStore {
@@ -149,7 +132,7 @@ extension TokenStore {
         case (nil, _?): throw RuleBroken("\(occasion), load returns nil")
         case (let loaded?, nil): throw RuleBroken("\(occasion), load still returns \(loaded)")
         case (let loaded?, let bundle?):
-            let fields = loaded.fieldsThatDiffer(from: bundle).joined(separator: ", ")
+            let fields = try fieldsThatDiffer(loaded, bundle).joined(separator: ", ")
             try expect(fields.isEmpty, otherwise: "\(occasion), these fields are not as saved: \(fields)")
         }
     }

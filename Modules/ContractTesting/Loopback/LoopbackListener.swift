@@ -21,11 +21,11 @@ struct LoopbackListener: Sendable {
         port = UInt16(bigEndian: address.sin_port)
     }
 
-    /// Waits for a connection. Returns `nil` when the system has no descriptor left.
-    func accept() -> LoopbackConnection? {
+    /// Waits for a connection, and returns its descriptor: `nil` when the system has none left.
+    func accept() -> Int32? {
         var accepted: Int32
         repeat { accepted = acceptSocket(descriptor) } while accepted < 0 && errno == EINTR
-        return accepted < 0 ? nil : LoopbackConnection(descriptor: accepted)
+        return accepted < 0 ? nil : accepted
     }
 
     /// Makes ``accept()`` return, with a connection that sends nothing. Shutting the socket down would not do it on
@@ -54,7 +54,12 @@ private func makeSocket() throws -> Int32 {
 
 private func acceptSocket(_ descriptor: Int32) -> Int32 {
     let accepted = accept(descriptor, nil, nil)
-    if accepted >= 0 { keepFromChildren(accepted) }
+    guard accepted >= 0 else { return accepted }
+    keepFromChildren(accepted)
+    #if canImport(Darwin)
+    var isOn: Int32 = 1
+    setsockopt(accepted, SOL_SOCKET, SO_NOSIGPIPE, &isOn, socklen_t(MemoryLayout<Int32>.size))
+    #endif
     return accepted
 }
 
@@ -62,6 +67,24 @@ private func acceptSocket(_ descriptor: Int32) -> Int32 {
 private func keepFromChildren(_ descriptor: Int32) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
 
 func closeSocket(_ descriptor: Int32) { _ = close(descriptor) }
+
+/// Writes all bytes. Returns `false` when the peer has closed the connection.
+func sendBytes(_ data: Data, to descriptor: Int32) -> Bool {
+    #if canImport(Darwin)
+    let flags: Int32 = 0
+    #else
+    let flags = Int32(MSG_NOSIGNAL)
+    #endif
+    return data.withUnsafeBytes { bytes in
+        var sent = 0
+        while sent < bytes.count {
+            let count = send(descriptor, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, flags)
+            if count <= 0 { return false }
+            sent += count
+        }
+        return true
+    }
+}
 
 extension sockaddr_in {
     fileprivate static func loopback(port: UInt16) -> sockaddr_in {

@@ -44,34 +44,29 @@ package final class LoopbackServer: Sendable {
         }
     }
 
-    private let acceptor: LoopbackAcceptor
-    private let received = Locked<[Request]>([])
+    private let peer: LoopbackPeer
 
     /// Starts a server. The script runs on the connection's thread and may block it.
     ///
     /// - Throws: `POSIXError` when no socket is available.
     package init(_ script: @escaping @Sendable (Request) -> Action) throws {
-        acceptor = try LoopbackAcceptor()
-        acceptor.start { [received] connection, number in
-            var reader = RequestReader(connection: connection, number: number)
-            while let head = reader.readHead() {
-                guard let request = reader.readBody(of: head) else { break }
-                received.withLock { $0.append(request) }
-                guard Self.perform(script(request), on: connection) else { break }
+        peer = try LoopbackPeer { connection in
+            while let request = connection.readRequest() {
+                guard Self.perform(script(request), on: connection) else { return }
             }
         }
     }
 
-    package var url: URL { acceptor.url }
+    package var url: URL { peer.url }
 
     /// The whole requests so far, in order of their arrival.
-    package var requests: [Request] { received.withLock { $0 } }
+    package var requests: [Request] { peer.requests }
 
     /// The number of connections so far.
-    package var connectionCount: Int { acceptor.connectionCount }
+    package var connectionCount: Int { peer.connectionCount }
 
     /// Closes all connections and the port.
-    package func stop() { acceptor.stop() }
+    package func stop() { peer.stop() }
 
     /// Returns whether the connection stays open.
     private static func perform(_ action: Action, on connection: LoopbackConnection) -> Bool {
@@ -82,19 +77,14 @@ package final class LoopbackServer: Sendable {
             if status != 204, status != 304, headers["Content-Length"] == nil {
                 head += "Content-Length: \(body.count)\r\n"
             }
-            return connection.write(Data((head + "\r\n").utf8) + body)
-        case .raw(let data):
-            connection.write(data)
-            return false
+            return connection.send(Data((head + "\r\n").utf8) + body)
+        case .raw(let data): connection.send(data)
         case .rawThenHold(let data):
-            connection.write(data)
-            while !connection.read().isEmpty {}
-            return false
-        case .hold:
-            while !connection.read().isEmpty {}
-            return false
-        case .close:
-            return false
+            connection.send(data)
+            connection.waitForClose()
+        case .hold: connection.waitForClose()
+        case .close: break
         }
+        return false
     }
 }

@@ -1,4 +1,5 @@
 import ContractTesting
+import Foundation
 public import NetworkCore
 
 /// The rules that every `HTTPTransport` should keep, as a suite to run against yours.
@@ -76,11 +77,11 @@ enum TransportRules {
 
     /// A rule with a server, which serves each connection by a closure.
     static func rule(
-        _ name: String, serving serve: @escaping @Sendable (PeerConnection) -> Void,
-        check: @escaping @Sendable (TransportSubject, TransportPeer) async throws -> Void
+        _ name: String, serving serve: @escaping @Sendable (LoopbackConnection) -> Void,
+        check: @escaping @Sendable (TransportSubject, LoopbackPeer) async throws -> Void
     ) -> ContractRule<TransportSubject> {
         ContractRule(name) { subject in
-            let peer = try TransportPeer(serve)
+            let peer = try LoopbackPeer(serve)
             defer { peer.stop() }
             try await check(subject, peer)
         }
@@ -89,7 +90,7 @@ enum TransportRules {
     /// A rule with a server that responds to every request with the same bytes.
     static func rule(
         _ name: String, responding text: String,
-        check: @escaping @Sendable (TransportSubject, TransportPeer) async throws -> Void
+        check: @escaping @Sendable (TransportSubject, LoopbackPeer) async throws -> Void
     ) -> ContractRule<TransportSubject> {
         rule(name, serving: { while $0.readRequest() != nil { guard $0.send(text) else { return } } }, check: check)
     }
@@ -107,6 +108,24 @@ enum TransportRules {
                 }
             }
         }
+    }
+
+    /// A rule that responses are read with these bodies, each of a server that sends it and closes the connection.
+    static func rule(
+        _ name: String, reading responses: [(bytes: Data, body: String)]
+    ) -> ContractRule<TransportSubject> {
+        ContractRule(name) { subject in
+            for (number, (bytes, body)) in responses.enumerated() {
+                let response = try await subject.response(to: bytes)
+                let isRead = response.status == 200 && response.body == Data(body.utf8)
+                let observed = "\(response.status), and a body of \(response.body.count) bytes"
+                try expect(isRead, otherwise: "response number \(number + 1) was read as \(observed)")
+            }
+        }
+    }
+
+    static func rule(_ name: String, reading text: String, as body: String) -> ContractRule<TransportSubject> {
+        rule(name, reading: [(Data(text.utf8), body)])
     }
 
     static let all = messages + bodies + failures + waits + streaming + connections

@@ -8,7 +8,7 @@ extension TransportRules {
     static let bodies: [ContractRule<TransportSubject>] = sent + sentTrailers + received + decoded
 
     /// Responds to each request with its body.
-    @Sendable private static func echo(_ connection: PeerConnection) {
+    @Sendable private static func echo(_ connection: LoopbackConnection) {
         while let request = connection.readRequest() { connection.respond(body: request.body) }
     }
 
@@ -77,20 +77,15 @@ extension TransportRules {
     ]
 
     private static let received: [ContractRule<TransportSubject>] = [
-        ContractRule("a chunked body arrives whole") { subject in
-            let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-            let some = try await subject.response(to: head + "2\r\nab\r\n3;x=y\r\ncde\r\n0\r\n\r\n")
-            try expect(some.body == Data("abcde".utf8), otherwise: "the body has \(some.body.count) bytes")
-            let none = try await subject.response(to: head + "0\r\n\r\n")
-            try expect(none.body.isEmpty, otherwise: "the empty body has \(none.body.count) bytes")
-        },
-        ContractRule("a body without a length ends with the connection") { subject in
-            let response = try await subject.response(to: "HTTP/1.1 200 OK\r\n\r\nabc")
-            try expect(response.body == Data("abc".utf8), otherwise: "the body has \(response.body.count) bytes")
-        },
+        rule(
+            "a chunked body arrives whole",
+            reading: [("2\r\nab\r\n3;x=y\r\ncde\r\n0\r\n\r\n", "abcde"), ("0\r\n\r\n", "")].map {
+                (Data((chunkedHead + $0).utf8), $1)
+            }),
+        rule("a body without a length ends with the connection", reading: "HTTP/1.1 200 OK\r\n\r\nabc", as: "abc"),
         ContractRule("204, 304 and the response to HEAD have no body, whatever length they name") { subject in
             for (status, method) in [("204 None", HTTPMethod.get), ("304 Same", .get), ("200 OK", .head)] {
-                let peer = try TransportPeer { connection in
+                let peer = try LoopbackPeer { connection in
                     while connection.readRequest() != nil {
                         connection.send("HTTP/1.1 \(status)\r\nContent-Length: 1000\r\n\r\n")
                     }
@@ -100,11 +95,8 @@ extension TransportRules {
                 try expect(response.body.isEmpty, otherwise: "\(status): \(response.body.count) bytes")
             }
         },
-        ContractRule("trailer fields after a body do no harm to it") { subject in
-            let response = try await subject.response(to: Self.withTrailer)
-            try expect(response.body == Data("abc".utf8), otherwise: "the body has \(response.body.count) bytes")
-        },
-        rule("trailer fields are in the completion", responding: Self.withTrailer) { subject, peer in
+        rule("trailer fields after a body do no harm to it", reading: withTrailer, as: "abc"),
+        rule("trailer fields are in the completion", responding: withTrailer) { subject, peer in
             let response = try await subject.perform(subject.request(.get, peer.url))
             _ = try await response.body.collect(upTo: .max)
             let trailers = try await response.completion().trailers
@@ -132,28 +124,22 @@ extension TransportRules {
         Data("HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
     }
 
+    private static let hello = "hello hello hello"
+
     private static let decoded: [ContractRule<TransportSubject>] = [
-        ContractRule("gzip and deflate are decoded, identity is left as it is") { subject in
-            for (coding, bytes) in [
+        rule(
+            "gzip and deflate are decoded, identity is left as it is",
+            reading: [
                 ("gzip", Data.gzipped), ("x-gzip", .gzipped), ("GZIP", .gzipped), ("deflate", .deflated),
-                ("identity", Data("hello hello hello".utf8)),
-            ] {
-                let response = try await subject.response(to: encoded(coding, bytes))
-                try expect(response.body == Data("hello hello hello".utf8), otherwise: "\(coding) was not decoded")
-            }
-        },
-        ContractRule("gzip of several members is decoded") { subject in
-            let text = "hello hello hello"
-            for (bytes, text) in [(Data.members, text), (Data.members + Data.gzipped, text + text)] {
-                let response = try await subject.response(to: encoded("gzip", bytes))
-                let isWhole = response.body == Data(text.utf8)
-                try expect(isWhole, otherwise: "\(response.body.count) bytes of \(text.utf8.count)")
-            }
-        },
-        ContractRule("deflate without the format of zlib is decoded") { subject in
-            let response = try await subject.response(to: encoded("deflate", .bareDeflated))
-            try expect(response.body == Data("hello hello hello".utf8), otherwise: "\(response.body.count) bytes")
-        },
+                ("identity", Data(hello.utf8)),
+            ].map { (encoded($0, $1), hello) }),
+        rule(
+            "gzip of several members is decoded",
+            reading: [
+                (encoded("gzip", Data.members), hello), (encoded("gzip", Data.members + .gzipped), hello + hello),
+            ]),
+        rule(
+            "deflate without the format of zlib is decoded", reading: [(encoded("deflate", .bareDeflated), hello)]),
         ContractRule("a response without a body may name a coding") { subject in
             for (status, method) in [("204 None", HTTPMethod.get), ("304 Same", .get), ("200 OK", .head)] {
                 let text = "HTTP/1.1 \(status)\r\nContent-Encoding: gzip\r\n\r\n"

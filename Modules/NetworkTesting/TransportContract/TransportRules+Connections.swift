@@ -87,7 +87,7 @@ extension TransportRules {
         },
         ContractRule("bytes on a kept connection without a request are not the response to the next") { subject in
             let sent = Gate()
-            let peer = try TransportPeer { connection in
+            let peer = try LoopbackPeer { connection in
                 while let request = connection.readRequest() {
                     connection.respond(body: Data(request.target.utf8))
                     guard request.target == "/first" else { continue }

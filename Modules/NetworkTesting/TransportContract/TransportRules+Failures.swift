@@ -4,7 +4,7 @@ import NetworkCore
 
 // Servers that break off, or do not speak HTTP.
 extension TransportRules {
-    private static let chunkedHead = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    static let chunkedHead = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
     private static func withLength(_ length: String) -> String {
         "HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nabcd"

@@ -54,7 +54,7 @@ extension TransportRules {
         ContractRule("a server waits for a reader that does not read") { subject in
             let sent = Locked(0)
             let total = 256 * 1_024 * 1_024
-            let peer = try TransportPeer { connection in
+            let peer = try LoopbackPeer { connection in
                 guard connection.readRequest() != nil else { return }
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
                 let piece = Data(count: 1_024 * 1_024)
@@ -66,7 +66,7 @@ extension TransportRules {
             defer { peer.stop() }
             let response = try await subject.perform(subject.request(.get, peer.url))
             // As long as the number grows while others are served, the server is not waiting yet.
-            let others = try TransportPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            let others = try LoopbackPeer(responding: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
             defer { others.stop() }
             var (seen, unchanged) = (-1, 0)
             while unchanged < 4 {
@@ -98,7 +98,7 @@ extension TransportRules {
         _ early: (parts: [String], body: String), of body: HTTPBody, _ subject: TransportSubject
     ) async throws {
         let next = DispatchSemaphore(value: 1)
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             guard connection.readHead() != nil else { return }
             for part in early.parts {
                 next.wait()

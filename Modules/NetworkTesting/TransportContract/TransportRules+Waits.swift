@@ -15,7 +15,7 @@ extension TransportRules {
         } check: { subject, peer in
             for method: HTTPMethod in [.get, .post] {
                 try await subject.expectError([.timedOut]) {
-                    try await subject.send(method, peer.url, idleTimeout: TransportSubject.shortTimeout)
+                    try await subject.send(method, peer.url) { $0.idleTimeout = TransportSubject.shortTimeout }
                 }
             }
         },
@@ -25,7 +25,7 @@ extension TransportRules {
             connection.waitForClose()
         } check: { subject, peer in
             try await subject.expectError([.timedOut]) {
-                try await subject.send(.get, peer.url, idleTimeout: TransportSubject.shortTimeout)
+                try await subject.send(.get, peer.url) { $0.idleTimeout = TransportSubject.shortTimeout }
             }
         },
         rule("a body that drips for longer than the idle timeout arrives whole") { connection in
@@ -33,7 +33,7 @@ extension TransportRules {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
             for _ in 0..<9 where !connection.isClosed(within: .milliseconds(500)) { connection.send("x") }
         } check: { subject, peer in
-            let response = try await subject.send(.get, peer.url, idleTimeout: .seconds(4))
+            let response = try await subject.send(.get, peer.url) { $0.idleTimeout = .seconds(4) }
             try expect(response.body.count == 9, otherwise: "\(response.body.count) bytes")
         },
         rule("a body that drips is timedOut after the time to the end") { connection in
@@ -42,7 +42,7 @@ extension TransportRules {
             while connection.send("x"), !connection.isClosed(within: .milliseconds(20)) {}
         } check: { subject, peer in
             try await subject.expectError([.timedOut]) {
-                try await subject.send(.get, peer.url, timeToEnd: .seconds(2))
+                try await subject.send(.get, peer.url) { $0.timeToEnd = .seconds(2) }
             }
         },
         rule("a server that keeps sending without a head is timedOut after the time to the head") { connection in
@@ -51,21 +51,17 @@ extension TransportRules {
             while connection.send("X-Field: value\r\n"), !connection.isClosed(within: .milliseconds(100)) {}
         } check: { subject, peer in
             try await subject.expectError([.timedOut]) {
-                try await subject.send(.get, peer.url, timeToHead: TransportSubject.shortTimeout)
+                try await subject.send(.get, peer.url) { $0.timeToHead = TransportSubject.shortTimeout }
             }
         },
         rule("a sequence that does not come is timedOut after the time to the head") {
             _ = $0.readRequest()
         } check: { subject, peer in
             let never = Gate()
-            let body = HTTPBody {
-                AsyncStream<Data> {
-                    await never.pass()
-                    return nil
-                }
-            }
             try await subject.expectError([.timedOut]) {
-                try await subject.send(.post, peer.url, body: body, timeToHead: TransportSubject.shortTimeout)
+                try await subject.send(.post, peer.url, body: waiting(at: never)) { request in
+                    request.timeToHead = TransportSubject.shortTimeout
+                }
             }
             never.open()
         },
@@ -87,11 +83,11 @@ extension TransportRules {
                     let clock = ManualTimeSource()
                     let permit = StartPermit(until: clock.uptime + (isWithdrawn ? .seconds(1) : .zero), on: clock)
                     if isWithdrawn { _ = permit.withdraw() }
-                    var request = subject.request(.post, peer.url, body: body)
-                    (request.purpose, request.startPermit) = (.refresh, permit)
-                    try await subject.expectError([.notStarted]) { [request] in
-                        let response = try await subject.perform(request)
-                        return HTTPResponse(head: response.head, body: try await response.body.collect(upTo: .max))
+                    try await subject.expectError([.notStarted]) {
+                        try await subject.send(.post, peer.url, body: body) { request in
+                            request.purpose = .refresh
+                            request.startPermit = permit
+                        }
                     }
                 }
             }
@@ -114,7 +110,7 @@ extension TransportRules {
         ContractRule("a request that is cancelled in its body ends at once") { subject in
             let arrived = Gate()
             let closed = Gate()
-            let peer = try TransportPeer { connection in
+            let peer = try LoopbackPeer { connection in
                 _ = connection.readRequest()
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
                 connection.waitForClose()
@@ -132,24 +128,16 @@ extension TransportRules {
         rule("a request that is cancelled while its body is made ends at once") {
             _ = $0.readRequest()
         } check: { subject, peer in
-            let asked = Gate()
             let never = Gate()
-            let body = HTTPBody {
-                AsyncStream<Data> {
-                    asked.open()
-                    await never.pass()
-                    return nil
-                }
-            }
-            let task = Task { try await subject.send(.post, peer.url, body: body) }
-            await asked.pass()
+            let task = Task { try await subject.send(.post, peer.url, body: waiting(at: never)) }
+            await never.arrivals(atLeast: 1)
             task.cancel()
             try await subject.expectCancelled(task)
             never.open()
         },
         ContractRule("a body that is released before its end ends the exchange") { subject in
             let closed = Gate()
-            let peer = try TransportPeer { connection in
+            let peer = try LoopbackPeer { connection in
                 guard connection.readHead() != nil else { return }
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
                 connection.waitForClose()
@@ -162,15 +150,25 @@ extension TransportRules {
         },
     ]
 
+    /// A body whose first piece waits at a gate.
+    private static func waiting(at gate: Gate) -> HTTPBody {
+        HTTPBody {
+            AsyncStream<Data> {
+                await gate.pass()
+                return nil
+            }
+        }
+    }
+
     /// Cancels a call once its server has opened the gate, and waits until the server has ended.
     private static func expectCancelled(
         _ subject: TransportSubject,
         _ method: HTTPMethod = .get,
-        _ serve: @escaping @Sendable (_ connection: PeerConnection, _ arrived: Gate) -> Void
+        _ serve: @escaping @Sendable (_ connection: LoopbackConnection, _ arrived: Gate) -> Void
     ) async throws {
         let arrived = Gate()
         let closed = Gate()
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             _ = connection.readRequest()
             serve(connection, arrived)
             closed.open()

@@ -11,43 +11,31 @@ struct TransportSubject: Sendable {
     static let shortTimeout: Duration = .milliseconds(300)
 
     func request(
-        _ method: HTTPMethod = .get,
-        _ url: URL,
-        headers: HTTPHeaders = [:],
-        body: HTTPBody = .none,
-        idleTimeout: Duration = longTimeout,
-        timeToHead: Duration? = nil,
-        timeToEnd: Duration? = nil
+        _ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [:], body: HTTPBody = .none
     ) -> HTTPTransportRequest {
         HTTPTransportRequest(
-            head: HTTPRequestHead(method: method, url: url, headers: headers), body: body, idleTimeout: idleTimeout,
-            timeToHead: timeToHead, timeToEnd: timeToEnd)
+            head: HTTPRequestHead(method: method, url: url, headers: headers), body: body,
+            idleTimeout: Self.longTimeout)
     }
 
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         try await transport.perform(request)
     }
 
-    /// Sends a request and reads the whole response.
+    /// Sends a request, changed as a rule needs it, and reads the whole response.
     func send(
-        _ method: HTTPMethod = .get,
-        _ url: URL,
-        headers: HTTPHeaders = [:],
-        body: HTTPBody = .none,
-        idleTimeout: Duration = longTimeout,
-        timeToHead: Duration? = nil,
-        timeToEnd: Duration? = nil
+        _ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [:], body: HTTPBody = .none,
+        _ change: (inout HTTPTransportRequest) -> Void = { _ in }
     ) async throws -> HTTPResponse {
-        let response = try await perform(
-            request(
-                method, url, headers: headers, body: body, idleTimeout: idleTimeout, timeToHead: timeToHead,
-                timeToEnd: timeToEnd))
+        var request = request(method, url, headers: headers, body: body)
+        change(&request)
+        let response = try await perform(request)
         return HTTPResponse(head: response.head, body: try await response.body.collect(upTo: .max))
     }
 
     /// The response to a GET of a server that sends these bytes, and then closes the connection.
     func response(to bytes: Data, method: HTTPMethod = .get) async throws -> HTTPResponse {
-        let peer = try TransportPeer { connection in
+        let peer = try LoopbackPeer { connection in
             guard connection.readRequest() != nil else { return }
             connection.send(bytes)
         }

@@ -40,23 +40,20 @@ final class ChangeSubscribers: Sendable {
 
     /// Reports a version of a row to the streams that have not seen it. Zero: no row.
     func report(_ version: Int64, of account: AccountHash) {
-        let unaware: [Subscriber] = state.withLock { state in
+        notify { state in
             let unaware = (state.streams[.changes]?[account] ?? [:]).filter { $0.value.seen != version }
             for number in unaware.keys { state.streams[.changes]?[account]?[number]?.seen = version }
             return Array(unaware.values)
         }
-        for subscriber in unaware { subscriber.continuation.yield() }
     }
 
-    func reportRelease(of account: AccountHash) {
-        let all = state.withLock { Array(($0.streams[.releases]?[account] ?? [:]).values) }
-        for subscriber in all { subscriber.continuation.yield() }
-    }
+    func reportRelease(of account: AccountHash) { notify { Array(($0.streams[.releases]?[account] ?? [:]).values) } }
 
     /// Reports a release to every stream: some may have been missed.
-    func reportReleases() {
-        let all = state.withLock { $0.subscribers(to: .releases) }
-        for subscriber in all { subscriber.continuation.yield() }
+    func reportReleases() { notify { $0.subscribers(to: .releases) } }
+
+    private func notify(_ choose: (inout State) -> [Subscriber]) {
+        for subscriber in state.withLock({ choose(&$0) }) { subscriber.continuation.yield() }
     }
 
     /// Ends every stream.

@@ -13,25 +13,15 @@ final class ChangeWatch: Sendable {
 
     private let connection: ConnectionString
     private let table: PostgreSQLTable
-    private let limits: PostgreSQLLimits
-    private let clock: any TimeSource
     private let pool: ConnectionPool
     private let queue = BlockingQueue(label: "token-database-listening")
     private let listening = Locked(false)
-
     private let unread = Locked(UnreadAccounts())
 
-    init(
-        connection: ConnectionString,
-        table: PostgreSQLTable,
-        limits: PostgreSQLLimits,
-        clock: any TimeSource,
-        pool: ConnectionPool
-    ) {
+    /// Watches a table, over a connection of its own where possible, and else over the connections of a pool.
+    init(connection: ConnectionString, table: PostgreSQLTable, pool: ConnectionPool) {
         self.connection = connection
         self.table = table
-        self.limits = limits
-        self.clock = clock
         self.pool = pool
     }
 
@@ -43,8 +33,8 @@ final class ChangeWatch: Sendable {
         while !Task.isCancelled {
             if mayListen { mayListen = await listen() }
             await poll()
-            let pause = limits.changePolling * Double.random(in: 0.5...1)
-            try? await clock.sleep(until: clock.uptime + pause)
+            let pause = pool.limits.changePolling * Double.random(in: 0.5...1)
+            try? await pool.clock.sleep(until: pool.clock.uptime + pause)
         }
     }
 
@@ -54,7 +44,7 @@ final class ChangeWatch: Sendable {
         let channel = ChangeReport.channel(of: table)
         let notifications: NotificationConnection?
         do {
-            notifications = try await queue.run { [connection, limits] () throws(PostgreSQLFailure) in
+            notifications = try await queue.run { [connection, limits = pool.limits] () throws(PostgreSQLFailure) in
                 try NotificationConnection.open(connection, channel: channel, limits: limits)
             }
         } catch {
@@ -88,7 +78,7 @@ final class ChangeWatch: Sendable {
             let some = unread.withLock { $0.next(Self.batch) }
             if some.isEmpty { return }
             while isListening, !(await report(some)) {
-                try? await clock.sleep(until: clock.uptime + limits.changePolling)
+                try? await pool.clock.sleep(until: pool.clock.uptime + pool.limits.changePolling)
             }
         }
     }
@@ -120,7 +110,7 @@ final class ChangeWatch: Sendable {
             text: "SELECT account, version FROM \(table.quoted) WHERE account = ANY ($1)",
             values: [.texts(accounts)]
         )
-        return try await pool.transaction(for: .reading, until: clock.uptime + limits.call) {
+        return try await pool.transaction(for: .reading, until: pool.clock.uptime + pool.limits.call) {
             open throws(PostgreSQLFailure) in try open.execute(statement)
         }
     }

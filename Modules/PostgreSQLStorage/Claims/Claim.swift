@@ -89,11 +89,7 @@ final class Claim: Sendable {
             return true
         }
         guard isFirst else { return }
-        do {
-            try await releaseOnce()
-        } catch {
-            Task { await retryRelease() }
-        }
+        if (try? await releaseOnce()) == nil { Task { await retryRelease() } }
     }
 
     private func retryRelease() async {

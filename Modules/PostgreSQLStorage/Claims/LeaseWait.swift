@@ -27,31 +27,26 @@ struct LeaseWait: Sendable {
     func claim(until deadline: Duration) async throws -> Claim {
         let clock = database.clock
         var known: LeaseHolder?
-        switch try await attempt() {
-        case .taken(let claim): return claim
-        case .refused(let lapse, let holder):
-            guard clock.uptime < deadline else { throw Self.isHeld(lapse, holder) }
-            known = reportIfNew(holder, known)
-        }
-        var refusals = 1
+        var refusals = 0
         while true {
-            // A release after this line is notified; the attempt finds an earlier one.
-            let releases = database.changes.releases(of: statements.account)
+            defer { refusals += 1 }
+            // A release after this line is notified; the attempt finds an earlier one. The first attempt needs neither.
+            let releases = refusals > 0 ? database.changes.releases(of: statements.account) : nil
             var lapse = database.limits.claim
             do {
                 switch try await attempt() {
                 case .taken(let claim): return claim
                 case .refused(let time, let holder): (lapse, known) = (time, reportIfNew(holder, known))
                 }
-            } catch is TokenStoreError where clock.uptime < deadline {
+            } catch is TokenStoreError where refusals > 0 && clock.uptime < deadline {
                 // An outage does not end the wait. The attempt at the deadline reports it.
             }
             let now = clock.uptime
             guard now < deadline else { throw Self.isHeld(lapse, known) }
+            guard let releases else { continue }
             let polling = database.limits.leasePolling
             let pause =
                 database.changes.isListening ? polling.limit * 2 : polling.delay(afterFailures: refusals)
-            refusals += 1
             let end = now + min(pause, lapse + polling.floor, deadline - now)
             // The wait of a cancelled task ends here, and its next attempt gets no connection, and so no claim.
             _ = try await clock.withDeadline(end) { for await _ in releases { return } }

@@ -25,8 +25,8 @@ final class ConnectionPool: Sendable {
 
     private let state = Locked(State())
     private let size: Int
-    private let limits: PostgreSQLLimits
-    private let clock: any TimeSource
+    let limits: PostgreSQLLimits
+    let clock: any TimeSource
     private let makeConnection: @Sendable () -> PooledConnection
 
     init(_ connection: ConnectionString, limits: PostgreSQLLimits, clock: any TimeSource) {

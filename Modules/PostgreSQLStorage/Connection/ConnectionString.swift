@@ -16,6 +16,13 @@ struct ConnectionString: Sendable, RedactedDescription {
 
     var description: String { "<redacted>" }
 
+    /// What other programs put into such a text. Only these are named: of a text that cannot be parsed, anything else
+    /// may be a part of the password.
+    private static let foreignOptions = [
+        "pgbouncer", "schema", "connection_limit", "pool_timeout", "pool_mode", "socket_timeout", "sslaccept",
+        "statement_cache_size", "prepareThreshold", "currentSchema",
+    ]
+
     /// The settings for libpq. Of two with one keyword the later one counts, so those before the text are defaults.
     ///
     /// The keep-alives detect a server that has not closed its connections.
@@ -45,7 +52,13 @@ struct ConnectionString: Sendable, RedactedDescription {
         // A C string ends at a zero byte: the rest would be ignored.
         guard !text.utf8.contains(0) else { throw .notConnected("invalid connection option") }
         // The error message is not requested: it would quote the text and the password in it.
-        guard let options = PQconninfoParse(text, nil) else { throw .notConnected("invalid connection option") }
+        guard let options = PQconninfoParse(text, nil) else {
+            let foreign = Self.foreignOptions.filter { text.contains("\($0)=") }
+            guard !foreign.isEmpty else { throw .notConnected("invalid connection option") }
+            let names = foreign.joined(separator: ", ")
+            throw PostgreSQLFailure(
+                kind: .notConnected("the connection string is invalid; remove what libpq does not know: \(names)"))
+        }
         defer { PQconninfoFree(options) }
         var named: [String: String] = [:]
         var next = options

@@ -35,9 +35,9 @@ final class NotificationConnection: @unchecked Sendable {  // a dispatch source 
         self.payloads = payloads
         let queue = DispatchQueue(label: "token-database-changes")
         source = DispatchSource.makeReadSource(fileDescriptor: connection.socket, queue: queue)
-        let listener = Listener(connection: connection)
+        nonisolated(unsafe) var open: PostgreSQLConnection? = connection  // used on the source's queue only
         source.setEventHandler { [source] in
-            guard let received = listener.receive() else {
+            guard let received = open?.receiveNotifications() else {
                 source.cancel()
                 return
             }
@@ -45,26 +45,13 @@ final class NotificationConnection: @unchecked Sendable {  // a dispatch source 
         }
         // The connection must not be closed before its socket is no longer watched.
         source.setCancelHandler {
-            listener.close()
+            open = nil
             continuation.finish()
         }
         source.activate()
     }
 
     deinit { source.cancel() }
-
-    private final class Listener: @unchecked Sendable {  // used on the source's queue only
-        private var connection: PostgreSQLConnection?
-
-        init(connection: PostgreSQLConnection) {
-            self.connection = connection
-        }
-
-        /// Returns `nil` when the connection is lost.
-        func receive() -> [String]? { connection?.receiveNotifications() }
-
-        func close() { connection = nil }
-    }
 }
 
 extension PostgreSQLConnection {

@@ -6,19 +6,21 @@ import Storage
 /// A connection that opens at its first use, and again after a loss. It runs on a dedicated thread.
 ///
 /// ``ConnectionPool`` lends it to one caller at a time.
-final class PooledConnection: Sendable {
-    private let state: State
+final class PooledConnection: @unchecked Sendable {  // `connection` is used on the queue only, by one call at a time
+    /// libpq counts the time to connect in whole seconds, at least two.
+    private static let shortestConnect: Duration = .seconds(2)
+
+    private let address: ConnectionString
+    private let limits: PostgreSQLLimits
+    private let reconnecting: ReconnectBackoff
     private let queue = BlockingQueue(label: "token-database")
     private let deadline = Locked<ContinuousClock.Instant?>(nil)
+    private var connection: PostgreSQLConnection?
 
-    init(_ connection: ConnectionString, limits: PostgreSQLLimits, reconnecting: ReconnectBackoff) {
-        state = State(connectLimit: limits.connect) { limit throws(PostgreSQLFailure) in
-            try reconnecting.attempt { () throws(PostgreSQLFailure) in
-                var limits = limits
-                limits.connect = limit
-                return try PostgreSQLConnection.open(connection, limits: limits)
-            }
-        }
+    init(_ address: ConnectionString, limits: PostgreSQLLimits, reconnecting: ReconnectBackoff) {
+        self.address = address
+        self.limits = limits
+        self.reconnecting = reconnecting
     }
 
     /// The end of the call that borrows the connection, for all that it waits for: connecting and each response.
@@ -38,15 +40,13 @@ final class PooledConnection: Sendable {
         _ work: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws(PostgreSQLFailure) -> Value {
         let deadline = deadline.withLock { $0 }
-        return try await queue.run { [state] () throws(PostgreSQLFailure) in
-            guard let open = state.usableConnection(until: deadline) else {
-                return try work(state.reconnect(until: deadline))
-            }
+        return try await queue.run { [self] () throws(PostgreSQLFailure) in
+            guard let open = usableConnection(until: deadline) else { return try work(reconnect(until: deadline)) }
             do throws(PostgreSQLFailure) {
                 return try work(open)
             } catch {
-                guard open.isBroken, !error.isUncertain, state.mayReconnect(until: deadline) else { throw error }
-                return try work(state.reconnect(until: deadline))
+                guard open.isBroken, !error.isUncertain, mayReconnect(until: deadline) else { throw error }
+                return try work(reconnect(until: deadline))
             }
         }
     }
@@ -58,47 +58,33 @@ final class PooledConnection: Sendable {
         _ work: @escaping @Sendable (PostgreSQLConnection) throws(PostgreSQLFailure) -> Value
     ) async throws(PostgreSQLFailure) -> Value {
         let deadline = deadline.withLock { $0 }
-        return try await queue.run { [state] () throws(PostgreSQLFailure) in
-            guard let open = state.usableConnection(until: deadline) else { throw PostgreSQLFailure(kind: .lost) }
+        return try await queue.run { [self] () throws(PostgreSQLFailure) in
+            guard let open = usableConnection(until: deadline) else { throw PostgreSQLFailure(kind: .lost) }
             return try work(open)
         }
     }
 
-    private final class State: @unchecked Sendable {  // used on the connection's queue only, one call at a time
-        /// libpq counts the time to connect in whole seconds, at least two.
-        private static let shortestConnect: Duration = .seconds(2)
+    private func usableConnection(until deadline: ContinuousClock.Instant?) -> PostgreSQLConnection? {
+        if connection?.isBroken == true { connection = nil }
+        connection?.deadline = deadline
+        return connection
+    }
 
-        private let connectLimit: Duration
-        private let open: @Sendable (Duration) throws(PostgreSQLFailure) -> PostgreSQLConnection
-        private var connection: PostgreSQLConnection?
+    /// Whether a second connection can be made in the time that is left.
+    private func mayReconnect(until deadline: ContinuousClock.Instant?) -> Bool {
+        deadline.map { $0 - .now >= Self.shortestConnect } ?? true
+    }
 
-        init(
-            connectLimit: Duration,
-            open: @escaping @Sendable (Duration) throws(PostgreSQLFailure) -> PostgreSQLConnection
-        ) {
-            self.connectLimit = connectLimit
-            self.open = open
+    private func reconnect(until deadline: ContinuousClock.Instant?) throws(PostgreSQLFailure) -> PostgreSQLConnection {
+        connection = nil
+        var limits = limits
+        if let deadline { limits.connect = min(max(deadline - .now, Self.shortestConnect), limits.connect) }
+        let opened = try reconnecting.attempt { () throws(PostgreSQLFailure) in
+            try PostgreSQLConnection.open(address, limits: limits)
         }
-
-        func usableConnection(until deadline: ContinuousClock.Instant?) -> PostgreSQLConnection? {
-            if connection?.isBroken == true { connection = nil }
-            connection?.deadline = deadline
-            return connection
-        }
-
-        /// Whether a second connection can be made in the time that is left.
-        func mayReconnect(until deadline: ContinuousClock.Instant?) -> Bool {
-            deadline.map { $0 - .now >= Self.shortestConnect } ?? true
-        }
-
-        func reconnect(until deadline: ContinuousClock.Instant?) throws(PostgreSQLFailure) -> PostgreSQLConnection {
-            connection = nil
-            let left = deadline.map { max($0 - .now, Self.shortestConnect) }
-            let opened = try open(left.map { min($0, connectLimit) } ?? connectLimit)
-            opened.deadline = deadline
-            connection = opened
-            return opened
-        }
+        opened.deadline = deadline
+        connection = opened
+        return opened
     }
 }
 

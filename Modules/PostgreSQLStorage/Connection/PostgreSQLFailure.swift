@@ -62,40 +62,39 @@ struct PostgreSQLFailure: Error {
 
     /// Classifies a message of libpq about a connection that could not be opened.
     static func notConnected(_ message: String) -> PostgreSQLFailure {
-        let reason = Self.sentences.first { message.contains($0.key) }?.value
+        let reason = Self.sentences.first { $0.value.contains(where: message.contains) }?.key
         return PostgreSQLFailure(kind: .notConnected(reason ?? "the database cannot be reached"))
     }
 
+    /// The sentences, each with the words in a message that it replaces. The first one that fits counts.
     private static let sentences: KeyValuePairs = [
-        "invalid connection option": "the connection string is invalid",
-        "in connection info string": "the connection string is invalid",
-        "URI": "the connection string is invalid",
-        "percent-encoded": "the connection string is invalid",
-        "invalid port number": "the connection string is invalid",
-        "invalid integer value": "the connection string is invalid",
-        "invalid sslmode value": "the connection string is invalid (sslmode)",
-        "invalid target_session_attrs value": "the connection string is invalid (target_session_attrs)",
-        "definition of service": "the service of the connection string is not defined (pg_service.conf)",
-        "service file": "the service of the connection string is not defined (pg_service.conf)",
-        "password authentication failed": "the password was refused",
-        "no password supplied": "the server requires a password and none was given",
-        "pg_hba.conf": "the server does not admit this host, user and database (pg_hba.conf)",
-        "does not support SSL": "the database server offers no TLS; switch it on, or name the host in cleartextHosts",
-        "certificate": "TLS with the database server failed",
-        "SSL": "TLS with the database server failed",
-        "does not exist": "the server has no such database or role",
-        "starting up": "the database server is starting up",
-        "shutting down": "the database server is shutting down",
-        "recovery": "the database server is recovering",
-        "too many connections": "the database admits no further connection of this role or to this database",
-        "no more connections": "the pooler has no connection left",
-        "too many clients": "the database server has no connection left",
-        "connection slots": "the database server has no connection left",
-        "read-only": "no server of the connection string takes writes",
-        "not translate host name": "the host name is unknown",
-        "timeout expired": "the database server did not respond in time",
-        "Connection refused": "no database server listens there",
-        "No such file": "no database server listens there",
+        "the connection string is invalid": [
+            "invalid connection option", "in connection info string", "URI", "percent-encoded", "invalid port number",
+            "invalid integer value",
+        ],
+        "the connection string is invalid (sslmode)": ["invalid sslmode value"],
+        "the connection string is invalid (target_session_attrs)": ["invalid target_session_attrs value"],
+        "the service of the connection string is not defined (pg_service.conf)": [
+            "definition of service", "service file",
+        ],
+        "the password was refused": ["password authentication failed"],
+        "the server requires a password and none was given": ["no password supplied"],
+        "the server does not admit this host, user and database (pg_hba.conf)": ["pg_hba.conf"],
+        "the database server offers no TLS; switch it on, or name the host in cleartextHosts": [
+            "does not support SSL"
+        ],
+        "TLS with the database server failed": ["certificate", "SSL"],
+        "the server has no such database or role": ["does not exist"],
+        "the database server is starting up": ["starting up"],
+        "the database server is shutting down": ["shutting down"],
+        "the database server is recovering": ["recovery"],
+        "the database admits no further connection of this role or to this database": ["too many connections"],
+        "the pooler has no connection left": ["no more connections"],
+        "the database server has no connection left": ["too many clients", "connection slots"],
+        "no server of the connection string takes writes": ["read-only"],
+        "the host name is unknown": ["not translate host name"],
+        "the database server did not respond in time": ["timeout expired"],
+        "no database server listens there": ["Connection refused", "No such file"],
     ]
 
     /// The error for the store's caller. Nothing has changed, unless its reason says that this is not known.

@@ -6,7 +6,7 @@ import Storage
 
 /// Seals and opens the sessions of one account.
 struct SessionSeal: Sendable {
-    let account: String
+    var account: String
     let cipher: any TokenCipher
     let replacesUnreadableRows: Bool
     let limit: Duration

@@ -114,7 +114,9 @@ struct FileSafety {
             throw insecure("all users can replace what is in \(parent); run: chmod o-w \(shown)")
         }
         if status.st_mode & S_IWGRP != 0, access != .group, !isPrivateGroup(status) {
-            throw insecure("group \(status.st_gid) can replace what is in \(parent); run: chmod g-w \(shown)")
+            throw insecure(
+                "group \(status.st_gid) can replace what is in \(parent); run: chmod g-w \(shown); or, where the "
+                    + "group is meant to share it, as with the fsGroup of a volume, use access .group")
         }
     }
 

@@ -148,9 +148,7 @@ final class SessionPublisher: Sendable {
             }
             let publication = try await current()
             guard let content = publication.replacement(for: found) else { return publication.end }
-            try await limited { [place] in
-                try await place.update { (try? $0.get()) == found ? content : nil }
-            }
+            try await limited { [place] in try await place.update { (try? $0.get()) == found ? content : nil } }
         }
         throw TokenStoreError(.busy, reason: "the owner's store changes faster than it can be published")
     }

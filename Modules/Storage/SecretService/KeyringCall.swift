@@ -189,7 +189,10 @@ private final class KeyringCallLimit: @unchecked Sendable {  // GLib lets any th
         defer { library.freeFailure(failure) }
         if hasPassed.withLock({ $0 }) { return .silent("\(callee) did not respond within \(limit.inWords)") }
         let message = failure.load(as: LibSecret.GError.self).message
-        return .failed(message.map { String(cString: $0) } ?? "no reason given")
+        let reason = message.map { String(cString: $0) } ?? "no reason given"
+        // KeePassXC names its default keyring, and has no object of that name.
+        let isNameless = reason.contains("/aliases/default")
+        return .failed(isNameless ? reason + "; use another keyring program, or a FileTokenStore" : reason)
     }
 
     deinit {

@@ -6,19 +6,28 @@ struct StoreAccess: Sendable {
     let store: any TokenStore
     /// The store, if processes share it. Kept: each request looks at it, and finding out takes long.
     let shared: (any SharedTokenStore)?
+    /// Whether a session has a token from its beginning: a refresh would spend one.
+    private let needsToken: Bool
 
-    init(store: any TokenStore) {
+    init(store: any TokenStore, needsToken: Bool = true) {
         self.store = store
+        self.needsToken = needsToken
         shared = store as? any SharedTokenStore
     }
 
     func read() async -> Result<StoredSession, TokenStoreError> {
         do {
-            if let shared { return .success(try await shared.read()) }
-            return .success(try await store.load().map { .active($0) } ?? .empty)
+            if let shared { return usable(.success(try await shared.read())) }
+            return usable(.success(try await store.load().map { .active($0) } ?? .empty))
         } catch {
             return .failure(.wrapping(error))
         }
+    }
+
+    /// The content. A bundle that no process can use counts as unreadable.
+    private func usable(_ found: Result<StoredSession, TokenStoreError>) -> Result<StoredSession, TokenStoreError> {
+        guard case .success(.active(let bundle)) = found, !bundle.isUsable(needsToken: needsToken) else { return found }
+        return .failure(.unusableBundle)
     }
 
     func lease(
@@ -65,6 +74,7 @@ struct StoreAccess: Sendable {
     private func update(_ shared: any SharedTokenStore, with content: StoreContent) async throws -> WriteOutcome {
         let seen = Locked<(found: StoredSession, isReplaced: Bool)>((.empty, true))
         try await shared.update { found in
+            let found = usable(found)
             let new = content.replacement(for: found)
             seen.withLock { $0 = ((try? found.get()) ?? .empty, new != nil) }
             return new

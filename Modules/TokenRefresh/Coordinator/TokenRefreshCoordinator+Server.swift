@@ -35,7 +35,7 @@ extension TokenRefreshCoordinator {
     }
 
     func revoke(_ bundle: TokenBundle, besideAnother: Bool, in core: inout CoordinatorCore) {
-        guard let revocation, !besideAnother || revocation.affectsRevokedSessionOnly else { return }
+        guard let revocation, bundle.hasToken, !besideAnother || revocation.affectsRevokedSessionOnly else { return }
         let id = core.nextNumber()
         let deadline = clock.uptime + policy.deadline
         let task = Task.detached(priority: Self.priority) { [self] in

@@ -25,12 +25,14 @@ extension TokenRefreshCoordinator {
 
     func read(_ purpose: ReadPurpose, in core: CoordinatorCore) {
         let turn = purpose == .load ? turn(core.opening) : nil
+        let begins = purpose == .load && !handler.needsRefreshToken
         Task.detached(priority: Self.priority) { [weak self, store, lease = core.newestLease] in
             if let error = await turn?() {
                 self?.send(.read(purpose, .failure(error), ownerMayCall: false))
                 return
             }
-            let reading = await store.read(isFirst: purpose == .load)
+            var reading = await store.read(isFirst: purpose == .load)
+            if begins { reading = await store.begin(after: reading) }
             let intent = (try? reading.result.get())?.bundle?.refreshIntent
             let ownerMayCall = intent.map { lease?.mayStillCall($0) ?? false } ?? false
             self?.send(.read(purpose, reading, ownerMayCall: ownerMayCall))

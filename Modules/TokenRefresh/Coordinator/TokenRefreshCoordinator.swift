@@ -78,13 +78,13 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         self.clock = clock
         self.activity = activity
         self.observer = observer
-        access = StoreAccess(store: store)
+        access = StoreAccess(store: store, needsToken: handler.needsRefreshToken)
         self.store = JournaledStore(access, journal, storeLimit: policy.storeLimit, clock) {
             observer?(.journalFailed($0))
         }
         let settings = MachineSettings(
             policy: policy, isShared: access.shared != nil, owner: .newEngine(), tolerance: handler.replayTolerance,
-            hasJournal: journal != nil)
+            needsRefreshToken: handler.needsRefreshToken, hasJournal: journal != nil)
         core = Locked(CoordinatorCore(machine: RefreshStateMachine(settings: settings, random: random)))
     }
 
@@ -136,12 +136,14 @@ public final class TokenRefreshCoordinator: AuthSession, TokenProvider {
         core.withLock { $0.subscribers.stream(startingWith: $0.machine.published, keeping: self) }
     }
 
-    /// See `AuthSession.restore()`.
+    /// See `AuthSession.restore()`. With a handler that needs no refresh token a session begins where none is, also
+    /// after a sign-out, and the refresh that it needs starts: no caller waits for it here.
     ///
     /// - Throws: `AuthenticationError` with code `storeUnavailable`, or `CancellationError`.
     @discardableResult
     public func restore() async throws -> SessionState {
-        try await response { .requested(.restore, $0) }.state
+        let state = try await response { .requested(.restore, $0) }.state
+        return handler.needsRefreshToken ? state : try await restoreWithoutSignIn(after: state)
     }
 
     /// See `AuthSession.signIn(_:)`. The sign-in is completed even if the task is cancelled. The store is read first,

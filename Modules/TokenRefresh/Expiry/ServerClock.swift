@@ -81,11 +81,13 @@ extension String {
 }
 
 extension TokenBundle {
-    /// Whether the bundle is usable: it has an access token that can be sent or a refresh token, and a plausible
-    /// generation. A store that holds any other bundle counts as unreadable.
-    var isUsable: Bool {
-        (accessToken.fitsHeaderField || refreshToken?.isEmpty == false)
-            && Self.generations.contains(generation)
+    /// Whether the bundle has an access token that can be sent, or a refresh token.
+    var hasToken: Bool { accessToken.fitsHeaderField || refreshToken?.isEmpty == false }
+
+    /// Whether the bundle is usable: it has a plausible generation and, where it needs one, a token. A store that holds
+    /// any other bundle counts as unreadable.
+    func isUsable(needsToken: Bool) -> Bool {
+        (hasToken || !needsToken) && Self.generations.contains(generation)
     }
 }
 

@@ -43,7 +43,7 @@ final class JournaledStore: Sendable {
     let access: StoreAccess
     private let journal: (any SessionJournal)?
     private let limit: Duration
-    private let clock: any TimeSource
+    let clock: any TimeSource
     private let report: @Sendable (TokenStoreError) -> Void
     private let state = Locked(State())
 

@@ -79,7 +79,7 @@ extension ActiveSession {
         let found: StoredSession?
         switch result {
         case .success(let content):
-            found = content.readable
+            found = content
             applyRead(found)
         // The content is lost, but this process holds valid tokens, and may write them again.
         case .failure(let error) where error.code == .corrupt: found = nil
@@ -202,7 +202,7 @@ extension ActiveSession {
         }
         guard let (rival, seenAt) = seenIntent.map({ ($0.intent, $0.at) }) else { return .now }
         let age = moment.age(of: rival)
-        let limit = policy.longestCall
+        let limit = policy.longestCall(of: rival)
         switch settings.tolerance {
         case .sameKey: return .tolerated(Repetition())
         case .within(let window):

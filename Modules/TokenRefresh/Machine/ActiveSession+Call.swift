@@ -103,17 +103,18 @@ extension ActiveSession {
             owner: settings.owner,
             date: date,
             firstDate: key.firstCall?.date,
+            longestCall: policy.longestCall,
             isAbandoned: isAbandoned,
             lease: context.lease.identity
         )
     }
 
     mutating func makeCall(_ recording: Recording, _ id: AttemptID, isReplay: Bool = false) {
-        guard let refreshToken = bundle.refreshToken, !refreshToken.isEmpty else { return rest() }
+        guard isRefreshable else { return rest() }
         let key = currentKey()
         self.key = key.used(at: now)
         var request = TokenRefreshRequest(
-            refreshToken: refreshToken,
+            refreshToken: bundle.refreshToken ?? "",
             accessToken: bundle.accessToken,
             session: bundle.session,
             idempotencyKey: key.value

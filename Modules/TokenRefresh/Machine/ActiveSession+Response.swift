@@ -168,6 +168,9 @@ extension ActiveSession {
 extension TokenRefreshError {
     /// Whether a response that comes after its deadline says something of the session, or of the server.
     fileprivate var countsLate: Bool { code != .ambiguous && isOfWholeResponse }
+
+    /// Whether a response of success came that nothing can be made of: the refresh token is spent.
+    var hasSpent: Bool { code == .unavailable && RefreshStatus(status).isSuccess }
 }
 
 /// The status of the response to a call.
@@ -180,5 +183,7 @@ struct RefreshStatus {
 
     /// Whether the response says that the refresh token was not exchanged. A server or a gateway that has failed may
     /// have exchanged it before.
-    var provesNoExchange: Bool { value.map { $0 < 500 || $0 == 503 } ?? false }
+    var provesNoExchange: Bool { value.map { ($0 < 500 || $0 == 503) && !isSuccess } ?? false }
+
+    var isSuccess: Bool { value.map { (200..<300).contains($0) } ?? false }
 }

@@ -30,7 +30,6 @@ extension ActiveSession {
         let former = newestBundle
         let new = former.renewed(by: tokens, lifetime: lifetime.duration, moment.serverClock, now)
         key = nil
-        seenIntent = nil
         leaveCall()
         leaveAttempt()
         persistence = persistence == .current ? .older : persistence

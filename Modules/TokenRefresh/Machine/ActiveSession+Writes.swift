@@ -177,6 +177,7 @@ extension ActiveSession {
         } else if error.isOfWholeResponse || refusals?.outlivesLostResponses == false {
             refusals = nil
         }
+        if error.hasSpent { asked = max(asked, policy.ambiguityCooldown) }
         if error.code == .userActionRequired {
             let action = UserAction(error, after: userAction)
             demand(action)

@@ -188,7 +188,7 @@ struct ActiveSession: Hashable, Sendable {
         return ready(until: min(leewayFrom, start))
     }
 
-    var isRefreshable: Bool { bundle.refreshToken?.isEmpty == false }
+    var isRefreshable: Bool { settings.canRefresh(bundle) }
 
     var isCalling: Bool { call != nil }
 
@@ -213,9 +213,9 @@ struct ActiveSession: Hashable, Sendable {
     /// The time until the next attempt may start, where the last one has failed.
     var pauseLeft: Duration? { failure.flatMap { $0.until > uptime ? $0.until - uptime : nil } }
 
-    func fill(_ status: inout SessionStatus) {
+    func fill(_ status: inout SessionStatus, _ settings: MachineSettings) {
         status.generation = bundle.generation
-        status.isRefreshable = isRefreshable
+        status.isRefreshable = settings.canRefresh(bundle)
         status.isRefreshing = !canStart && !isActivating
         status.expiresAt = bundle.expiresAt
         status.lastRefresh = lastRefresh

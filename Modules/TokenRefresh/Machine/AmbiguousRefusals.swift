@@ -31,7 +31,7 @@ struct AmbiguousRefusals: Hashable, Sendable {
         guard failure.isAmbiguous else { return nil }
         func uptime(of date: Date) -> Duration { moment.uptime - (moment.timePassed(since: date) ?? .zero) }
         (status, serverCode, count) = (
-            failure.status, failure.serverCode, min(max(failure.count, 1), Self.requiredCount)
+            failure.status, failure.serverCode, min(max(failure.count ?? 1, 1), Self.requiredCount)
         )
         statusMeansExpired = failure.statusMeansExpired ?? (failure.status == 401)
         last = uptime(of: failure.date)

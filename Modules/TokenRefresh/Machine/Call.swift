@@ -99,9 +99,10 @@ extension ActiveSession {
             case stored
         }
 
-        /// Whether a failure means that the response was lost, and not that the server has refused.
+        /// Whether a failure means that the tokens were lost on their way, and not that the server has refused them: no
+        /// response, or a success that cannot be read.
         func isLost(by error: TokenRefreshError) -> Bool {
-            progress == .underWay && error.code == .unavailable && error.status == nil
+            progress == .underWay && error.code == .unavailable && (error.status == nil || error.hasSpent)
         }
     }
 }

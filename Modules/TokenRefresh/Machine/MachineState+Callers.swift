@@ -27,9 +27,10 @@ extension MachineState {
         }
     }
 
-    /// A shared store is checked, as another process may have signed in or out. A check that fails changes nothing.
+    /// A shared store is checked, as another process may have signed in or out, and so is one in which a session may
+    /// have begun without a sign-in. A check that fails changes nothing.
     mutating func restore(_ waiter: Waiter) {
-        guard context.settings.isShared, !context.store.isBehind else {
+        guard context.settings.isShared || !context.settings.needsRefreshToken, !context.store.isBehind else {
             context.emit(.respond(waiter.id, .state(published)))
             return
         }
@@ -82,12 +83,11 @@ extension MachineState {
         (restoring.isReading, restoring.isTimed) = (false, false)
         state = .unknown(restoring)
         context.emit(.stopTimer(.loadDeadline))
-        switch result.map({ $0.current(at: context.now.date).readable }) {
-        case .success(.some(let content)):
+        switch result {
+        case .success(let content):
             storeFailure = nil
-            restored(content, ending)
+            restored(content.current(at: context.now.date), ending)
             startOwedCheck()
-        case .success(nil): storeUnavailable(.unusableBundle)
         case .failure(let error): storeUnavailable(error)
         }
     }

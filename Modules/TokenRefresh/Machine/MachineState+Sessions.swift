@@ -243,7 +243,8 @@ extension MachineState {
         // G9: the session is over. If the response repeats the old tokens, they were already revoked with the session.
         context.stopLimits(of: id)
         context.emit(.report(.responseDropped(session: base.session)))
-        guard case .success(let tokens) = result, let new = tokens.refreshToken, !new.isEmpty,
+        guard case .success(let tokens) = result,
+            let new = context.settings.needsRefreshToken ? tokens.refreshToken : tokens.accessToken, !new.isEmpty,
             new != base.refreshToken
         else { return }
         revokeOnceWritten(base.renewed(by: tokens, lifetime: nil, context.moment.serverClock, context.now))

@@ -168,7 +168,7 @@ extension MachineState {
         (check.isUnderWay, check.isStale) = (false, false)
         updateStoreFailure(result)
         if !isStale {
-            follow((try? result.get()).flatMap(\.readable))
+            follow(try? result.get())
             for waiter in context.room.take(.check) { serveAfterCheck(waiter) }
         }
         if isStale || check.mustRepeat || !context.room.isEmpty(.nextCheck) { return startCheck() }

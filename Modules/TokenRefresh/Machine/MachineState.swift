@@ -101,7 +101,7 @@ struct MachineState: Hashable, Sendable {
         status.storeFailure = storeFailure
         status.lastEnding = lastEnding
         status.isSignOutPending = context.store.isEnding
-        if case .signedIn(let session) = state { session.value.fill(&status) }
+        if case .signedIn(let session) = state { session.value.fill(&status, context.settings) }
         return status
     }
 

@@ -9,7 +9,11 @@ struct MachineSettings: Equatable, Sendable {
     /// This process, as an intent names it.
     let owner: ProcessIdentity
     let tolerance: ReplayTolerance
+    var needsRefreshToken = true
     var hasJournal = false
+
+    /// Whether there is a way to newer tokens than these (G22).
+    func canRefresh(_ bundle: TokenBundle) -> Bool { !needsRefreshToken || bundle.refreshToken?.isEmpty == false }
 }
 
 /// What a rule reads of an event's instant: the two clocks, what is known of them, and the constants of the machine.

@@ -129,7 +129,7 @@ extension StoreContent {
     /// The replacement of the content of a shared store; `nil` leaves what another process has stored. A failure means
     /// that the content cannot be read.
     func replacement(for found: Result<StoredSession, TokenStoreError>) -> StoredSession? {
-        let found = try? found.get().readable
+        let found = try? found.get()
         switch self {
         case .tombstone(let reason, let date, let scope): return scope.replacement(for: found, reason, date)
         case .bundle(let bundle, over: .lower) where found?.session != bundle.session:
@@ -157,11 +157,6 @@ extension StoredSession {
         case .tombstone(let tombstone): tombstone.session
         case .empty: nil
         }
-    }
-
-    /// The content; `nil` for a bundle without a usable token, which counts as unreadable.
-    var readable: StoredSession? {
-        if case .active(let bundle) = self, !bundle.isUsable { nil } else { self }
     }
 }
 

@@ -7,20 +7,21 @@ import AuthInterface
 /// changed what is demanded.
 struct UserAction: Hashable, Sendable {
     let challenge: StepUpChallenge
-    /// How many demands in a row there have been.
+    /// How many demands in a row there have been. More than these make no pause longer.
     private let count: Int
+    private static let mostDemands = 64
 
     /// A demand of the server. One that does not say what it wants wants a page.
     init(_ error: TokenRefreshError, after earlier: UserAction?) {
         challenge = error.stepUp ?? StepUpChallenge(.interaction)
-        count = (earlier?.count ?? 0) + 1
+        count = min((earlier?.count ?? 0) + 1, Self.mostDemands)
     }
 
     /// The demand that another process, or an earlier run of this one, has received. `nil`: there was none.
     init?(_ failure: RefreshIntent.Failure) {
         guard let challenge = failure.stepUp else { return nil }
         self.challenge = challenge
-        count = failure.isAmbiguous ? 1 : max(failure.count, 1)
+        count = failure.isAmbiguous ? 1 : min(max(failure.count ?? 1, 1), Self.mostDemands)
     }
 
     /// The pause before the next refresh.

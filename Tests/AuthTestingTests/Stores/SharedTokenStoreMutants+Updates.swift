@@ -90,13 +90,12 @@ extension Mutant {
                 }
             }
         },
-        alteredEnding("forgets the reason") {
-            SessionTombstone(session: $0.session, reason: .byUser, date: $0.date, upTo: $0.ordinal)
-        },
-        alteredEnding("forgets the details") { tombstone in
-            let reason = tombstone.reason.isExpired ? SignOutReason.expired() : tombstone.reason
-            return SessionTombstone(
-                session: tombstone.session, reason: reason, date: tombstone.date, upTo: tombstone.ordinal)
+        alteredEnding("forgets the reason") { $0.with(.byUser) },
+        alteredEnding("forgets the details") { $0.reason.isExpired ? $0.with(.expired()) : $0 },
+        alteredEnding("forgets the challenge") { tombstone in
+            guard case .expired(var ending) = tombstone.reason else { return tombstone }
+            ending.challenge = nil
+            return tombstone.with(.expired(ending))
         },
         alteredEnding("forgets the date") {
             SessionTombstone(session: $0.session, reason: $0.reason, date: .distantPast, upTo: $0.ordinal)
@@ -174,5 +173,11 @@ extension Mutant {
                 return content
             }
         }
+    }
+}
+
+extension SessionTombstone {
+    fileprivate func with(_ reason: SignOutReason) -> SessionTombstone {
+        SessionTombstone(session: session, reason: reason, date: date, upTo: ordinal)
     }
 }

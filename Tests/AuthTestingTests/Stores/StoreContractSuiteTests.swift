@@ -1,3 +1,4 @@
+import AuthInterface
 import AuthTesting
 import ContractTesting
 import Testing
@@ -9,6 +10,24 @@ import Testing
     @Test func `a store that keeps every rule passes both suites`() async throws {
         try await Self.checkTokenStore(timeLimit: TokenStoreContract.timeLimit) { AlteredTokenStore() }
         try await Self.checkSharedTokenStore(timeLimit: TokenStoreContract.timeLimit) { AlteredTokenStore() }
+    }
+
+    @Test func `a store passes whose lease is lost, as it refuses the later save of two holders`() async throws {
+        try await Self.checkSharedTokenStore(timeLimit: TokenStoreContract.timeLimit) {
+            var store = AlteredTokenStore()
+            store.onLease = { store, limit in
+                var lease = try await store.leaseProperly(limit)
+                guard store.storage.bundle?.generation == 4 else { return lease }
+                await lease.release()
+                lease.onIsLost = { _ in true }
+                return lease
+            }
+            store.onSave = { store, bundle in
+                if bundle.generation == 5 { for _ in 1...100 { await Task.yield() } }
+                try await store.saveProperly(bundle)
+            }
+            return store
+        }
     }
 
     @Test(arguments: Mutant.tokenStores)

@@ -20,20 +20,13 @@ extension Mutant {
         fieldwise("invents a session") { TokenBundle(copying: $0, session: SessionID()) },
         fieldwise("forgets when the token was received") { TokenBundle(copying: $0, receivedAt: .some(nil)) },
         fieldwise("forgets the pending refresh") { $0.with(refreshIntent: nil) },
-        fieldwise("forgets that a refresh was abandoned") { bundle in
-            bundle.with(
-                refreshIntent: bundle.refreshIntent.map {
-                    RefreshIntent(idempotencyKey: $0.idempotencyKey, owner: $0.owner, date: $0.date)
-                }
-            )
-        },
-        fieldwise("makes a new key for a pending refresh") { bundle in
-            bundle.with(
-                refreshIntent: bundle.refreshIntent.map {
-                    RefreshIntent(idempotencyKey: "", owner: $0.owner, date: $0.date, isAbandoned: $0.isAbandoned)
-                }
-            )
-        },
+        intentwise("forgets that a refresh was abandoned") { $0.isAbandoned = false },
+        intentwise("forgets the first date of a pending refresh") { $0.firstDate = nil },
+        intentwise("forgets the lease of a pending refresh") { $0.lease = nil },
+        intentwise("forgets how a refresh failed") { $0.failure = nil },
+        intentwise("forgets how often a refresh failed") { $0.failure?.count = 1 },
+        intentwise("makes a new key for a pending refresh") { $0 = $0.with(key: "") },
+        fieldwise("forgets when the session was signed in") { TokenBundle(copying: $0, signedInAt: .some(nil)) },
         fieldwise("forgets the generation") { TokenBundle(copying: $0, generation: 0) },
         fieldwise("forgets the ordinal") { TokenBundle(copying: $0, ordinal: .some(nil)) },
         fieldwise("cuts tokens at 4 KB") { bundle in
@@ -52,14 +45,8 @@ extension Mutant {
             let session = bundle.session.rawValue.precomposedStringWithCanonicalMapping
             return TokenBundle(copying: bundle, session: SessionID(rawValue: session))
         },
-        fieldwise("composes accents of keys") { bundle in
-            bundle.with(
-                refreshIntent: bundle.refreshIntent.map {
-                    RefreshIntent(
-                        idempotencyKey: $0.idempotencyKey.precomposedStringWithCanonicalMapping, owner: $0.owner,
-                        date: $0.date, isAbandoned: $0.isAbandoned)
-                }
-            )
+        intentwise("composes accents of keys") { intent in
+            intent = intent.with(key: intent.idempotencyKey.precomposedStringWithCanonicalMapping)
         },
         fieldwise("loads an empty refresh token as nil") { bundle in
             TokenBundle(copying: bundle, refreshToken: bundle.refreshToken.flatMap { $0.isEmpty ? nil : $0 })
@@ -151,6 +138,24 @@ extension Mutant {
             store.onLoad = { try await $0.loadProperly().map(alter) }
         }
     }
+
+    private static func intentwise(
+        _ fault: String, _ alter: @escaping @Sendable (inout RefreshIntent) -> Void
+    ) -> Mutant {
+        fieldwise(fault) { bundle in
+            guard var intent = bundle.refreshIntent else { return bundle }
+            alter(&intent)
+            return bundle.with(refreshIntent: intent)
+        }
+    }
+}
+
+extension RefreshIntent {
+    fileprivate func with(key: String) -> RefreshIntent {
+        RefreshIntent(
+            idempotencyKey: key, owner: owner, date: date, firstDate: firstDate, isAbandoned: isAbandoned, lease: lease,
+            failure: failure)
+    }
 }
 
 extension TokenBundle {
@@ -164,6 +169,7 @@ extension TokenBundle {
         session: SessionID? = nil,
         generation: Int? = nil,
         receivedAt: Date?? = nil,
+        signedInAt: Date?? = nil,
         ordinal: SessionOrdinal?? = nil
     ) {
         self.init(
@@ -175,7 +181,7 @@ extension TokenBundle {
             generation: generation ?? bundle.generation,
             receivedAt: receivedAt ?? bundle.receivedAt,
             refreshIntent: bundle.refreshIntent,
-            signedInAt: bundle.signedInAt,
+            signedInAt: signedInAt ?? bundle.signedInAt,
             binding: bundle.binding,
             subject: bundle.subject,
             scope: bundle.scope,

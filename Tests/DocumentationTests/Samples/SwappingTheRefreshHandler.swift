@@ -67,7 +67,7 @@ struct CountedRefresh: TokenRefreshHandler {
     }
 }
 
-private func handlers(api: NetworkClient, store: any TokenStore) {
+private func handlers(api: NetworkClient, store: any TokenStore, secret: String) {
     let session = TokenRefreshCoordinator(store: store, handler: PartnerRefresh(network: api))
 
     let tokenEndpoint = URL(string: "https://id.example.com/oauth2/token")!
@@ -75,10 +75,13 @@ private func handlers(api: NetworkClient, store: any TokenStore) {
         tokenEndpoint: tokenEndpoint, client: .public(id: "notes"), network: api,
         replayTolerance: .within(.seconds(10)))
 
+    let service = OAuth2ClientCredentials(
+        tokenEndpoint: tokenEndpoint, client: .basic(id: "reports", secret: secret), network: api, scope: "reports")
+
     var dialect = RESTTokenDialect.snakeCase
     dialect.refreshPath = "token/renew"
     let rest = RESTTokenRefreshHandler(
         network: api, dialect: dialect, rejection: .codes(["TOKEN_DEAD"]), replayTolerance: .sameKey)
 
-    _ = (session, oauth2, rest)
+    _ = (session, oauth2, service, rest)
 }

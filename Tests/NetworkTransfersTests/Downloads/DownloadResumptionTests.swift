@@ -8,7 +8,6 @@ import TestSupport
 import Testing
 
 @testable import NetworkCore
-@testable import NetworkTesting
 @testable import NetworkTransfers
 
 /// What a download requests after a response that is not the whole file, and what it keeps for a later call.
@@ -38,7 +37,7 @@ struct DownloadResumptionTests: DownloadSuite {
     #if os(Linux)
     @Test func `a response that arrives faster than it is written goes on in smaller parts`() async throws {
         let content = Data((0..<32).flatMap { number in Data(repeating: UInt8(number), count: 1_024 * 1_024) })
-        let server = try TransportPeer { connection in
+        let server = try LoopbackPeer { connection in
             while let request = connection.readRequest() {
                 let bounds = request["Range"].map { $0.dropFirst(6).split(separator: "-").compactMap { Int($0) } }
                 let (first, last) = (bounds?.first ?? 0, bounds.map { min($0.last ?? 0, content.count - 1) })

@@ -116,9 +116,10 @@ final class PostgreSQLServer: DatabaseAddress {
 extension PostgreSQLTokenStore {
     /// The store of the same account in another process, without encryption.
     func owned(by owner: ProcessIdentity) -> PostgreSQLTokenStore {
-        PostgreSQLTokenStore(
-            database: session.database, account: account, cipher: UnencryptedTokenCipher(),
-            replacesUnreadableRows: false, owner: owner)
+        let seal = SessionSeal(
+            account: account, cipher: UnencryptedTokenCipher(), replacesUnreadableRows: false,
+            limit: session.seal.limit, clock: session.seal.clock)
+        return PostgreSQLTokenStore(database: session.database, seal: seal, claimant: owner.claimText)
     }
 
     /// The store, once a bundle is saved in it.

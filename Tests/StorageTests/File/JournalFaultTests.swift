@@ -108,6 +108,28 @@ struct JournalFaultTests {
         #expect(try await journal().read() == next)
     }
 
+    @Test(arguments: [false, true])
+    func `an update whose lock or folder is taken away meanwhile says so`(isFolder: Bool) async throws {
+        try await noteSignOut()
+        let (folder, away) = (folder, temporary.fresh())
+        let lock = folder.appendingPathComponent(try #require(try folder.names.first { $0.hasSuffix(".json.lock") }))
+        // The state folder is on another device: what is stored on this one is asked for between lock and write.
+        let known = KnownFolders(stateFolder: "/dev") { _ in
+            if isFolder { try? FileManager.default.moveItem(at: folder, to: away) }
+            return false
+        }
+        let location = JournalLocation(folder: folder, anchor: disk)
+        let journal = FileSessionJournal(storeName: "store", account: "ada", known: known) { [location] }
+        let error = await storeError {
+            try await journal.update { _ in
+                if !isFolder { try? FileManager.default.removeItem(at: lock) }
+                return SessionJournalEntry(seen: SessionSighting(session: SessionID(rawValue: "2")))
+            }
+        }
+        #expect(error?.code == .unavailable)
+        if !isFolder { #expect(try await self.journal().read().pending == signOut, "nothing is written") }
+    }
+
     @Test func `any flipped bit of the key is noticed`() async throws {
         try await noteSignOut()
         let content = try Data(contentsOf: key)

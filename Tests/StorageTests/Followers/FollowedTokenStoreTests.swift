@@ -207,6 +207,31 @@ import Testing
         #expect(replacement(lost, over: tombstone()) == nil)
     }
 
+    @Test func `G35: a token is published for its lifetime at most, by a clock that is behind as well`() {
+        let tokens = bundle()
+        clock.setDate(clock.date - 7_200)
+        #expect(Publication(of: .active(tokens), after: nil, clock).end == clock.uptime + .seconds(3_600))
+        let undated = TokenBundle(
+            accessToken: "access-0", refreshToken: nil, expiresAt: Date(timeIntervalSince1970: 1e300))
+        #expect(Publication(of: .active(undated), after: nil, clock).end == nil, "an expiry that is no date")
+    }
+
+    @Test func `G29: the place is read again after a write, as it may have changed before it`() async throws {
+        let place = FaultyTokenStore(RecordingTokenStore())
+        let (old, new) = (bundle().withoutRefreshToken, bundle(1))
+        await owner.update { _ in .active(new) }
+        // Without the watches of a store, which would publish again.
+        let publisher = SessionPublisher(from: owner, to: place, clock: clock, onFailure: nil)
+        let gate = place.hold(.save)
+        publisher.publish()
+        await gate.arrivals(atLeast: 1)
+        await place.base.save(old)
+        #expect(await !publisher.settle(within: .zero), "the limit has passed")
+        gate.open()
+        #expect(await publisher.settle(within: .seconds(5)))
+        #expect(place.base.bundle == new.withoutRefreshToken)
+    }
+
     @Test(arguments: [false, true])
     func `G29: a process that is stopped between its read and its write brings back no user`(isBobIn: Bool)
         async throws

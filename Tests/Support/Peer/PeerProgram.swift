@@ -4,12 +4,12 @@ import Foundation
 ///
 /// | kind | arguments | what it does |
 /// |---|---|---|
-/// | `refresh` | FOLDER | an engine over a session in a file, see ``RefreshPeer`` |
 /// | `storage` | COMMAND FOLDER [NUMBER] | uses a store without an engine, see ``StorageCommand`` |
 /// | `contract` | RULE SECONDS | checks a rule of a contract with URLSession, see ``ContractPeer`` |
 /// | `call` | asyncHTTPClient\|urlSession URL | sends one request, see ``CallPeer`` |
 /// | `stalled` | URL OTHERURL | what runs while a response stalls URLSession, see ``StalledPeer`` |
 /// | `fleet` | CONNECTION ACCOUNT GENERATION | an engine over a session in PostgreSQL, see `FleetPeer` |
+/// | `killed` | FOLDER ACT POINT FAULT PLACE | begins or ends a session and is killed, see `KilledPeer` |
 /// | `accounts` | CONNECTION PREFIX ACCOUNTS WIDTH ROUNDS yes\|no | many sessions in PostgreSQL, see `AccountsPeer` |
 ///
 /// It reads commands from its standard input and writes results to its standard output, one on each line. `fleet` and
@@ -19,12 +19,11 @@ struct PeerProgram {
     static func main() async {
         let arguments = Array(CommandLine.arguments.dropFirst(2))
         switch CommandLine.arguments.dropFirst().first {
-        case "refresh" where arguments.count == 1:
-            await RefreshPeer(folder: URL(fileURLWithPath: arguments[0])).run()
         case "storage" where arguments.count >= 2: await StoragePeer.run(arguments)
         case "contract" where arguments.count == 2:
             await ContractPeer.run(rule: arguments[0], timeLimit: .seconds(Int(arguments[1]) ?? 0))
         case "call" where arguments.count == 2: await CallPeer(arguments)?.run() ?? fail()
+        case "killed": await KilledPeer(arguments)?.run() ?? fail()
         case "stalled" where arguments.count == 2: await StalledPeer(arguments)?.run() ?? fail()
         #if PostgreSQL
         case "fleet": await FleetPeer(arguments)?.run() ?? fail()

@@ -153,42 +153,30 @@ struct BrokenWorld: CustomTestStringConvertible, Sendable {
     let law: Law
     let length: Int
 
-    var testDescription: String { (model.flaw.map { "\($0)" } ?? "") + (model.hasClaims ? ", claims" : "") }
+    var testDescription: String { model.flaw.map { "\($0)" } ?? "" }
 
     static let all = [
         world(.leaseIsNotExclusive, "refresh=2", breaks: .leased, after: 8),
         world(.keysAreForgotten, honoursKeys: true, "refresh=1 lost=1 faults=1", breaks: .keys, after: 9),
         world(.writesAreBlind, "refresh=1 signOut=1", breaks: .revival, after: 7),
         world(.marksAreLost, "refresh=2 suspension=1 faults=1", breaks: .secondCall, after: 16),
-        world(.cutLeaseIsProof, hasClaims: true, "refresh=2 cut=1 faults=1", breaks: .secondCall, after: 13),
-        world(.freeLeaseIsProof, "refresh=2 removal=1 faults=1", breaks: .secondCall, after: 13),
-        world(.freeLeaseIsProof, hasClaims: true, "refresh=2 removal=1 faults=1", breaks: .secondCall, after: 13),
         world(.failuresAreLost, "refresh=2 busy=1 faults=1", breaks: .pause, after: 17),
         world(.intentsAreLost, "refresh=1", breaks: .intent, after: 6),
-        world(.callsAreNotWithdrawn, hasClaims: true, "refresh=2 freeze=1 faults=1", breaks: .leased, after: 12),
         world(.subjectsAreNotSaid, "refresh=1 cached=1 faults=1", breaks: .subject, after: 7),
-        world(.callsStartLate, hasClaims: true, "refresh=2 pause=2 freeze=1 faults=1", breaks: .secondCall, after: 21),
         world(.endingsAreNotNoted, hasJournal: true, "signOut=1 check=1", breaks: .signedOut, after: 6),
         world(.endingsAreNotNoted, hasJournal: true, "signIn=1 check=1", breaks: .signedOut, after: 6),
-        world(.everyNoteIsRemoved, hasJournal: true, "signIn=2 check=1", breaks: .signedOut, after: 10),
-        world(.journalIsReadLate, hasJournal: true, "signOut=1 check=1", breaks: .signedOut, after: 8),
         world(.writesAreBlind, "signIn=2", breaks: .order, after: 4),
-        world(.tombstonesHaveNoOrdinal, startsEmpty: true, "signIn=1 signOut=1", breaks: .revival, after: 6),
     ]
 
     private static func world(
         _ flaw: World.Fault,
         honoursKeys: Bool = false,
-        hasClaims: Bool = false,
         hasJournal: Bool = false,
-        startsEmpty: Bool = false,
         _ bounds: String,
         breaks law: Law,
         after length: Int
     ) -> BrokenWorld {
-        let model = ExplorationModel(
-            honoursKeys: honoursKeys, hasClaims: hasClaims, hasJournal: hasJournal, startsEmpty: startsEmpty, flaw: flaw
-        )
+        let model = ExplorationModel(honoursKeys: honoursKeys, hasJournal: hasJournal, flaw: flaw)
         return BrokenWorld(model: model, bounds: ExplorationBounds(bounds), law: law, length: length)
     }
 }

@@ -98,6 +98,6 @@ struct Counterexample: CustomStringConvertible {
 
     var description: String {
         let numbered = lines.enumerated().map { "  \($0.offset + 1). \($0.element)" }
-        return (["\(violation.key): \(violation.what)"] + numbered).joined(separator: "\n")
+        return (["\(violation.law.rawValue): \(violation.what)"] + numbered).joined(separator: "\n")
     }
 }

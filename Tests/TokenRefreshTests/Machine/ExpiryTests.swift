@@ -40,10 +40,15 @@ import Testing
     }
 
     @Test func `G3: both windows shrink with a short lifetime, so that a new token is never refreshed at once`() {
-        for lifetime in [1, 3, 10, 60] {
-            var script = MachineScript.signedIn(lifetime: .seconds(lifetime))
+        let lifetimes: [Duration] = [
+            .nanoseconds(1), .milliseconds(1), .seconds(1), .seconds(3), .seconds(10), .seconds(60),
+        ]
+        for lifetime in lifetimes {
+            var script = MachineScript.signedIn(lifetime: lifetime)
             #expect(script.ask(1) == ["1: ada g0"])
-            #expect(script.machine.readyToken(at: script.uptime + .seconds(lifetime) / 2) != nil)
+            #expect(script.machine.readyToken(at: script.uptime + lifetime / 2) != nil)
+            var refreshed = MachineScript.refreshedOnce(lifetime: lifetime)
+            #expect(refreshed.ask(2) == ["2: ada g1"])
         }
     }
 
@@ -94,7 +99,9 @@ import Testing
         let odd: [TokenRefreshResult] = [
             TokenRefreshResult(accessToken: "a", expiresIn: .seconds(-5)),
             TokenRefreshResult(accessToken: "a", expiresIn: .zero),
+            TokenRefreshResult(accessToken: "a", expiresIn: .seconds(Int64.min)),
             TokenRefreshResult(accessToken: "a", expiresIn: .seconds(Int64.max)),
+            TokenRefreshResult(accessToken: "a", expiresIn: .seconds(400 * 86_400)),
             TokenRefreshResult(accessToken: .jwt(exp: past.timeIntervalSince1970)),
             TokenRefreshResult(accessToken: .jwt(exp: 1e300)),
         ]

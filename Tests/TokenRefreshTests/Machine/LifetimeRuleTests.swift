@@ -151,12 +151,19 @@ import Testing
         #expect(ignored(script).count == 2)
     }
 
-    @Test func `G19: an implausible server date is ignored`() throws {
-        for date in [Date.distantPast, Date(timeIntervalSince1970: 1e300), Date(timeIntervalSince1970: .nan)] {
+    @Test(arguments: [-62_135_769_600, 1e300, -1e300, .infinity, -.infinity, .nan, 1e18, -1e18])
+    func `An implausible server date does not stop the process, and is ignored`(seconds: Double) throws {
+        let date = Date(timeIntervalSince1970: seconds)
+        let claims = String.jwt(exp: 1_800_000_900, iat: 1_800_000_000)
+        for tokens in [
+            TokenRefreshResult(accessToken: "access-ada-0", expiresIn: .seconds(900), serverDate: date),
+            TokenRefreshResult(accessToken: claims, serverDate: date),
+        ] {
             var script = MachineScript()
             _ = script.send(.serverDateNoted(date))
-            let stored = try signedIn(&script)
-            #expect(stored.expiresAt == script.date + 3_600)
+            _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
+            let stored = try #require(script.lastContent?.bundle)
+            #expect(stored.expiresAt == script.date + 900)
             #expect(stored.clockSkew == 0)
         }
     }

@@ -28,6 +28,14 @@ import Testing
         #expect(script.refused(2, refusal(script, 1, by: "GET /broken")) == ["call g1"])
     }
 
+    @Test func `A server that returns the refused token again causes no loop`() {
+        var script = MachineScript.refreshing()
+        let same = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0")
+        #expect(script.respond(same) == ["save ada g1"])
+        #expect(script.wrote() == ["1: ada g1"])
+        for waiter in 2...20 { #expect(script.refused(waiter, generation: 1) == ["\(waiter): unauthorized"]) }
+    }
+
     @Test func `A server that refuses everything causes one refresh a cool-down, for any number of endpoints`() {
         var script = MachineScript.refreshedOnce()
         var calls = 0

@@ -39,10 +39,12 @@ struct MachineScript {
         isShared: Bool = false,
         tolerance: ReplayTolerance = .none,
         owner: ProcessIdentity = .init(host: "host", process: "p1"),
+        needsRefreshToken: Bool = true,
         hasJournal: Bool = false
     ) {
         let settings = MachineSettings(
-            policy: policy, isShared: isShared, owner: owner, tolerance: tolerance, hasJournal: hasJournal)
+            policy: policy, isShared: isShared, owner: owner, tolerance: tolerance,
+            needsRefreshToken: needsRefreshToken, hasJournal: hasJournal)
         machine = RefreshStateMachine(settings: settings, random: .seeded(SplitMix64(seed: 7)))
     }
 

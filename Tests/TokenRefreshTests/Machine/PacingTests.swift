@@ -103,6 +103,14 @@ import Testing
         #expect(script.pass(.seconds(1)) == ["call g0"])
     }
 
+    @Test(arguments: [Duration.seconds(-100), .seconds(Int64.min), .seconds(Int64.max)])
+    func `G26: a Retry-After that is negative or absurd leaves the pause bounded`(asked: Duration) {
+        var script = MachineScript.refreshing(policy: policy)
+        #expect(script.respond(TokenRefreshError(.unavailable, retryAfter: asked)) == ["1: refreshUnavailable"])
+        _ = script.pass(.seconds(300))
+        #expect(script.refused(2, generation: 0) == ["call g0"])
+    }
+
     @Test func `G8: a call is never cancelled before the deadline of its waiters`() {
         var policy = TokenRefreshPolicy()
         policy.callLimit = .seconds(5)

@@ -117,6 +117,36 @@ import Testing
         }
     }
 
+    @Test func `SE8: a call is waited for as long as the limits of its owner say, for half an hour at most`() {
+        let day = Duration.seconds(86_400)
+        for (limit, waited) in [(Duration.seconds(300), 300), (.seconds(60), 60), (day, 1_800), (nil, 120)] {
+            var script = MachineScript.signedIn(isShared: true)
+            let stored = TokenBundle.stored("ada", 0).with(
+                refreshIntent: script.rivalIntent(longestCall: limit, isAbandoned: true))
+            _ = script.refused(1, generation: 0)
+            #expect(script.leased(reading: stored) == ["1: refreshUnavailable", "release"])
+            _ = script.pass(.seconds(waited - 10))
+            #expect(script.refused(2, generation: 0) == ["2: refreshUnavailable"])
+            _ = script.pass(.seconds(10))
+            #expect(script.refused(3, generation: 0) == ["lease"])
+            #expect(script.leased(reading: stored) == ["call g0"], "\(waited) s")
+        }
+        let own = MachineScript.refreshing()
+        #expect(own.lastContent?.bundle?.refreshIntent?.longestCall == .seconds(120))
+    }
+
+    @Test func `Rule 4: a success that cannot be read has spent the token, and is replayed or long not repeated`() {
+        let error = TokenRefreshError(.unavailable, status: 200)
+        var tolerant = MachineScript.refreshing(tolerance: .sameKey)
+        #expect(tolerant.respond(error) == ["call g0"])
+        for script in [MachineScript.refreshing(tolerance: .none), tolerant] {
+            var script = script
+            #expect(script.respond(error).first == "1: refreshUnavailable")
+            let pause = script.lastContent?.bundle?.refreshIntent?.failure?.pause
+            #expect(pause ?? .zero >= TokenRefreshPolicy().ambiguityCooldown)
+        }
+    }
+
     @Test func `Rule 4: a tolerated call has the date and the limit of the call that it repeats`() {
         var script = MachineScript.signedIn(isShared: true, tolerance: .within(.seconds(60)))
         _ = script.pass(.seconds(100))

@@ -104,8 +104,11 @@ import Testing
 
 extension MachineScript {
     /// An intent that another process of this host has recorded.
-    func rivalIntent(key: String = "key-1", age: TimeInterval = 0, isAbandoned: Bool = false) -> RefreshIntent {
+    func rivalIntent(
+        key: String = "key-1", age: TimeInterval = 0, longestCall: Duration? = nil, isAbandoned: Bool = false
+    ) -> RefreshIntent {
         let owner = ProcessIdentity(host: "host", process: "p2")
-        return RefreshIntent(idempotencyKey: key, owner: owner, date: date - age, isAbandoned: isAbandoned)
+        return RefreshIntent(
+            idempotencyKey: key, owner: owner, date: date - age, longestCall: longestCall, isAbandoned: isAbandoned)
     }
 }

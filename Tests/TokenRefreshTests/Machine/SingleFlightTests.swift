@@ -98,6 +98,20 @@ import Testing
         #expect(script.ask(3) == ["3: ada g1"])
     }
 
+    @Test func `G7: a cancelled restore, sign-in or sign-out returns at once and is completed`() {
+        var script = MachineScript()
+        #expect(script.send(.requested(.restore, WaiterID(number: 1))) == ["load"])
+        #expect(script.cancel(1) == ["1: cancelled"])
+        #expect(script.loaded(.success(.active(.stored("ada", 0)))) == ["signed in ada"])
+        _ = script.signIn(2, as: "bob")
+        #expect(script.cancel(2) == ["2: cancelled"])
+        #expect(script.wrote().contains("signed in bob"))
+        #expect(script.signOut(3).first == "delete")
+        #expect(script.cancel(3) == ["3: cancelled"])
+        #expect(script.wrote().allSatisfy { $0.hasPrefix("revoke") })
+        #expect(script.machine.published == .signedOut(.byUser))
+    }
+
     @Test func `G8: a refresh that hangs fails its waiters at the deadline, and the session stays`() {
         var script = MachineScript.refreshing()
         #expect(script.pass(.milliseconds(29_999)) == [])

@@ -38,6 +38,36 @@ import Testing
         #expect(script.leased(reading: .failure(TokenStoreError(.corrupt, reason: "no session"))) == ["call g0"])
     }
 
+    @Test func `A shared bundle that no process can use is replaced by one with valid tokens`() {
+        for user in ["ada", "eve"] {
+            let session = SessionID(rawValue: user)
+            let corrupt = TokenBundle(accessToken: "", refreshToken: "", session: session, generation: 9)
+            var script = MachineScript.refreshing(isShared: true)
+            #expect(script.leased(reading: corrupt) == ["call g0"])
+            #expect(script.respond() == ["save ada g1"])
+            let new = script.lastContent?.replacement(for: .success(.active(corrupt)))
+            #expect(new?.bundle?.token.name == "ada g1")
+        }
+    }
+
+    @Test(arguments: [Int.min, -1, 0, Int.max - 1, Int.max], [0, .infinity, -.infinity, .nan, 1e300, -1e300])
+    func `A stored bundle with absurd numbers does not stop the process, and signs no user out`(
+        generation: Int, seconds: Double
+    ) {
+        let expiresAt = Date(timeIntervalSince1970: seconds)
+        let stored = TokenBundle.stored("ada", generation, expiresAt: expiresAt, clockSkew: seconds)
+        for isShared in [false, true] {
+            var script = MachineScript(isShared: isShared)
+            _ = script.ask(1)
+            _ = script.loaded(.success(.active(stored)))
+            #expect(script.machine.published == (generation == 0 ? .signedIn(stored.session) : .unknown))
+            var actions = script.refused(2, generation: generation)
+            if generation == 0, isShared { actions += script.leased(reading: stored) }
+            if generation == 0 { actions += script.finish() }
+            #expect(!actions.contains { $0 == "delete" || $0.hasPrefix("signedOut") })
+        }
+    }
+
     @Test func `Rule 4: a process does not wait for a call of its own that it has abandoned`() {
         var script = MachineScript.refreshing(isShared: true)
         _ = script.leased()

@@ -126,6 +126,8 @@ import Testing
         #expect(script.lastContent?.bundle?.scope == "read")
         _ = script.wrote()
         #expect(script.machine.current?.bundle.accessToken == "access-ada-1")
+        _ = script.send(.stepUp(tokens("high", of: ada, scope: "more"), SessionID(), WaiterID(number: 2)))
+        #expect(missing(script).last == ["read"], "also by a step-up")
     }
 
     @Test(arguments: [nil, "", "write  read", "read write more", String(repeating: "x", count: 8_193)])

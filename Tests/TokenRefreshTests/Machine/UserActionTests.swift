@@ -174,6 +174,20 @@ import Testing
         }
     }
 
+    @Test func `a stored count that cannot be makes a pause of ten minutes, and is not counted out`() {
+        var script = MachineScript()
+        _ = script.send(.requested(.restore, WaiterID(number: 1)))
+        var failure = RefreshIntent.Failure(date: script.date - 601, pause: .seconds(600), status: 400)
+        (failure.stepUp, failure.count) = (challenge, .max)
+        let intent = RefreshIntent(
+            idempotencyKey: "key", owner: ProcessIdentity(host: "host", process: "p2"), date: failure.date,
+            failure: failure)
+        _ = script.loaded(.success(.active(.stored("ada", 0).with(refreshIntent: intent))))
+        #expect(script.refresh(2) == ["call g0"])
+        _ = script.respond(demand(challenge))
+        #expect(script.lastContent?.bundle?.refreshIntent?.failure?.pause == .seconds(600))
+    }
+
     // MARK: Tokens that no request can carry
 
     @Test func `DI3: a second refresh token in a row that brings no access token is the last for a while`() {

@@ -36,19 +36,6 @@ import Testing
         await other.release()
     }
 
-    @Test func `An activity that expires during a call has its intent marked, and ends with the lease`() async throws {
-        let gate = Gate()
-        let engine = engine(ScriptedRefreshHandler(.rotateThenHold(at: gate, ignoresCancellation: true)))
-        let refresh = Task { await code { try await engine.refresh() } }
-        await gate.arrivals(atLeast: 1)
-        #expect(activity.running == 1 && store.base.bundle?.refreshIntent?.isAbandoned == false)
-        activity.expire()
-        try await until { store.base.bundle?.refreshIntent?.isAbandoned == true && activity.running == 0 }
-        gate.open()
-        #expect(await refresh.value == nil)
-        try await until { store.base.bundle?.generation == 1 }
-    }
-
     @Test func `An activity ends with its refresh`() async throws {
         let engine = engine(ScriptedRefreshHandler())
         try await engine.refresh()

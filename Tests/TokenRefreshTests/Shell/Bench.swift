@@ -28,12 +28,10 @@ final class Bench: Sendable {
         _ kind: StoreKind = .own,
         holding bundle: TokenBundle? = nil,
         lifetime: Duration? = .seconds(86_400),
-        hasGraceWindow: Bool = false,
         policy: TokenRefreshPolicy = TokenRefreshPolicy()
     ) {
         let clock = ManualTimeSource()
-        server = RotatingTokenServer(
-            lifetime: lifetime, tolerating: hasGraceWindow ? .within(.seconds(10)) : .none)
+        server = RotatingTokenServer(lifetime: lifetime)
         handler = ScriptedRefreshHandler(server: server)
         store = FaultyTokenStore(RecordingTokenStore(holding: bundle, clock: clock))
         self.clock = clock
@@ -56,13 +54,10 @@ final class Bench: Sendable {
     }
 
     /// A bench where ten requests of ada wait for a refresh that is held at a gate.
-    static func refreshing(
-        _ kind: StoreKind = .own
-    ) async throws -> (bench: Bench, gate: Gate, requests: [Request], token: SessionToken) {
-        let bench = Bench(kind)
-        let token = try await bench.signIn()
+    static func refreshing() async throws -> (bench: Bench, gate: Gate, requests: [Request]) {
+        let (bench, token) = try await withToken()
         let (gate, requests) = try await bench.startRefresh(of: token)
-        return (bench, gate, requests, token)
+        return (bench, gate, requests)
     }
 
     /// Time passes until the token in use may be refreshed in the background, which is at another age for each session.

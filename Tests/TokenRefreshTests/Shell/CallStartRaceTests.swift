@@ -79,10 +79,11 @@ extension ScriptedRefreshHandler.Response {
         #expect(bench.server.rotations == 0)
     }
 
-    @Test func `A suspension cancels a call that connects`() async throws {
+    @Test func `A suspension cancels a call that connects, whose handler may read the state then`() async throws {
         let activity = ManualActivity()
         let bench = try await Bench.signedIn(.shared)
         let (connects, cancelled) = (Gate(), Gate())
+        let reading = Locked<TokenRefreshCoordinator?>(nil)
         bench.handler.enqueue(
             .custom { request, _ in
                 request.startPermit?.adopt()
@@ -90,16 +91,19 @@ extension ScriptedRefreshHandler.Response {
                 await withTaskCancellationHandler {
                     await cancelled.pass()
                 } onCancel: {
+                    _ = reading.withLock { $0 }?.state
                     cancelled.open()
                 }
                 throw CancellationError()
             })
         let engine = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock, activity: activity)
+        reading.withLock { $0 = engine }
         let waiter = Task { await code { try await engine.refresh() } }
         await connects.pass()
         activity.expire()
         #expect(await waiter.value == "refreshUnavailable")
         await cancelled.pass()
+        reading.withLock { $0 = nil }
     }
 
     @Test func `A sign-out withdraws a call that connects`() async throws {
@@ -109,36 +113,5 @@ extension ScriptedRefreshHandler.Response {
         gate.open()
         #expect(await engine.settle())
         #expect(bench.server.rotations == 0)
-    }
-
-    @Test func `A handler that does not ask is not called too late, and a call of it counts as made`() {
-        let clock = ManualTimeSource()
-        let permit = StartPermit(until: clock.uptime + .seconds(5), on: clock)
-        #expect(permit.handOver())
-        #expect(permit.withdraw() == .made)
-        let early = StartPermit(until: clock.uptime + .seconds(5), on: clock)
-        #expect(early.withdraw() == .notMade && !early.handOver() && !early.start())
-    }
-
-    @Test func `A permit ends at its instant, and a withdrawal is for good`() {
-        let clock = ManualTimeSource()
-        let permit = StartPermit(until: clock.uptime + .seconds(5), on: clock)
-        #expect(permit.handOver())
-        permit.adopt()
-        #expect(permit.start() && permit.start(), "the head, and the body")
-        #expect(permit.withdraw() == .made && !permit.start())
-        let late = StartPermit(until: clock.uptime + .seconds(5), on: clock)
-        clock.advance(by: .seconds(5))
-        #expect(!late.start() && late.timeLeft == .zero && late.withdraw() == .notMade)
-    }
-
-    @Test(arguments: [true, false])
-    func `A call that starts by itself later is cancelled while it has sent nothing`(isUnsent: Bool) {
-        let clock = ManualTimeSource()
-        let permit = StartPermit(until: clock.uptime + .seconds(5), on: clock)
-        let isStarted = permit.start { isUnsent }
-        #expect(isStarted)
-        #expect(permit.withdraw() == (isUnsent ? .unsent : .made))
-        #expect(permit.withdraw() == .made, "once")
     }
 }

@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import Storage
 import TestSupport
 import Testing
 
@@ -41,6 +42,18 @@ import Testing
         try await engine.refresh()
         await store.held.released.pass()
         #expect(store.base.base.bundle?.generation == 1)
+    }
+
+    @Test func `G24: the status names the holder that the store reports, until the lease is given`() async throws {
+        let store = MemoryTokenStore(holding: .fixture(), clock: ManualTimeSource())
+        let lease = try await store.lease(waitingAtMost: .seconds(30))
+        let engine = TokenRefreshCoordinator(over: store)
+        let refresh = Task { await code { try await engine.refresh() } }
+        try await until { engine.status.leaseHolder != nil }
+        #expect(engine.status.leaseHolder?.process.host == ProcessIdentity.current.host)
+        await lease.release()
+        #expect(await refresh.value == nil)
+        #expect(engine.status.leaseHolder == nil)
     }
 
     @Test func `Rule 2: an engine that is released keeps the lease until its tokens are stored`() async throws {

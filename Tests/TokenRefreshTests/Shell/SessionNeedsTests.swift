@@ -181,7 +181,7 @@ import Testing
     }
 
     @Test func `G12: settle returns at its limit, and when its task is cancelled`() async throws {
-        let (bench, gate, requests, _) = try await Bench.refreshing()
+        let (bench, gate, requests) = try await Bench.refreshing()
         let settled = Task { await bench.engine.settle(within: .seconds(5)) }
         try await until { bench.engine.core.withLock { $0.waiters.count } == requests.count + 1 }
         bench.clock.advance(by: .seconds(5))
@@ -216,15 +216,6 @@ import Testing
             guard case .signedOut(.expired(let seen)) = try await other.restore() else { return }
             #expect(seen == ending)
         }
-    }
-
-    @Test func `An application can end a session with a reason of its own, which other processes see`() async throws {
-        let bench = try await Bench.signedIn(.shared)
-        let other = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock)
-        #expect(try await other.restore() == bench.engine.state)
-        try await bench.engine.signOut(reason: .application("account disabled"))
-        #expect(bench.engine.state == .signedOut(.application("account disabled")))
-        try await until { other.state == .signedOut(.application("account disabled")) }
     }
 
     @Test func `A sign-in, a switch and a sign-out of another process are noticed without a request`() async throws {
@@ -266,6 +257,36 @@ import Testing
             #expect(handler.revocation.revoked == (isOtherGiven ? [] : ["ada1 g0"]))
             #expect(other.revoked == (isOtherGiven ? ["ada1 g0"] : []))
         }
+    }
+
+    @Test(arguments: [true, false])
+    func `G8, G9: a revocation that hangs or fails is an event, and delays a sign-out by its deadline at most`(
+        hangs: Bool
+    ) async throws {
+        let bench = try await Bench.signedIn()
+        let gate = hangs ? bench.revocation.hold() : nil
+        if !hangs { bench.revocation.fail(with: TokenRefreshError.unavailable) }
+        let signOut = Task { try await bench.engine.signOut() }
+        await bench.revocation.calls(atLeast: 1)
+        #expect(bench.engine.state == .signedOut(.byUser))
+        try await until { bench.store.base.bundle == nil }
+        if hangs { bench.clock.advance(by: .seconds(30)) }
+        try await signOut.value
+        await bench.events.first("revocationFailed")
+        #expect(bench.events.count("revocationFailed") == 1)
+        #expect(try await bench.signIn("bob").name == "bob1 g0")
+        gate?.open()
+    }
+
+    @Test func `G7: a cancelled sign-out does not wait for a revocation that hangs`() async throws {
+        let bench = try await Bench.signedIn()
+        let gate = bench.revocation.hold()
+        let signOut = Task { try await bench.engine.signOut() }
+        await bench.revocation.calls(atLeast: 1)
+        try await until { bench.store.base.bundle == nil }
+        await expectCancellation(of: signOut)
+        #expect(bench.engine.state == .signedOut(.byUser))
+        gate.open()
     }
 
     @Test func `G12: settle waits for a revocation, up to its limit`() async throws {

@@ -18,19 +18,20 @@ import Testing
         let started = permit
         started.adopt()
         #expect(started.start() && started.start(), "the head, and then the body")
-        #expect(started.withdraw() == .made)
+        #expect(started.withdraw() == .made && !started.start())
         let handedOver = permit
         handedOver.adopt()
         #expect(handedOver.handOver() && handedOver.withdraw() == .made)
     }
 
     @Test func `a right that has ended starts nothing`() {
-        let permit = permit
+        let (permit, unused) = (permit, permit)
         permit.adopt()
         clock.advance(by: .milliseconds(29_999))
         #expect(permit.timeLeft == .milliseconds(1) && permit.start())
         clock.advance(by: .milliseconds(1))
         #expect(!permit.start() && !permit.handOver() && !permit.startOver())
+        #expect(unused.timeLeft == .zero && unused.withdraw() == .notMade)
     }
 
     @Test func `G34: a call that has spent nothing starts over, and until then none was made`() {
@@ -51,6 +52,7 @@ import Testing
             let mayStart = permit.start(isUnsent: { isUnsent })
             #expect(mayStart)
             #expect(permit.withdraw() == (isUnsent ? .unsent : .made))
+            #expect(permit.withdraw() == .made, "once")
         }
     }
 }

@@ -73,11 +73,7 @@ struct DeviceStore {
         if condition == .failsToRead, isShared { return (.failed(.simulated), nil) }
         guard isShared, fault != .writesAreBlind else { return overwrite(wanted, in: condition) }
         let found = read(in: condition)
-        var new = wanted.replacement(for: found)
-        if fault == .tombstonesHaveNoOrdinal, case .tombstone(let end)? = new, content == .empty {
-            new = .tombstone(SessionTombstone(session: end.session, reason: end.reason, date: end.date))
-        }
-        guard let new else {
+        guard let new = wanted.replacement(for: found) else {
             let stored = (try? found.get()) ?? .empty
             return (wanted.outcome(leaving: stored), nil)
         }

@@ -65,22 +65,9 @@ enum Law: String, Sendable {
 }
 
 /// A broken law, and how.
-struct Violation: Error, Sendable {
-    /// What was broken. Violations with the same key have the same cause.
-    struct Key: Hashable, Sendable {
-        let law: Law
-        /// Distinguishes the ways in which the law can be broken. Empty where there is one way.
-        var way = ""
-    }
-
-    let key: Key
+struct Violation: Sendable {
+    let law: Law
     let what: String
-
-    var law: Law { key.law }
-}
-
-extension Violation.Key: CustomStringConvertible {
-    var description: String { way.isEmpty ? law.rawValue : "\(law.rawValue), \(way)" }
 }
 
 /// What the laws need of a machine before an event, and the event.

@@ -2,7 +2,7 @@ import AuthInterface
 
 @testable import TokenRefresh
 
-// Texts of the trace of a failing run. Events and actions are shown as the language prints them.
+// Tokens in the trace of a failing run, which their descriptions hide. All else is shown as the language prints it.
 
 extension TokenBundle {
     var traceText: String {
@@ -21,28 +21,6 @@ extension StoredSession {
         case .empty: "nothing"
         case .active(let bundle): bundle.traceText
         case .tombstone(let end): "the end of \(end.session.rawValue) as \(end.reason)"
-        }
-    }
-}
-
-extension WriteOutcome {
-    var traceText: String {
-        switch self {
-        case .written(let replaced): "written over \(replaced?.traceText ?? "nothing")"
-        case .superseded(let found): "superseded by \(found.traceText)"
-        case .failed(let error): "failed: \(error.code)"
-        }
-    }
-}
-
-extension RefreshResponse {
-    var traceText: String {
-        switch self {
-        case .token(let token): token.traceText
-        case .state(let state): "\(state)"
-        case .done: "done"
-        case .failed(let error): error.code.rawValue
-        case .cancelled: "cancelled"
         }
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 extension World {
     /// A caller gets a response of the kind that it has asked for.
     mutating func checkKind(_ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse) {
-        var text: String { "p\(process + 1) #\(request.waiter) \(request.kind) gets \(response.traceText)" }
+        var text: String { "p\(process + 1) #\(request.waiter) \(request.kind) gets \(response.text)" }
         switch (request.kind, response) {
         case (_, .cancelled): return
         case (.token, .token), (.replacement, .token), (.signIn, .done), (.signOut, .done), (.settle, .done): return
@@ -44,7 +44,7 @@ extension World {
 
     /// What a response promises holds when it is given.
     mutating func checkPromise(_ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse) {
-        var text: String { "p\(process + 1) #\(request.waiter) \(request.kind) gets \(response.traceText)" }
+        var text: String { "p\(process + 1) #\(request.waiter) \(request.kind) gets \(response.text)" }
         switch (request.kind, response) {
         case (.signOut, .done):
             // A later sign-in replaces the tokens that the sign-out was to remove.

@@ -5,7 +5,7 @@ import Foundation
 
 /// Clocks, and the condition of stores and servers.
 extension World {
-    /// A faulty store or server, so that a law must be broken: it tests the simulator itself.
+    /// A faulty store or server, by which a law must be broken: each shows that a law can fail.
     enum Fault: Sendable {
         /// Every process gets the lease, also while another one holds it.
         case leaseIsNotExclusive
@@ -19,26 +19,12 @@ extension World {
         case marksAreLost
         /// The failure that is stored with an intent is lost.
         case failuresAreLost
-        /// A lease that was cut still says that another process is dead.
-        case cutLeaseIsProof
-        /// An owner that does not hold the lease is taken for dead.
-        case freeLeaseIsProof
         /// What a cache has of another user does not say whose it is.
         case subjectsAreNotSaid
-        /// What writes a call does not look at the clock.
-        case callsStartLate
-        /// A call that was not written stays when its process loses the lease, or is about to be suspended.
-        case callsAreNotWithdrawn
         /// A follower is handed tokens that are not stored yet.
         case followersGetUnsavedTokens
         /// The journal drops what it is to note of the sessions that end, and says that it has it.
         case endingsAreNotNoted
-        /// What has been stored removes every note, also one that reaches further.
-        case everyNoteIsRemoved
-        /// The journal is read after the store.
-        case journalIsReadLate
-        /// The tombstone in an empty store does not say up to which sign-in it ends sessions.
-        case tombstonesHaveNoOrdinal
         /// The clocks of a process do not show that its device has slept.
         case sleepsAreNotShown
     }

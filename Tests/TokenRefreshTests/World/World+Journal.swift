@@ -7,8 +7,7 @@ extension World {
     /// Reads the journal, or then the store.
     mutating func read(_ purpose: ReadPurpose, _ index: Int, of process: Int, _ draws: inout RandomDraws) {
         var job = processes[process].jobs[index]
-        let isLate = store.fault == .journalIsReadLate && job.found == nil
-        if job.journal == nil, !isLate {
+        if job.journal == nil {
             job.journal = journal.read()
             if case .success(let entry)? = job.journal { processes[process].entry = entry }
         } else {
@@ -67,11 +66,8 @@ extension World {
                 processes[process].jobs[index].outcome = outcome
                 return
             }
-            let (date, isFaulty) = (instant.date, store.fault == .everyNoteIsRemoved)
-            _ = change(process, &draws) { entry in
-                entry = content.settled(entry, outcome, in: Self.storeName, at: date)
-                if isFaulty { entry.pending = nil }
-            }
+            let date = instant.date
+            _ = change(process, &draws) { $0 = content.settled($0, outcome, in: Self.storeName, at: date) }
         }
         if case .written = outcome, let bundle = content.bundle, !content.isAct { see(bundle, process, &draws) }
         processes[process].jobs[index].event = .wrote(version: version, outcome)

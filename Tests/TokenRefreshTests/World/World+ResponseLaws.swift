@@ -37,7 +37,7 @@ extension World {
             }
             return
         }
-        fail(.responses, "p\(process + 1) #\(waiter) did not wait and gets \(response.traceText)")
+        fail(.responses, "p\(process + 1) #\(waiter) did not wait and gets \(response.text)")
     }
 
     // MARK: Tokens
@@ -115,7 +115,7 @@ extension World {
     ) {
         guard isLateRefusal(before), case .requested(_, let id) = before.event, id.number == waiter else { return }
         if case .token = response { return }
-        fail(.lateRefusal, "p\(process + 1) #\(waiter) gets \(response.traceText)")
+        fail(.lateRefusal, "p\(process + 1) #\(waiter) gets \(response.text)")
     }
 
     /// G6. A request fails because of a failure, and a success ends the failures before it.
@@ -125,7 +125,7 @@ extension World {
         let deadline = plan.policy.deadline.milliseconds
         if request.wasSuspended || now - request.since >= deadline - deadline / 64 { return }
         if !processes[process].notes.isFailing, !isHeldUp(process) {
-            fail(.success, "p\(process + 1) #\(request.waiter) gets \(response.traceText)")
+            fail(.success, "p\(process + 1) #\(request.waiter) gets \(response.text)")
         }
     }
 

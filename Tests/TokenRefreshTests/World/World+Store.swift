@@ -101,8 +101,6 @@ extension World {
             guard plan.lease.claimTime != nil else { return false }
             return store.expired.contains(intent.owner) || store.lease?.owner != processes[process].owner
         }
-        if store.fault == .freeLeaseIsProof { return false }
-        if store.fault == .cutLeaseIsProof, !holdsLease(process) { return false }
         guard let other = intent.lease else { return true }
         return other != own && (plan.lease.claimTime == nil || !processes[process].released.contains(other))
     }
@@ -160,7 +158,7 @@ extension World {
         if let perspective { store.content = perspective.view(store.content) }
         let (outcome, new) = store.write(content, isShared: isShared, in: condition(for: process))
         if let perspective { store.content = perspective.unview(store.content) }
-        if isTraced { note("store: p\(process + 1) writes, \(outcome.traceText); it holds \(store.content.traceText)") }
+        if isTraced { note("store: p\(process + 1) writes, \(outcome); it holds \(store.content.traceText)") }
         if wasCorrupt, let new {
             noteLoss(of: old)
             noteDamage(new)

@@ -60,17 +60,12 @@ struct World {
     /// The number of events so far.
     var events = 0
     var starts: UInt64 = 0
-    /// Which laws count.
-    let scope: Run.Scope
     /// The broken law that ends the world.
     var violation: Violation?
-    /// In a survey, the first violation of each law in each way.
-    var found: [Violation.Key: Violation] = [:]
     var trace: [String]?
 
-    init(plan: WorldPlan, fault: World.Fault? = nil, scope: Run.Scope = Run.Scope(), isTraced: Bool = false) {
+    init(plan: WorldPlan, fault: World.Fault? = nil, isTraced: Bool = false) {
         self.plan = plan
-        self.scope = scope
         followers = [true, false].map { WorldFollower(hasSource: $0, seed: plan.seed) }
         store.showsEmptyTokens = plan.showsEmptyTokens && !plan.server.givesRefreshTokens
         store.fault = fault
@@ -118,12 +113,11 @@ struct World {
         return (1...).first { !taken.contains($0) } ?? 0
     }
 
-    /// Notes a broken law. `way` tells the ways apart in which it can be broken; it is the end of the text.
+    /// Notes a broken law. `way`: the end of the text, where the law can be broken in several ways.
     mutating func fail(_ law: Law, _ what: String, _ way: String = "") {
-        let key = Violation.Key(law: law, way: way)
-        guard violation == nil, scope.contains(key), found[key] == nil else { return }
-        let broken = Violation(key: key, what: way.isEmpty ? what : "\(what) \(way)")
-        if scope.isSurvey { found[key] = broken } else { violation = broken }
+        guard violation == nil else { return }
+        let broken = Violation(law: law, what: way.isEmpty ? what : "\(what) \(way)")
+        violation = broken
         if isTraced { note("BROKEN \(law.rawValue): \(broken.what)") }
     }
 
@@ -285,9 +279,7 @@ struct World {
 
     /// The first byte of a call is written, if it may be (G28). From here on it may reach the server.
     mutating func write(call index: Int) {
-        guard now < calls[index].startBefore || store.fault == .callsStartLate else {
-            return endUnmade(index, because: "too late for a call")
-        }
+        guard now < calls[index].startBefore else { return endUnmade(index, because: "too late for a call") }
         var call = calls[index]
         let (process, token) = (call.process, call.token)
         call.rivals = calls.filter { isUnderWay($0, with: token, of: process) }.map(\.number)
@@ -307,9 +299,7 @@ struct World {
 
     /// Withdraws the calls of a process of which no byte was written.
     mutating func withdrawCalls(of process: Int) {
-        while store.fault != .callsAreNotWithdrawn,
-            let index = calls.firstIndex(where: { $0.process == process && $0.phase == .made })
-        {
+        while let index = calls.firstIndex(where: { $0.process == process && $0.phase == .made }) {
             endUnmade(index, because: "withdrawn")
         }
     }

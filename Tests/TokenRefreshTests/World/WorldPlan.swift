@@ -218,8 +218,8 @@ final class WorldPlan: Sendable {
 
 /// The source of every choice of a world.
 ///
-/// A world draws one number for each step, and all random choices of that step follow from it. So a step can be left
-/// out of a run, and the others keep their meaning: that makes it possible to shrink a failing run.
+/// A world draws one number for each step, and all random choices of that step follow from it. So a failing run is told
+/// by the numbers of the steps that it took.
 struct RandomDraws {
     private var generator: SplitMix64
 

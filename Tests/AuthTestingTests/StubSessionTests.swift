@@ -3,13 +3,13 @@ import AuthTesting
 import ContractTesting
 import TestSupport
 import Testing
-
-@testable import TokenRefresh
+import TokenRefresh
 
 /// `StubSession` stands for the engine in tests of applications, so it behaves as the engine does.
 @Suite(.timeLimit(.minutes(10))) struct StubSessionTests {
     @Test func `a stub session responds to a whole life as an engine does`() async throws {
-        let engine = TokenRefreshCoordinator(over: RecordingTokenStore())
+        let engine = TokenRefreshCoordinator(
+            store: RecordingTokenStore(), handler: ScriptedRefreshHandler(), clock: ManualTimeSource())
         let expected = await Self.life(of: engine)
         #expect(await Self.life(of: StubSession(.unknown)) == expected)
         #expect(expected.contains("a token of an earlier session: sessionEnded"))

@@ -1,51 +1,29 @@
 import AuthInterface
 import AuthTesting
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import Storage
-import TestSupport
 import Testing
 
 @testable import TokenRefresh
 
-/// G11, G14: stores that fail or hang.
-@Suite(.timeLimit(.minutes(10))) struct StoreFailureRaceTests {
-    @Test func `G11: the next refresh starts from the tokens in memory, and what is stored is the newest`() async throws
-    {
-        let bench = try await Bench.signedIn(.shared)
-        bench.store.fail(.save)
-        var token = try await bench.engine.token()
-        for generation in 1...3 {
-            token = try await bench.engine.replacement(for: token)
-            #expect(token.name == "ada1 g\(generation)")
-            bench.clock.advance(by: .seconds(60))
-        }
-        bench.store.recover(.save)
-        try await bench.clock.advance(by: .seconds(1), until: { bench.store.base.bundle?.generation == 3 })
-        #expect(bench.handler.calls.map(\.ordinal) == [0, 1, 2])
-        #expect(bench.server.reuses == 0)
-    }
-
-    @Test func `G14: an error of any type, a corrupt file included, does not count as an empty store`() async throws {
-        struct Odd: Error {}
-        let errors: [any Error] = [
-            Odd(), CancellationError(), TokenStoreError(.corrupt, reason: "cut off"),
-            TokenStoreError(.insecure, reason: "open to all"), TokenStoreError(.unsupportedVersion, reason: "newer"),
-        ]
-        for error in errors {
-            let bench = Bench(holding: .fixture())
-            bench.store.fail(.load, with: error)
-            #expect(await code { _ = try await bench.engine.restore() } == "storeUnavailable")
-            #expect(bench.engine.state == .unknown)
-            #expect(bench.store.base.bundle == .fixture() && bench.store.calls(.delete) == 0)
-        }
-    }
-}
-
-/// G9, G13: the outcome of a write to a shared store.
+/// G9, G13, G14: the outcome of a read, and of a write to a shared store.
 @Suite struct StoreAccessTests {
+    private struct Odd: Error {}
+
     private func access(_ store: any TokenStore) -> StoreAccess { StoreAccess(store: store) }
+
+    @Test(arguments: [Odd(), CancellationError(), TokenStoreError(.corrupt, reason: "cut off")] as [any Error])
+    func `G14: an error of any type, a corrupt file included, does not count as an empty store`(error: any Error) async
+    {
+        let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture()))
+        store.fail(.load, with: error)
+        for base in [store, OwnTokenStore(base: store)] as [any TokenStore] {
+            let found = await access(base).read()
+            #expect(throws: TokenStoreError.self) { try found.get() }
+        }
+        #expect(store.base.bundle == .fixture() && store.calls(.delete) == 0)
+    }
 
     private let endOfAda = StoreContent.tombstone(
         .byUser, at: Date(), of: .session(SessionID(rawValue: "ada"), upTo: .unknown)
@@ -56,6 +34,19 @@ import Testing
         let outcome = await access(store).write(.bundle(.stored("ada", 1), over: .older))
         #expect(outcome == .superseded(by: .active(.stored("bob", 0))))
         #expect(store.bundle == .stored("bob", 0))
+    }
+
+    @Test(arguments: Bench.StoreKind.allCases)
+    func `A stored bundle without any token is corrupt, and can be replaced, unless a refresh needs none`(
+        kind: Bench.StoreKind
+    ) async {
+        let nothing = TokenBundle(accessToken: "", refreshToken: nil, ordinal: .last)
+        let base = RecordingTokenStore(holding: nothing)
+        let store: any TokenStore = kind == .shared ? base : OwnTokenStore(base: base)
+        #expect(await StoreAccess(store: store, needsToken: false).read() == .success(.active(nothing)))
+        #expect(await access(store).read() == .failure(.unusableBundle))
+        #expect(await access(store).write(.bundle(.stored("ada", 0), over: .older)) == .written(replaced: nil))
+        #expect(base.bundle == .stored("ada", 0))
     }
 
     @Test func `G9: the end of a session removes its tokens, newer ones too, and says which`() async {

@@ -1,0 +1,118 @@
+import AuthInterface
+import ConcurrencyPrimitives
+import ContractTesting
+import Foundation
+import HandlerTesting
+import NetworkCore
+import NetworkTesting
+import OAuth2Flows
+import Storage
+import Testing
+import TokenRefresh
+
+/// Client credentials (RFC 6749 §4.4): the call, and what its failures mean.
+@Suite(.timeLimit(.minutes(10))) struct ClientCredentialsTests {
+    private let first = TokenRefreshRequest(refreshToken: "")
+    private static let token = #"{"access_token":"fixture-access","token_type":"Bearer","expires_in":3600}"#
+
+    private func handler(
+        _ network: any UnauthenticatedNetworkService, at endpoint: URL = .tokenEndpoint, scope: String? = nil
+    ) -> OAuth2ClientCredentials {
+        OAuth2ClientCredentials(
+            tokenEndpoint: endpoint, client: .basic(id: "fixture-client", secret: "fixture-secret"), network: network,
+            scope: scope)
+    }
+
+    private func handler(after responses: StubResponse) -> OAuth2ClientCredentials {
+        handler(NetworkClient(StubTransport(.post("oauth2/token") ~> responses)))
+    }
+
+    @Test func `the call has the form of RFC 6749, with scope and target, and the client's authentication`()
+        async throws
+    {
+        let transport = StubTransport(.any ~> .text(Self.token), .any ~> .text(Self.token))
+        var handler = handler(NetworkClient(transport), scope: "read write")
+        handler.target = try OAuth2Target(resources: [.api])
+        _ = try await handler.refresh(first)
+        (handler.scope, handler.target) = (nil, .unspecified)
+        _ = try await handler.refresh(first)
+        let call = try #require(transport.requests.first)
+        let resource = URL.api.absoluteString.replacing(":", with: "%3A").replacing("/", with: "%2F")
+        #expect(call.text == "grant_type=client_credentials&scope=read%20write&resource=\(resource)")
+        #expect(call.method == .post && call.url == .tokenEndpoint && call.headers["Idempotency-Key"] == nil)
+        #expect(call.headers["Authorization"]?.hasPrefix("Basic ") == true)
+        #expect(transport.requests.last?.text == "grant_type=client_credentials")
+    }
+
+    @Test func `G31: the token comes with its lifetime and the scope that it was asked for, and no refresh token`()
+        async throws
+    {
+        let text = #"{"access_token":"fixture-access","expires_in":60,"scope":"read","refresh_token":"fixture-next"}"#
+        let network = NetworkClient(StubTransport(.any ~> .text(text)))
+        let tokens = try await handler(network, scope: "read write").refresh(first)
+        #expect(tokens.accessToken == "fixture-access" && tokens.expiresIn == .seconds(60))
+        #expect(tokens.refreshToken == nil)
+        #expect(tokens.scope == "read" && tokens.requestedScope == "read write")
+    }
+
+    @Test func `it needs no refresh token, and its call may be repeated`() {
+        let handler = handler(NetworkClient(StubTransport()))
+        #expect(!handler.needsRefreshToken && handler.replayTolerance == .sameKey)
+        let ofUsers = OAuth2TokenRefreshHandler(
+            tokenEndpoint: .tokenEndpoint, client: .public(id: "a"), network: NetworkClient(StubTransport()))
+        #expect(ofUsers.needsRefreshToken && ofUsers.replayTolerance == .none)
+    }
+
+    @Test(arguments: [
+        "invalid_client", "invalid_grant", "interaction_required", "unauthorized_client", "invalid_scope", "own_word",
+    ])
+    func `G4: no error ends the session or asks for a user, and each has its status and code`(_ code: String)
+        async throws
+    {
+        for status in [400, 401, 403] {
+            let handler = handler(after: .text(#"{"error":"\#(code)"}"#, status: status))
+            let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(first) }
+            #expect(error?.code == .unavailable && error?.stepUp == nil)
+            #expect(error?.status == status && error?.serverCode == code)
+        }
+    }
+
+    @Test func `G1, G6: over an engine, requests cause one call, and a refused client fails them and ends nothing`()
+        async throws
+    {
+        let isKnown = Locked(false)
+        let provider = try LoopbackProvider { _ in
+            isKnown.withLock { $0 }
+                ? .json(Self.token) : .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Retry-After": "60"])
+        }
+        let clock = ManualTimeSource()
+        let session = TokenRefreshCoordinator(
+            store: MemoryTokenStore(), handler: handler(provider.network, at: provider.description.tokenEndpoint),
+            clock: clock)
+        let error = await #expect(throws: AuthenticationError.self) { try await session.token() }
+        #expect(error?.code == .refreshUnavailable)
+        #expect((error?.cause as? TokenRefreshError)?.serverCode == "invalid_client")
+        #expect(await session.settle())
+        isKnown.withLock { $0 = true }
+        clock.advance(by: .seconds(60))
+        let requests = (0..<20).map { _ in Task { try await session.token().value } }
+        for request in requests { #expect(try await request.value == "fixture-access") }
+        #expect(provider.calls.map { $0["grant_type"] } == [["client_credentials"], ["client_credentials"]])
+    }
+
+    @Test func `G12: over an engine, a call whose response is lost is repeated`() async throws {
+        let calls = Locked(0)
+        let provider = try LoopbackProvider { _ in
+            let number = calls.withLock { calls in
+                calls += 1
+                return calls
+            }
+            return number == 1 ? .close : .json(Self.token)
+        }
+        let session = TokenRefreshCoordinator(
+            store: MemoryTokenStore(), handler: handler(provider.network, at: provider.description.tokenEndpoint),
+            clock: ManualTimeSource())
+        #expect(try await session.token().value == "fixture-access")
+        #expect(calls.withLock { $0 } == 2)
+    }
+}
