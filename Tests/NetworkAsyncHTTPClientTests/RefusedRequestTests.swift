@@ -34,38 +34,26 @@ import Testing
         }
     }
 
-    @Test func `a request that is refused twice fails, and says that it was not processed`() async throws {
-        try await HostileHTTP2Server.run([Script(response: [.reset(7)])]) { transport, server in
+    /// What a server sends, whether the body of the request can be read once only, and how often it is sent.
+    @Test(arguments: [
+        (Script(response: [.reset(7)]), false, 2), (Script(response: [.reset(7)]), true, 1),
+        (Script(response: [.reset(8)]), false, 1), (Script(response: [.reset(2)]), false, 1),
+        (Script(response: [.goAway(last: .max), .reset(8)]), false, 1),
+        (Script(response: [.status("200"), .reset(7)]), false, 1),
+    ])
+    func `a request is sent twice at most, and once if it may have been processed or cannot be read again`(
+        script: Script, isOneShot: Bool, count: Int
+    ) async throws {
+        try await HostileHTTP2Server.run([script]) { transport, server in
+            let body = isOneShot ? .oneShot(AsyncStream([Data("x".utf8)])) : RequestBody.data(Data("x".utf8))
+            let call = Endpoint.request(isOneShot ? .put : .post, "x", body: body)
             let error = await #expect(throws: NetworkError.self) {
-                try await Self.client(transport, server.url).send(Endpoint<Data>.post("x", body: .data(Data("x".utf8))))
+                try await Self.client(transport, server.url).send(call)
             }
+            #expect(server.requests == count)
+            guard count == 2 else { return }
             #expect(error?.code == .connectionFailed)
             #expect(error.map { "\($0)" }?.contains("before it processed it") == true)
-            #expect(server.requests == 2)
-        }
-    }
-
-    @Test(arguments: [
-        Script(response: [.reset(8)]), Script(response: [.reset(2)]),
-        Script(response: [.goAway(last: .max), .reset(8)]),
-        Script(response: [.status("200"), .reset(7)]),
-    ])
-    func `a request that may have been processed is sent once`(script: Script) async throws {
-        try await HostileHTTP2Server.run([script]) { transport, server in
-            await #expect(throws: NetworkError.self) {
-                try await Self.client(transport, server.url).send(Endpoint<Data>.post("x", body: .data(Data("x".utf8))))
-            }
-            #expect(server.requests == 1)
-        }
-    }
-
-    @Test func `a refused request with a one-shot body is sent once`() async throws {
-        try await HostileHTTP2Server.run([Script(response: [.reset(7)])]) { transport, server in
-            let body = RequestBody.oneShot(AsyncStream([Data("x".utf8)]))
-            await #expect(throws: NetworkError.self) {
-                try await Self.client(transport, server.url).send(Endpoint<Data>.put("x", body: body))
-            }
-            #expect(server.requests == 1)
         }
     }
 

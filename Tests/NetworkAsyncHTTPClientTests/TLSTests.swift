@@ -11,44 +11,42 @@ import NetworkURLSession
 
 /// Certificates, public keys and HTTP/2, against a server on a loopback port with a certificate of its own.
 @Suite(.timeLimit(.minutes(20))) struct TLSTests {
-    @Test(arguments: HTTPTransportRequest.Purpose.allCases)
-    func `a host whose public key is pinned responds`(to purpose: HTTPTransportRequest.Purpose) async throws {
-        for protocols in [["http/1.1"], ["h2", "http/1.1"]] {
-            try await TLSServer.run(protocols: protocols) { server in
-                let other = Data(repeating: 1, count: 32).base64EncodedString()
-                let transport = try server.transport(pins: [server.identity.pin, other])
-                let response = try await transport.perform(server.request(purpose, body: HTTPBody(Data("ok".utf8))))
-                #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
-                #expect(server.requests == 1)
+    /// What a transport trusts.
+    enum Trust: CaseIterable {
+        case authority, pins, noAuthority, otherAuthority, otherPin, otherHost
+
+        var isOfServer: Bool { self == .authority || self == .pins }
+
+        func transport(for server: TLSServer) throws -> AsyncHTTPClientTransport {
+            let other = try TestIdentity()
+            switch self {
+            case .authority, .otherHost: return try server.transport()
+            case .pins: return try server.transport(pins: [server.identity.pin, other.pin])
+            case .noAuthority: return AsyncHTTPClientTransport()
+            case .otherAuthority:
+                return AsyncHTTPClientTransport(trust: try ServerTrust(authorities: [other.encodedCertificate]))
+            case .otherPin: return try server.transport(pins: [other.pin])
             }
         }
     }
 
-    @Test(arguments: HTTPTransportRequest.Purpose.allCases)
-    func `a host with another public key gets no request`(for purpose: HTTPTransportRequest.Purpose) async throws {
+    @Test(arguments: Trust.allCases, HTTPTransportRequest.Purpose.allCases)
+    func `a host gets a request if its certificate is trusted and names it, and its key is one of the pins`(
+        trust: Trust, purpose: HTTPTransportRequest.Purpose
+    ) async throws {
+        let identity = try TestIdentity(address: [127, 0, 0, trust == .otherHost ? 2 : 1])
         for protocols in [["http/1.1"], ["h2", "http/1.1"]] {
-            try await TLSServer.run(protocols: protocols) { server in
-                let transport = try server.transport(pins: [try TestIdentity().pin])
-                await expectTLSFailure { try await transport.perform(server.request(purpose)) }
-                #expect(server.requests == 0)
+            try await TLSServer.run(identity: identity, protocols: protocols) { server in
+                let transport = try trust.transport(for: server)
+                let request = server.request(purpose, body: HTTPBody(Data("ok".utf8)))
+                if trust.isOfServer {
+                    #expect(try await transport.perform(request).body.collect(upTo: 10) == Data("ok".utf8))
+                } else {
+                    let error = await #expect(throws: HTTPTransportError.self) { try await transport.perform(request) }
+                    #expect(error?.code == .tlsFailed)
+                }
+                #expect(server.requests == (trust.isOfServer ? 1 : 0))
             }
-        }
-    }
-
-    @Test func `a host is trusted by an authority of the application, and by no other`() async throws {
-        try await TLSServer.run { server in
-            let certificate = server.identity.encodedCertificate
-            let pem =
-                "# comment\n-----BEGIN CERTIFICATE-----\n"
-                + certificate.base64EncodedString(options: .lineLength64Characters) + "\n-----END CERTIFICATE-----\n"
-            let certificates = try ServerTrust.certificates(inPEM: pem + pem)
-            #expect(certificates == [certificate, certificate])
-            let trusting = AsyncHTTPClientTransport(trust: try ServerTrust(authorities: certificates))
-            let response = try await trusting.perform(server.request(body: HTTPBody(Data("ok".utf8))))
-            #expect(try await response.body.collect(upTo: 10) == Data("ok".utf8))
-            let other = try ServerTrust(authorities: [try TestIdentity().encodedCertificate])
-            await expectTLSFailure { try await AsyncHTTPClientTransport(trust: other).perform(server.request()) }
-            #expect(server.requests == 1)
         }
     }
 
@@ -57,6 +55,9 @@ import NetworkURLSession
         let certificate = identity.encodedCertificate
         let key = try #require(Certificate.subjectPublicKeyInfo(of: Array(certificate)))
         #expect(Data(SHA256.hash(data: key)).base64EncodedString() == identity.pin)
+        let lines = certificate.base64EncodedString(options: .lineLength64Characters)
+        let pem = "# comment\n-----BEGIN CERTIFICATE-----\n\(lines)\n-----END CERTIFICATE-----\n"
+        #expect(try ServerTrust.certificates(inPEM: pem + pem) == [certificate, certificate])
         for count in 0..<certificate.count {
             #expect(Certificate.subjectPublicKeyInfo(of: Array(certificate.prefix(count))) == nil)
             var damaged = Array(certificate)
@@ -83,21 +84,6 @@ import NetworkURLSession
         _ = try URLSessionTransport(trust: .system)
     }
     #endif
-
-    @Test func `a host with a certificate that is not trusted gets no request`() async throws {
-        try await TLSServer.run { server in
-            await expectTLSFailure { try await AsyncHTTPClientTransport().perform(server.request()) }
-            #expect(server.requests == 0)
-        }
-    }
-
-    @Test func `a certificate that is trusted but not pinned, and of another host, gets no request`() async throws {
-        try await TLSServer.run(identity: TestIdentity(address: [127, 0, 0, 2])) { server in
-            let transport = try server.transport()
-            await expectTLSFailure { try await transport.perform(server.request()) }
-            #expect(server.requests == 0)
-        }
-    }
 
     @Test(arguments: [TLSServer.Behaviour.early, .earlyThenResetsStream, .earlyThenClosesConnection])
     func `a whole response before the whole request ends a stream of HTTP/2`(_ behaviour: TLSServer.Behaviour)
@@ -219,11 +205,6 @@ import NetworkURLSession
             #expect(try await plain.completion().trailers["X-Sum"] == nil)
             #expect(server.fields.allSatisfy { names in !names.contains { $0.contains("latchkey") } })
         }
-    }
-
-    private func expectTLSFailure(_ work: () async throws -> HTTPTransportResponse) async {
-        let error = await #expect(throws: HTTPTransportError.self) { _ = try await work() }
-        #expect(error?.code == .tlsFailed)
     }
 }
 #endif

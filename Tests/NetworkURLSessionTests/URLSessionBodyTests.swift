@@ -17,24 +17,6 @@ struct URLSessionBodyTests {
         return HTTPTransportRequest(head: head, body: body, idleTimeout: timeout)
     }
 
-    @Test func `a second reader of a response gets a clear error, one that reads on gets the rest`() async throws {
-        let server = try servers.start { _ in .respond(200, body: Data("body".utf8)) }
-        let response = try await transport.perform(request(server.url))
-        var iterator = response.body.makeAsyncIterator()
-        #expect(try await iterator.next() == Data("body".utf8))
-        let error = await #expect(throws: HTTPBodyError.self) { try await response.body.collect(upTo: 100) }
-        #expect(error?.code == .alreadyRead)
-        #expect(try await iterator.next() == nil)
-        #expect(try await response.completion().metrics.bytesReceived == 4)
-    }
-
-    @Test func `the completion of a body that breaks off is an error`() async throws {
-        let server = try servers.start { _ in .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf".utf8)) }
-        let response = try await transport.perform(request(server.url))
-        await #expect(throws: HTTPTransportError.self) { try await response.body.collect(upTo: 100) }
-        await #expect(throws: HTTPTransportError.self) { try await response.completion() }
-    }
-
     @Test func `a sequence that waits does not hold a cancelled request back`() async throws {
         let server = try servers.start { _ in .respond(204) }
         let asked = Gate(isOpen: true)

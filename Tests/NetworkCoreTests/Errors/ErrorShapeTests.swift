@@ -11,84 +11,79 @@ import Testing
     struct Shape: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let body: String
-        var code: String?
-        var message: String?
-        var details: [ErrorDetail] = []
-        var headers: HTTPHeaders = [:]
+        let headers: HTTPHeaders
+        let error: ServerError
+
+        init(
+            _ name: String, _ body: String, code: String? = nil, _ message: String? = nil, details: [ErrorDetail] = [],
+            requestID: String? = nil, headers: HTTPHeaders = [:]
+        ) {
+            (testDescription, self.body, self.headers) = (name, body, headers)
+            error = ServerError(code: code, message: message, errors: details, requestId: requestID)
+        }
     }
 
     static let shapes: [Shape] = [
         Shape(
-            testDescription: "Microsoft Graph, Google, OpenAI", body: #"{"error":{"code":"A","message":"No."}}"#,
-            code: "A",
-            message: "No."),
+            "a list of objects",
+            #"{"success":false,"code":"A","message":"No.","errors":[{"field":"id","message":"x"}]}"#, code: "A", "No.",
+            details: [ErrorDetail(field: "id", message: "x")]),
         Shape(
-            testDescription: "a number beside a status in words",
-            body: #"{"error":{"code":401,"message":"No.","status":"UNAUTHENTICATED"}}"#, code: "UNAUTHENTICATED",
-            message: "No."),
+            "a list of texts", #"{"code":404,"errors":["one","two"],"requestId":"r"}"#, code: "404",
+            details: [ErrorDetail(message: "one"), ErrorDetail(message: "two")], requestID: "r"),
+        Shape("members of other types", #"{"code":"X","errors":"not a list","meta":7}"#, code: "X"),
+        Shape("OAuth 2", #"{"error":"invalid_grant","error_description":"No."}"#, code: "invalid_grant", "No."),
+        Shape("RFC 9457", #"{"type":"about:blank","title":"Nope","status":403,"detail":"Not yours"}"#, "Not yours"),
+        Shape("Microsoft Graph, Google, OpenAI", #"{"error":{"code":"A","message":"No."}}"#, code: "A", "No."),
         Shape(
-            testDescription: "ArcGIS", body: #"{"error":{"code":498,"message":"Invalid token.","details":[]}}"#,
-            code: "498",
-            message: "Invalid token."),
+            "a number beside a status in words",
+            #"{"error":{"code":401,"message":"No.","status":"UNAUTHENTICATED"}}"#, code: "UNAUTHENTICATED", "No."),
+        Shape("ArcGIS", #"{"error":{"code":498,"message":"No.","details":[]}}"#, code: "498", "No."),
         Shape(
-            testDescription: "Stripe", body: #"{"error":{"type":"card_error","code":"card_declined","param":"card"}}"#,
-            code: "card_declined"),
+            "Stripe", #"{"error":{"type":"card_error","code":"card_declined","param":"card"}}"#, code: "card_declined"),
+        Shape("AWS", #"{"__type":"com.x#Throttled","message":"No."}"#, code: "Throttled", "No."),
         Shape(
-            testDescription: "AWS", body: #"{"__type":"com.x#Throttled","message":"No."}"#, code: "Throttled",
-            message: "No."),
-        Shape(
-            testDescription: "AWS, in a field", body: #"{"message":"No."}"#, code: "Throttled", message: "No.",
+            "AWS, in a field", #"{"message":"No."}"#, code: "Throttled", "No.",
             headers: ["x-amzn-ErrorType": "Throttled:http://x/"]),
         Shape(
-            testDescription: "Salesforce", body: #"[{"errorCode":"INVALID_SESSION_ID","message":"No."}]"#,
-            code: "INVALID_SESSION_ID", message: "No.",
+            "Salesforce", #"[{"errorCode":"INVALID_SESSION_ID","message":"No."}]"#, code: "INVALID_SESSION_ID", "No.",
             details: [ErrorDetail(code: "INVALID_SESSION_ID", message: "No.")]),
         Shape(
-            testDescription: "JSON:API",
-            body: #"{"errors":[{"code":"E1","detail":"No.","source":{"pointer":"/data/title"}}]}"#, code: "E1",
-            message: "No.",
-            details: [ErrorDetail(field: "/data/title", code: "E1", message: "No.")]),
+            "JSON:API", #"{"errors":[{"code":"E1","detail":"No.","source":{"pointer":"/data/title"}}]}"#, code: "E1",
+            "No.", details: [ErrorDetail(field: "/data/title", code: "E1", message: "No.")]),
         Shape(
-            testDescription: "GraphQL",
-            body: #"{"errors":[{"message":"x","extensions":{"code":"UNAUTHENTICATED"}}],"data":null}"#,
-            code: "UNAUTHENTICATED", message: "x", details: [ErrorDetail(code: "UNAUTHENTICATED", message: "x")]),
+            "GraphQL", #"{"errors":[{"message":"x","extensions":{"code":"UNAUTHENTICATED"}}],"data":null}"#,
+            code: "UNAUTHENTICATED", "x", details: [ErrorDetail(code: "UNAUTHENTICATED", message: "x")]),
         Shape(
-            testDescription: "FastAPI",
-            body: #"{"detail":[{"loc":["body","title"],"msg":"Field required","type":"missing"}]}"#,
+            "FastAPI", #"{"detail":[{"loc":["body","title"],"msg":"Field required","type":"missing"}]}"#,
             details: [ErrorDetail(field: "title", code: "missing", message: "Field required")]),
         Shape(
-            testDescription: "Laravel", body: #"{"message":"No.","errors":{"title":["required","short"]}}"#,
-            message: "No.",
+            "Laravel", #"{"message":"No.","errors":{"title":["required","short"]}}"#, "No.",
             details: [ErrorDetail(field: "title", message: "required"), ErrorDetail(field: "title", message: "short")]),
         Shape(
-            testDescription: "Django REST framework", body: #"{"title":["This field is required."]}"#,
+            "Django REST framework", #"{"title":["This field is required."]}"#,
             details: [ErrorDetail(field: "title", message: "This field is required.")]),
         Shape(
-            testDescription: "Django REST framework, a token", body: #"{"detail":"No.","code":"token_not_valid"}"#,
-            code: "token_not_valid", message: "No."),
-        Shape(testDescription: "Rails", body: #"{"status":401,"error":"Unauthorized"}"#, code: "Unauthorized"),
-        Shape(testDescription: "a list of messages", body: #"{"error":{"message":["a"],"code":null}}"#, message: "a"),
+            "Django REST framework, a token", #"{"detail":"No.","code":"token_not_valid"}"#, code: "token_not_valid",
+            "No."),
+        Shape("Rails", #"{"status":401,"error":"Unauthorized"}"#, code: "Unauthorized"),
+        Shape("a list of messages", #"{"error":{"message":["a"],"code":null}}"#, "a"),
+        Shape("WeChat", #"{"errcode":40030,"errmsg":"invalid"}"#, code: "40030", "invalid"),
         Shape(
-            testDescription: "WeChat", body: #"{"errcode":40030,"errmsg":"invalid"}"#, code: "40030", message: "invalid"
-        ),
-        Shape(
-            testDescription: "a form", body: "error=bad_refresh_token&error_description=It+is+%22old%22",
-            code: "bad_refresh_token",
-            message: #"It is "old""#, headers: ["Content-Type": "application/x-www-form-urlencoded; charset=utf-8"]),
-        Shape(testDescription: "no error", body: #"{"error":null,"errcode":0,"code":"","errors":[],"message":false}"#),
-        Shape(
-            testDescription: "a form that says it is JSON", body: "error=x",
-            headers: ["Content-Type": "application/json"]),
-        Shape(testDescription: "a number", body: "7"),
+            "a form", "error=bad_refresh_token&error_description=It+is+%22old%22", code: "bad_refresh_token",
+            #"It is "old""#, headers: ["Content-Type": "application/x-www-form-urlencoded; charset=utf-8"]),
+        Shape("no error", #"{"error":null,"errcode":0,"code":"","errors":[],"message":false}"#),
+        Shape("a form that says it is JSON", "error=x", headers: ["Content-Type": "application/json"]),
     ]
 
-    @Test(arguments: shapes)
-    func `code, message and details are read`(_ shape: Shape) {
+    static let noErrors = ["", "<html><h1>502</h1>", "[]", "7", "{}", #"{"success":false}"#, #"{"data":{}}"#]
+
+    @Test(arguments: shapes + noErrors.map { Shape($0, $0) })
+    func `code, message, details and the identifier of the request are read`(_ shape: Shape) {
         let head = HTTPResponseHead(status: 400, headers: shape.headers)
-        let error = PlainJSONFormat().failure(from: HTTPResponse(head: head, body: Data(shape.body.utf8)))
-        #expect(error?.code == shape.code && error?.message == shape.message && error?.errors ?? [] == shape.details)
-        let isError = shape.code != nil || shape.message != nil || !shape.details.isEmpty
-        #expect((error != nil) == isError)
+        var error = PlainJSONFormat().failure(from: HTTPResponse(head: head, body: Data(shape.body.utf8)))
+        error?.otherCodes = []
+        #expect(error == (shape.error == ServerError() ? nil : shape.error))
     }
 
     @Test func `G26: a body that is deep or long is read in bounded time, or not at all`() {

@@ -50,16 +50,6 @@ struct JSONLinesTests {
         #expect(try await read("").isEmpty)
     }
 
-    @Test func `a line that is no value is an error after the values before it`() async throws {
-        let server = try servers.start { _ in .respond(200, body: Data("{\"id\":1,\"title\":\"a\"}\n{\"id\":".utf8)) }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        var iterator = client.lines(export).makeAsyncIterator()
-        #expect(try await iterator.next()?.id == 1)
-        let error = try await #require(throws: NetworkError.self) { try await iterator.next() }
-        #expect(error.code == .decodingFailed && error.status == 200)
-        #expect(try await iterator.next() == nil)
-    }
-
     @Test func `a line over the limit is an error, after the lines before it`() async throws {
         let line = "{\"id\":1,\"title\":\"\(String(repeating: "x", count: 2_000))\"}\n"
         #expect(await networkError { try await read(line) }?.code == .responseTooLarge)
@@ -69,29 +59,28 @@ struct JSONLinesTests {
         #expect(throws: NetworkError.self) { try splitter.read(Data("4\n".utf8)) }
     }
 
-    @Test func `values before a line over the limit are delivered although one piece has both`() async throws {
-        let text = "{\"id\":1,\"title\":\"a\"}\n" + String(repeating: "x", count: 2_000) + "\n"
-        let server = try servers.start { _ in .respond(200, body: Data(text.utf8)) }
+    /// What follows the first line, the length of the body, and the error.
+    @Test(arguments: [
+        ("{\"id\":", nil, NetworkError.Code.decodingFailed),
+        (String(repeating: "x", count: 2_000) + "\n", nil, .responseTooLarge), ("", 1_000, .connectionFailed),
+    ])
+    func `a value is delivered although an error follows it in the same piece`(
+        rest: String, length: Int?, code: NetworkError.Code
+    ) async throws {
+        let text = "{\"id\":1,\"title\":\"a\"}\n" + rest
+        let server = try servers.start { _ in
+            .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: \(length ?? text.utf8.count)\r\n\r\n\(text)".utf8))
+        }
         let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
         var iterator = client.lines(export, maximumLineLength: 1_000).makeAsyncIterator()
         #expect(try await iterator.next()?.id == 1)
         let error = try await #require(throws: NetworkError.self) { try await iterator.next() }
-        #expect(error.code == .responseTooLarge && error.status == 200)
+        #expect(error.code == code && error.status == 200)
         #expect(try await iterator.next() == nil)
     }
 
     @Test func `a page is refused`() async throws {
         #expect(await networkError { try await read("<html>", type: "text/html") }?.code == .decodingFailed)
-    }
-
-    @Test func `a response that breaks off is an error`() async throws {
-        let server = try servers.start { _ in
-            .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"id\":1,\"title\":\"a\"}\n".utf8))
-        }
-        let client = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        var iterator = client.lines(export).makeAsyncIterator()
-        #expect(try await iterator.next()?.id == 1)
-        await #expect(throws: NetworkError.self) { try await iterator.next() }
     }
 
     @Test func `an error of the response keeps what it says`() async throws {
