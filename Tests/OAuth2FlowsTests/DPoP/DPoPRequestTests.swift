@@ -60,6 +60,15 @@ struct DPoPRequestTests {
         #expect(client.sent("Authorization").allSatisfy { $0 == "DPoP access-0" })
     }
 
+    @Test func `a challenge repeats the request once; it refreshes nothing and ends nothing`() async throws {
+        let client = try await BoundClient { $0.acceptedNonces = 0 }
+        let error = try await #require(throws: NetworkError.self) { try await client.get() }
+        #expect(error.code == .unacceptableStatus && error.status == 401)
+        let now = client.server.now
+        #expect(now.challenges == 2 && now.refreshes == [] && now.faults == [])
+        #expect(client.engine.state == .signedIn(try #require(await client.store.load()).session))
+    }
+
     /// The server does not say that the time is wrong, and its response shows its clock.
     @Test(arguments: [(7_200.0, 1), (7_200, nil), (-7_200, nil)] as [(TimeInterval, Int?)])
     func `G19: a wrong clock of the device costs the first request one proof`(
