@@ -23,8 +23,10 @@ import TokenRefresh
             scope: scope)
     }
 
-    private func handler(after responses: StubResponse) -> OAuth2ClientCredentials {
-        handler(NetworkClient(StubTransport(.post("oauth2/token") ~> responses)))
+    private func session(at provider: LoopbackProvider, _ clock: ManualTimeSource) -> TokenRefreshCoordinator {
+        TokenRefreshCoordinator(
+            store: MemoryTokenStore(), handler: handler(provider.network, at: provider.description.tokenEndpoint),
+            clock: clock)
     }
 
     @Test func `the call has the form of RFC 6749, with scope and target, and the client's authentication`()
@@ -58,8 +60,7 @@ import TokenRefresh
     @Test func `it needs no refresh token, and its call may be repeated`() {
         let handler = handler(NetworkClient(StubTransport()))
         #expect(!handler.needsRefreshToken && handler.replayTolerance == .sameKey)
-        let ofUsers = OAuth2TokenRefreshHandler(
-            tokenEndpoint: .tokenEndpoint, client: .public(id: "a"), network: NetworkClient(StubTransport()))
+        let ofUsers = OAuth2TokenRefreshHandler(StubTransport())
         #expect(ofUsers.needsRefreshToken && ofUsers.replayTolerance == .none)
     }
 
@@ -70,8 +71,9 @@ import TokenRefresh
         async throws
     {
         for status in [400, 401, 403] {
-            let handler = handler(after: .text(#"{"error":"\#(code)"}"#, status: status))
-            let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(first) }
+            let response = StubResponse.text(#"{"error":"\#(code)"}"#, status: status)
+            let network = NetworkClient(StubTransport(.post("oauth2/token") ~> response))
+            let error = await handler(network).refreshError(first)
             #expect(error?.code == .unavailable && error?.stepUp == nil)
             #expect(error?.status == status && error?.serverCode == code)
         }
@@ -86,9 +88,7 @@ import TokenRefresh
                 ? .json(Self.token) : .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Retry-After": "60"])
         }
         let clock = ManualTimeSource()
-        let session = TokenRefreshCoordinator(
-            store: MemoryTokenStore(), handler: handler(provider.network, at: provider.description.tokenEndpoint),
-            clock: clock)
+        let session = session(at: provider, clock)
         let error = await #expect(throws: AuthenticationError.self) { try await session.token() }
         #expect(error?.code == .refreshUnavailable)
         #expect((error?.cause as? TokenRefreshError)?.serverCode == "invalid_client")
@@ -109,10 +109,7 @@ import TokenRefresh
             }
             return number == 1 ? .close : .json(Self.token)
         }
-        let session = TokenRefreshCoordinator(
-            store: MemoryTokenStore(), handler: handler(provider.network, at: provider.description.tokenEndpoint),
-            clock: ManualTimeSource())
-        #expect(try await session.token().value == "fixture-access")
+        #expect(try await session(at: provider, ManualTimeSource()).token().value == "fixture-access")
         #expect(calls.withLock { $0 } == 2)
     }
 }

@@ -64,6 +64,9 @@ import Testing
         (["sub": #""\#(String(repeating: "s", count: 255))""#], nil), (["sub": "7"], nil),
         (["sub": #""a\u0007b""#], "malformed"), (["nbf": "EXP-240"], nil), (["nbf": "EXP-239"], "issuedInFuture"),
         (["nbf": "null"], nil),
+        // A token of more than 64 KiB, although all else is right.
+        (["more": #""\#(String(repeating: "a", count: 32 * 1_024))""#], nil),
+        (["more": #""\#(String(repeating: "a", count: 64 * 1_024))""#], "malformed"),
     ]
 
     @Test(arguments: changes.indices)
@@ -78,7 +81,7 @@ import Testing
             _ = try await server.validator(by: clock).validate(text, nonce: "fixture-nonce")
             #expect(rule == nil)
         } catch let error as IDTokenError {
-            #expect(error.code.rawValue == rule, "\(changes)")
+            #expect(error.code.rawValue == rule, "\(changes.keys)")
             var shown = "\(error) \(String(reflecting: error))"
             dump(error, to: &shown)
             for secret in ["fixture-user", "fixture-nonce", "ada@", text] { #expect(!shown.contains(secret)) }
@@ -124,14 +127,6 @@ import Testing
         #expect(await code { try await server.validator(by: clock).validate(text) } == "malformed")
         #expect(await code { try await server.validator(by: clock).validate("a.b.c.d.e") } == "unsupportedAlgorithm")
         #expect(server.fetches == 0)
-    }
-
-    @Test func `a token of more than 64 KiB is malformed, although all else is right`() async throws {
-        for (length, rule) in [(32 * 1_024, nil), (64 * 1_024, "malformed")] {
-            let more = server.claims.merging(["more": #""\#(String(repeating: "a", count: length))""#]) { $1 }
-            let text = try key.sign(more)
-            #expect(await code { try await server.validator(by: clock).validate(text) } == rule)
-        }
     }
 
     @Test(arguments: ServerKey.algorithms)
