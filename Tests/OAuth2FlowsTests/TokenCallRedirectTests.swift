@@ -90,7 +90,7 @@ import Testing
 /// RFC 8414 §6.2: the description is that of the issuer because the issuer's own origin sent it.
 @Suite(.timeLimit(.minutes(10))) struct DiscoveryRedirectTests {
     @Test(arguments: RedirectingServer.Redirect.all)
-    func `G15: a description is read within the issuer's origin, and nowhere else, whatever issuer it names`(
+    func `G15: a description is read within the issuer's origin only, also where another place names the issuer`(
         _ redirect: RedirectingServer.Redirect
     ) async throws {
         // The place of the redirect claims to be the issuer, whose URL it knows.
