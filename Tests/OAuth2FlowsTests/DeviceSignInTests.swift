@@ -47,8 +47,7 @@ import Testing
     }
 
     @Test func `the token endpoint is polled at the interval until the user has decided`() async throws {
-        let tokens =
-            #"{"access_token":"fixture-access","token_type":"bearer","expires_in":60,"refresh_token":"fixture-refresh"}"#
+        let tokens = #"{"access_token":"a","token_type":"bearer","expires_in":60,"refresh_token":"fixture-refresh"}"#
         let code = Self.code(#""expires_in":600,"interval":7"#)
         #expect(try await poll(code: code, [Self.pending, .text(tokens)]) == [7, 7])
         #expect(session.signIns.map(\.refreshToken) == ["fixture-refresh"])
