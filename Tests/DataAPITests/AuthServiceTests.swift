@@ -12,6 +12,8 @@ import Testing
     private let unauthenticated = StubNetworkService()
     private let network = StubNetworkService()
     private let ada = User(id: 3, name: "Ada")
+    private let session = StubSession()
+    private let guest = StubSession(.signedOut(.never))
     private let tokens = TokenRefreshResult(accessToken: "fixture-access", refreshToken: "fixture-refresh")
 
     private func service(_ session: StubSession) -> AuthService {
@@ -30,14 +32,13 @@ import Testing
     }
 
     @Test func `a guest's tokens start the session`() async throws {
-        let session = StubSession(.signedOut(.never))
         let login = Endpoint.registerGuest(name: "Ada", photo: Data())
         unauthenticated.on(login, return: SignedIn(user: ada, tokens: IssuedTokens(tokens)))
         let (progress, continuation) = AsyncStream.makeStream(of: TransferProgress.self)
-        let user = try await service(session).registerGuest(name: "Ada", photo: Data()) { continuation.yield($0) }
+        let user = try await service(guest).registerGuest(name: "Ada", photo: Data()) { continuation.yield($0) }
         continuation.finish()
         #expect(user == ada)
-        #expect(session.signIns == [tokens])
+        #expect(guest.signIns == [tokens])
         #expect(await progress.reduce(0) { count, _ in count + 1 } == 1)
         #expect(network.log.isEmpty, "a login is sent without tokens")
     }
@@ -61,25 +62,22 @@ import Testing
         async throws
     {
         network.on(.me, return: ada)
-        let session = StubSession(.signedOut(.never))
-        #expect(try await socialLogin(member, session) == ada)
-        #expect(session.signIns.map(\.refreshToken) == ["fixture-refresh"] && network.log == ["GET users/me"])
+        #expect(try await socialLogin(member, guest) == ada)
+        #expect(guest.signIns.map(\.refreshToken) == ["fixture-refresh"] && network.log == ["GET users/me"])
     }
 
     @Test func `DI11: a server that has no user to give signs in nevertheless`() async throws {
         network.on(.me, throw: NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 404)))
-        let session = StubSession(.signedOut(.never))
-        #expect(try await socialLogin("", session) == nil)
-        #expect(session.signIns.count == 1)
+        #expect(try await socialLogin("", guest) == nil)
+        #expect(guest.signIns.count == 1)
     }
 
     @Test func `DI11: a session that ends while its user is asked for is an error`() async throws {
-        let session = StubSession(.signedOut(.never))
         network.on(.me) {
-            try await session.signOut(reason: .byUser)
+            try await guest.signOut(reason: .byUser)
             throw NetworkError(.sessionEnded)
         }
-        #expect(await networkError { _ = try await socialLogin("", session) }?.code == .sessionEnded)
+        #expect(await networkError { _ = try await socialLogin("", guest) }?.code == .sessionEnded)
     }
 
     @Test func `a failed login does not change the session`() async throws {
@@ -91,14 +89,12 @@ import Testing
     }
 
     @Test func `a logout ends the session`() async throws {
-        let session = StubSession()
         try await service(session).logout()
         #expect(session.calls == [.signOut])
     }
 
     @Test func `a stored session that the server accepts leads to the main screen, refreshed once`() async throws {
         network.on(.me, return: ada)
-        let session = StubSession()
         #expect(try await launch(session) == "signed in: Ada")
         #expect(network.log == ["GET users/me"])
         #expect(session.calls == [.restore, .refresh])
@@ -109,7 +105,6 @@ import Testing
     {
         let response = HTTPResponseHead(status: status)
         for _ in 0..<2 { network.on(.me, throw: NetworkError(.unacceptableStatus, response: response)) }
-        let session = StubSession()
         #expect(try await launch(session) == "signed in: unknown")
         // Without a refresh, the server has accepted nothing.
         #expect(try await launch(session, refreshing: false) == "undetermined: unacceptableStatus")
@@ -117,28 +112,24 @@ import Testing
 
     @Test func `the refresh can be left out`() async throws {
         network.on(.me, return: ada)
-        let session = StubSession()
         _ = try await service(session).autoLogin(refreshing: false)
         #expect(session.calls == [.restore])
     }
 
     @Test func `without a stored session nothing is sent`() async throws {
-        let session = StubSession(.signedOut(.never))
-        #expect(try await launch(session) == "signed out: \(SignOutReason.never)")
+        #expect(try await launch(guest) == "signed out: \(SignOutReason.never)")
         #expect(network.log.isEmpty)
         #expect(unauthenticated.log.isEmpty)
-        #expect(session.calls == [.restore])
+        #expect(guest.calls == [.restore])
     }
 
     @Test func `a session that the refresh ends leads to the login screen, and no request is sent`() async throws {
-        let session = StubSession()
         session.on(.refresh) { $0.state = .signedOut(.expired()) }
         #expect(try await launch(session) == "signed out: expired")
         #expect(network.log.isEmpty)
     }
 
     @Test func `a session that ends during the request leads to the login screen`() async throws {
-        let session = StubSession()
         network.on(.me) {
             session.state = .signedOut(.expired())
             throw NetworkError(.sessionEnded)
@@ -153,7 +144,6 @@ import Testing
     }
 
     @Test func `an unreachable server does not lead to the login screen`() async throws {
-        let session = StubSession()
         network.on(.me, throw: NetworkError(.connectionFailed))
         #expect(try await launch(session) == "undetermined: connectionFailed")
         #expect(!session.calls.contains(.signOut))
@@ -165,7 +155,6 @@ import Testing
     func `a refresh that is not possible now, or an unavailable store, does not lead to the login screen`(
         operation: StubSession.Operation, code: AuthenticationError.Code
     ) async throws {
-        let session = StubSession()
         session.fail(operation, with: AuthenticationError(code))
         #expect(try await launch(session) == "undetermined: \(code)")
         #expect(network.log.isEmpty)
@@ -180,7 +169,6 @@ import Testing
     @Test func `an upgrade is sent in the guest's session, and its error does not quote the provider's token`()
         async throws
     {
-        let session = StubSession()
         let upgrade = Endpoint.upgradeGuest(.kakao, token: "fixture-provider-token")
         #expect(upgrade.settings.requiresAuthentication && upgrade.isIdempotent)
         network.on(upgrade, throw: NetworkError(.unacceptableStatus, reason: "no such token: fixture-provider-token"))

@@ -35,45 +35,44 @@ import Testing
     private let request = TokenRefreshRequest(
         refreshToken: "fixture-refresh", accessToken: "fixture-access", idempotencyKey: "fixture-key")
 
-    private let response = StubResponse.text(#"{"success":true,"data":{"accessToken":"fixture-access-2"}}"#)
+    private let transport = StubTransport()
+    private var network: NetworkClient { NetworkClient(transport) }
 
-    @Test func `G12: the key of the request is sent, and the same again with the same request`() async throws {
-        let transport = StubTransport(.any ~> response, .any ~> response)
-        for _ in 0..<2 { _ = try await RESTTokenRefreshHandler(network: NetworkClient(transport)).refresh(request) }
-        for sent in transport.requests { #expect(sent.headers["Idempotency-Key"] == "fixture-key") }
+    /// The call of a refresh.
+    private func sent(
+        by handler: RESTTokenRefreshHandler, _ request: TokenRefreshRequest? = nil
+    ) async throws -> SentRequest {
+        transport.add(.any ~> .text(#"{"success":true,"data":{"accessToken":"fixture-access-2"}}"#))
+        _ = try await handler.refresh(request ?? self.request)
+        return try #require(transport.requests.last)
+    }
+
+    @Test(arguments: ["Idempotency-Key", "X-Request-Key", nil])
+    func `G12: the key of the request is sent in the field that is set, and the same again with the same request`(
+        _ field: String?
+    ) async throws {
+        for _ in 0..<2 {
+            let sent = try await sent(by: RESTTokenRefreshHandler(network: network, idempotencyKeyField: field))
+            for name in ["Idempotency-Key", "X-Request-Key"] {
+                #expect(sent.headers[name] == (name == field ? "fixture-key" : nil))
+            }
+        }
     }
 
     @Test func `G8: a refresh has the idle timeout of the engine's call limit`() async throws {
-        let transport = StubTransport(.any ~> response)
-        _ = try await RESTTokenRefreshHandler(network: NetworkClient(transport)).refresh(request)
-        #expect(transport.requests.map(\.idleTimeout) == [.seconds(120)])
-    }
-
-    @Test func `the key's header field can be renamed and switched off`() async throws {
-        for field in [nil, "X-Request-Key"] {
-            let transport = StubTransport(.any ~> response)
-            _ = try await RESTTokenRefreshHandler(network: NetworkClient(transport), idempotencyKeyField: field)
-                .refresh(request)
-            let sent = try #require(transport.requests.first)
-            #expect(sent.headers["Idempotency-Key"] == nil)
-            #expect(sent.headers["X-Request-Key"] == field.map { _ in "fixture-key" })
-        }
+        #expect(try await sent(by: RESTTokenRefreshHandler(network: network)).idleTimeout == .seconds(120))
     }
 
     @Test(arguments: ["", "a\nb", "k\u{e9}"])
     func `a key that is empty, or that no field can carry, is left out`(_ key: String) async throws {
-        let transport = StubTransport(.any ~> response)
-        _ = try await RESTTokenRefreshHandler(network: NetworkClient(transport))
-            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh", idempotencyKey: key))
-        #expect(transport.requests.first?.headers["Idempotency-Key"] == nil)
+        let request = TokenRefreshRequest(refreshToken: "fixture-refresh", idempotencyKey: key)
+        let sent = try await sent(by: RESTTokenRefreshHandler(network: network), request)
+        #expect(sent.headers["Idempotency-Key"] == nil)
     }
 
     @Test func `a retry policy does not repeat a refresh that has a key`() async throws {
-        let transport = StubTransport(.any ~> .status(503))
-        await #expect(throws: TokenRefreshError.self) {
-            try await RESTTokenRefreshHandler(network: NetworkClient(transport), replayTolerance: .sameKey).refresh(
-                request)
-        }
+        transport.add(.any ~> .status(503))
+        await RESTTokenRefreshHandler(network: network, replayTolerance: .sameKey).refreshError(request)
         #expect(transport.requests.count == 1)
     }
 
@@ -86,24 +85,19 @@ import Testing
     func `the access token is sent where the configuration puts it`(
         _ placement: RefreshAccessTokenPlacement, _ expected: [String?]
     ) async throws {
-        let transport = StubTransport(.any ~> response)
-        _ = try await RESTTokenRefreshHandler(network: NetworkClient(transport), accessToken: placement).refresh(
-            request)
-        let sent = try #require(transport.requests.first)
+        let sent = try await sent(by: RESTTokenRefreshHandler(network: network, accessToken: placement))
         let found = [sent.json["accessToken"], sent.headers["Authorization"], sent.headers["accessToken"]]
         #expect(found == expected)
         #expect(sent.json["refreshToken"] == "fixture-refresh")
     }
 
     @Test func `an access token that no field can carry is left out of the call`() async throws {
-        let transport = StubTransport(.any ~> response)
-        _ = try await RESTTokenRefreshHandler(network: NetworkClient(transport), accessToken: .bearer)
-            .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh", accessToken: "a\r\nb"))
-        #expect(transport.requests.first?.headers["Authorization"] == nil)
+        let request = TokenRefreshRequest(refreshToken: "fixture-refresh", accessToken: "a\r\nb")
+        let sent = try await sent(by: RESTTokenRefreshHandler(network: network, accessToken: .bearer), request)
+        #expect(sent.headers["Authorization"] == nil)
     }
 
     @Test func `the declared replay tolerance and revocation scope are the careful ones by default`() {
-        let network = NetworkClient(StubTransport())
         let careful = RESTTokenRefreshHandler(network: network)
         #expect(careful.replayTolerance == .none && !careful.affectsRevokedSessionOnly)
         let declared = RESTTokenRefreshHandler(

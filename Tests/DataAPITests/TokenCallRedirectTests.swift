@@ -4,11 +4,14 @@ import DataAPI
 import Foundation
 import HandlerTesting
 import NetworkCore
+import NetworkTestSupport
 import NetworkURLSession
 import Testing
 
 /// Only the response of the endpoint itself to the `POST` counts (G15), over real sockets.
 @Suite(.timeLimit(.minutes(10))) struct TokenCallRedirectTests {
+    typealias Redirect = RedirectingServer.Redirect
+
     private static let tokens = """
         {"success":true,"data":{"accessToken":"fixture-mallory","refreshToken":"fixture-mallory-2",\
         "user":{"id":666,"name":"Mallory"},"id":666,"name":"Mallory"}}
@@ -18,20 +21,18 @@ import Testing
         NetworkClient(baseURL: server.url, transport: URLSessionTransport(), interceptors: [RetryPolicy.standard])
     }
 
-    @Test(arguments: RedirectingServer.Redirect.all)
-    func `G15: a refresh follows no redirect, and is unavailable`(_ redirect: RedirectingServer.Redirect) async throws {
+    @Test(arguments: Redirect.all)
+    func `G15: a refresh follows no redirect, and is unavailable`(_ redirect: Redirect) async throws {
         let server = try RedirectingServer(redirect, to: Self.tokens)
-        let error = await #expect(throws: TokenRefreshError.self) {
-            try await RESTTokenRefreshHandler(network: client(server), accessToken: .bearer)
-                .refresh(TokenRefreshRequest(refreshToken: "fixture-refresh", accessToken: "fixture-access"))
-        }
+        let error = await RESTTokenRefreshHandler(network: client(server), accessToken: .bearer)
+            .refreshError(TokenRefreshRequest(refreshToken: "fixture-refresh", accessToken: "fixture-access"))
         #expect(error?.code == .unavailable && error?.status == redirect.status)
         #expect(error.map { "\($0)".contains("redirect") } == true, "\(String(describing: error))")
         #expect(server.followers == 0 && server.calls.count == 1)
     }
 
-    @Test(arguments: RedirectingServer.Redirect.all)
-    func `G15: a sign-in follows no redirect, and says so`(_ redirect: RedirectingServer.Redirect) async throws {
+    @Test(arguments: Redirect.all)
+    func `G15: a sign-in follows no redirect, and says so`(_ redirect: Redirect) async throws {
         let server = try RedirectingServer(redirect, to: Self.tokens)
         let session = StubSession(.signedOut(.never))
         let network = client(server)
@@ -42,15 +43,15 @@ import Testing
             { try await service.upgradeGuest(.apple, token: "fixture-provider") },
         ]
         for call in calls {
-            let error = await #expect(throws: NetworkError.self) { _ = try await call() }
+            let error = await networkError { try await call() }
             #expect(error?.code == .redirectRefused && error?.status == redirect.status)
         }
         #expect(session.signIns.isEmpty)
         #expect(server.followers == 0 && server.calls.count == 3)
     }
 
-    @Test(arguments: RedirectingServer.Redirect.all)
-    func `G15: a revocation follows no redirect, and has failed`(_ redirect: RedirectingServer.Redirect) async throws {
+    @Test(arguments: Redirect.all)
+    func `G15: a revocation follows no redirect, and has failed`(_ redirect: Redirect) async throws {
         let server = try RedirectingServer(redirect, to: Self.tokens)
         await #expect(throws: NetworkError.self) {
             try await RESTTokenRefreshHandler(network: client(server))

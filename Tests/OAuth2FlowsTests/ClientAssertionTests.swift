@@ -8,7 +8,6 @@ import Foundation
 import HandlerTesting
 import NetworkCore
 import NetworkTesting
-import TestSupport
 import Testing
 
 @testable import OAuth2Flows
@@ -51,15 +50,12 @@ import Testing
         let exp: Int
     }
 
-    private static let tokens = #"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-2"}"#
-    private static let code = """
-        {"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a","expires_in":60}
-        """
     /// A date years ago: 784,111,777 seconds after 1970.
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
     private static let locked = TokenStoreError(.unavailable, reason: "the device is locked")
 
-    private let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
+    private let clock = ManualTimeSource()
+    private let session = StubSession(.signedOut(.never))
 
     private func client(_ key: ClientKey, _ provider: LoopbackProvider, lifetime: Duration? = nil) -> OAuth2Client {
         .privateKey(
@@ -67,16 +63,11 @@ import Testing
             lifetime: lifetime ?? OAuth2Client.defaultAssertionLifetime, clock: clock)
     }
 
-    private func handler(_ provider: LoopbackProvider, _ client: OAuth2Client) -> OAuth2TokenRefreshHandler {
-        OAuth2TokenRefreshHandler(
-            tokenEndpoint: provider.description.tokenEndpoint,
-            revocationEndpoint: provider.url.appendingPathComponent("revoke"), client: client,
-            network: provider.network)
-    }
-
     /// A refresh that may start.
-    private func refresh() -> (request: TokenRefreshRequest, permit: StartPermit) {
-        let permit = StartPermit(until: .seconds(1_000_000), on: clock)
+    private func refresh(
+        within time: Duration = .seconds(1_000_000)
+    ) -> (request: TokenRefreshRequest, permit: StartPermit) {
+        let permit = StartPermit(until: clock.uptime + time, on: clock)
         #expect(permit.handOver())
         return (TokenRefreshRequest(refreshToken: "fixture-refresh", startPermit: permit), permit)
     }
@@ -93,39 +84,30 @@ import Testing
         return claims
     }
 
-    private static func response(to call: LoopbackProvider.Call) -> LoopbackServer.Action {
-        switch call.path {
-        case "/par": .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
-        case "/device": .json(code)
-        case "/revoke": .respond(200, headers: ["Content-Type": "text/html"], body: Data("<html></html>".utf8))
-        default: .json(tokens)
-        }
+    /// Makes a call, or more, to every endpoint.
+    private func callAll(of provider: LoopbackProvider, as client: () -> OAuth2Client) async throws {
+        try await provider.codeSignIn(as: client()) { $0.requiresPushedAuthorizationRequests = true }
+            .start(session, with: PromptUserAgent())
+        try await provider.deviceSignIn(as: client()).start(session) { _ in }
+        _ = try await provider.handler(client()).refresh(.fixture)
+        try await provider.handler(client(), revocationAffectsSessionOnly: false)
+            .revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
     }
 
     @Test func `each call has an assertion of its own for the issuer, at every endpoint`() async throws {
-        let provider = try LoopbackProvider { Self.response(to: $0) }
-        let key = ClientKey()
+        let (provider, key) = (try LoopbackProvider(), ClientKey())
         let client = client(key, provider)
-        var server = provider.description
-        server.pushedAuthorizationRequestEndpoint = provider.url.appendingPathComponent("par")
-        server.requiresPushedAuthorizationRequests = true
-        try await OAuth2CodeSignIn(server: server, client: client, network: provider.network)
-            .start(StubSession(.signedOut(.never)), with: PromptUserAgent())
-        try await OAuth2DeviceSignIn(server: server, client: client, network: provider.network, clock: JumpingClock())
-            .start(StubSession(.signedOut(.never))) { _ in }
-        let handler = handler(provider, client)
-        // A repetition of a refresh, with the same key of the intent.
-        for _ in 0..<2 { _ = try await handler.refresh(.fixture) }
-        try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
+        try await callAll(of: provider) { client }
+        // A repetition of the refresh, with the same key of the intent.
+        _ = try await provider.handler(client).refresh(.fixture)
         let identifiers = try provider.calls.map { try claims(of: $0, key, provider).jti }
         #expect(identifiers.count == 7 && Set(identifiers).count == 7)
     }
 
     @Test func `an assertion is valid for a minute, or as long as is said`() async throws {
         for (lifetime, expected) in [(nil, 60), (Duration.seconds(10), 10)] {
-            let provider = try LoopbackProvider { _ in .json(Self.tokens) }
-            let key = ClientKey()
-            _ = try await handler(provider, client(key, provider, lifetime: lifetime)).refresh(.fixture)
+            let (provider, key) = (try LoopbackProvider(), ClientKey())
+            _ = try await provider.handler(client(key, provider, lifetime: lifetime)).refresh(.fixture)
             let claims = try claims(of: try #require(provider.calls.first), key, provider)
             #expect(claims.iat == 1_800_000_000 && claims.exp - claims.iat == expected)
         }
@@ -134,12 +116,11 @@ import Testing
     @Test(arguments: [200, 401])
     func `G19: the next assertion is dated by the server's clock, after a refusal too`(_ status: Int) async throws {
         let provider = try LoopbackProvider { _ in
-            .json(
-                status == 200 ? Self.tokens : #"{"error":"invalid_client"}"#, status: status,
-                headers: ["Date": Self.date])
+            let body = status == 200 ? LoopbackProvider.tokens : #"{"error":"invalid_client"}"#
+            return .json(body, status: status, headers: ["Date": Self.date])
         }
         let key = ClientKey()
-        let handler = handler(provider, client(key, provider))
+        let handler = provider.handler(client(key, provider))
         _ = try? await handler.refresh(.fixture)
         clock.advance(by: .seconds(100))
         clock.setDate(Date(timeIntervalSince1970: 0))
@@ -154,28 +135,17 @@ import Testing
         let provider = try LoopbackProvider { call in
             let payload = call["client_assertion"].first.flatMap { try? JSONWebSignature($0).payload }
             let claims = payload.flatMap { try? JSONDecoder().decode(Claims.self, from: $0) }
-            return claims?.iat == 784_111_777
-                ? Self.response(to: call)
-                : .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Date": Self.date])
+            guard claims?.iat != 784_111_777 else { return nil }
+            return .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Date": Self.date])
         }
-        let (key, session) = (ClientKey(), StubSession(.signedOut(.never)))
-        var server = provider.description
-        server.pushedAuthorizationRequestEndpoint = provider.url.appendingPathComponent("par")
-        server.requiresPushedAuthorizationRequests = true
-        try await OAuth2CodeSignIn(server: server, client: client(key, provider), network: provider.network)
-            .start(session, with: PromptUserAgent())
-        let network = provider.network
-        try await OAuth2DeviceSignIn(
-            server: server, client: client(key, provider), network: network, clock: JumpingClock()
-        ).start(session) { _ in }
-        _ = try await handler(provider, client(key, provider)).refresh(.fixture)
-        try await handler(provider, client(key, provider)).revoke(TokenBundle(accessToken: "a", refreshToken: "b"))
+        let key = ClientKey()
+        try await callAll(of: provider) { client(key, provider) }
         let paths = "/par /par /token /device /device /token /token /token /revoke /revoke".split(separator: " ")
         #expect(provider.calls.map(\.path) == paths.map(String.init) && session.signIns.count == 2)
 
         // The skew that is stored with a session that is bound to a key.
-        var (bound, request) = (handler(provider, client(key, provider)), TokenRefreshRequest.fixture)
         let sessionKey = ClientKey()
+        var (bound, request) = (provider.handler(client(key, provider)), TokenRefreshRequest.fixture)
         bound.prover = DPoPProver(keys: OneKey(key: sessionKey), clock: clock)
         let nonce = ProofNonce(value: nil, date: clock.date, clockSkew: 784_111_777 - 1_800_000_000)
         request.binding = TokenBinding(
@@ -194,12 +164,8 @@ import Testing
             clock.advance(by: .seconds(seconds))
             return .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Date": date])
         }
-        let error = await #expect(throws: TokenRefreshError.self) {
-            let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
-            #expect(permit.handOver())
-            let request = TokenRefreshRequest(refreshToken: "fixture-refresh", startPermit: permit)
-            return try await handler(provider, client(ClientKey(), provider)).refresh(request)
-        }
+        let (request, _) = refresh(within: .seconds(30))
+        let error = await provider.handler(client(ClientKey(), provider)).refreshError(request)
         #expect(error?.code == .unavailable && error?.status != nil && provider.calls.count == count)
         #expect(error?.challenge == (count == 2 ? "invalid_client" : nil))
     }
@@ -217,12 +183,9 @@ import Testing
     }
 
     @Test func `G28: a key that cannot be used makes no call, which counts as not made`() async throws {
-        let provider = try LoopbackProvider { _ in .json(Self.tokens) }
-        let client = client(ClientKey { throw Self.locked }, provider)
+        let provider = try LoopbackProvider()
         let (request, permit) = refresh()
-        let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler(provider, client).refresh(request)
-        }
+        let error = await provider.handler(client(ClientKey { throw Self.locked }, provider)).refreshError(request)
         #expect(error?.code == .unavailable && error?.status == nil && error?.reason?.contains("key") == true)
         #expect(provider.calls.isEmpty)
         #expect(permit.withdraw() == .notMade)
@@ -234,9 +197,7 @@ import Testing
         let (request, permit) = refresh()
         let client = OAuth2Client.privateKey(
             id: "backend", key: ClientKey { _ = permit.withdraw() }, issuer: "https://id.example.com")
-        let handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: .tokenEndpoint, client: client, network: NetworkClient(transport))
-        let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(request) }
+        let error = await OAuth2TokenRefreshHandler(transport, as: client).refreshError(request)
         #expect(error?.code == .unavailable && error?.status == nil && transport.requests.isEmpty)
     }
 
@@ -255,38 +216,35 @@ import Testing
         async throws
     {
         let provider = try LoopbackProvider { _ in
-            .json(Self.tokens.replacingOccurrences(of: "Bearer", with: "DPoP"))
+            .json(LoopbackProvider.tokens.replacingOccurrences(of: "Bearer", with: "DPoP"))
         }
-        let (key, other) = (ClientKey(), ClientKey())
-        var handler = handler(provider, client(key, provider))
-        let sessionKey = isSame ? key : other
+        let key = ClientKey()
+        let sessionKey = isSame ? key : ClientKey()
+        var handler = provider.handler(client(key, provider))
         handler.prover = DPoPProver(keys: OneKey(key: sessionKey), clock: clock)
-        let (start, permit) = refresh()
-        var request = start
+        var (request, permit) = refresh()
         request.binding = TokenBinding(thumbprint: sessionKey.publicKey.thumbprint)
         guard isSame else {
             _ = try await handler.refresh(request)
             #expect(provider.calls.contains { $0["refresh_token"] == ["fixture-refresh"] })
             return
         }
-        let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(request) }
+        let error = await handler.refreshError(request)
         #expect(error?.code == .unavailable && error?.reason?.contains("another key") == true)
         #expect(provider.calls.isEmpty)
         #expect(permit.withdraw() == .notMade)
     }
 
     @Test func `a key that cannot be used fails a sign-in as unavailable`() async throws {
-        let provider = try LoopbackProvider { _ in .json(Self.tokens) }
-        let client = client(ClientKey { throw Self.locked }, provider)
-        let session = StubSession(.signedOut(.never))
-        let signIn = OAuth2CodeSignIn(server: provider.description, client: client, network: provider.network)
+        let provider = try LoopbackProvider()
+        let signIn = provider.codeSignIn(as: client(ClientKey { throw Self.locked }, provider))
         let error = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
         #expect(error?.code == .unavailable && error?.cause is TokenStoreError)
         #expect(provider.calls.isEmpty && session.signIns.isEmpty)
     }
 
     @Test func `a key that cannot be used for a while ends no sign-in of a device`() async throws {
-        let provider = try LoopbackProvider { .json($0.path == "/device" ? Self.code : Self.tokens) }
+        let provider = try LoopbackProvider()
         let count = Locked(0)
         let key = ClientKey {
             let isSecond = count.withLock { count in
@@ -295,11 +253,7 @@ import Testing
             }
             if isSecond { throw Self.locked }
         }
-        let session = StubSession(.signedOut(.never))
-        let signIn = OAuth2DeviceSignIn(
-            server: provider.description, client: client(key, provider), network: provider.network,
-            clock: JumpingClock())
-        try await signIn.start(session) { _ in }
+        try await provider.deviceSignIn(as: client(key, provider)).start(session) { _ in }
         #expect(provider.calls.map(\.path) == ["/device", "/token"] && session.signIns.count == 1)
     }
 
@@ -311,9 +265,7 @@ import Testing
             return .json(#"{"error":"\#(assertion)","error_description":"not valid: \#(assertion)"}"#, status: 401)
         }
         let client = client(ClientKey(), provider)
-        let error = await #expect(throws: TokenRefreshError.self) {
-            try await handler(provider, client).refresh(.fixture)
-        }
+        let error = await provider.handler(client).refreshError()
         var text = "\(client) \(String(reflecting: client)) \(String(describing: error)) \(error?.serverCode ?? "")"
         dump(error, to: &text)
         dump(client, to: &text)
@@ -347,7 +299,7 @@ import Testing
     }
 
     @Test func `clients with the same key are equal`() throws {
-        let provider = try LoopbackProvider { _ in nil }
+        let provider = try LoopbackProvider()
         let (key, other) = (ClientKey(), ClientKey())
         #expect(client(key, provider) == client(key, provider))
         #expect(client(key, provider).hashValue == client(key, provider).hashValue)

@@ -37,8 +37,7 @@ import Testing
             issuer: "https://id.example.com", tokenEndpoint: .tokenEndpoint,
             authorizationEndpoint: URL(string: "https://id.example.com/authorize?a=b"),
             namesIssuerInResponses: namesIssuer)
-        let signIn = OAuth2CodeSignIn(
-            server: server, client: .public(id: "fixture-client"), network: NetworkClient(transport))
+        let signIn = OAuth2CodeSignIn(server: server, client: .fixture, network: NetworkClient(transport))
         try await signIn.start(session, with: ScriptedUserAgent(query: query, base: base))
     }
 
@@ -53,14 +52,13 @@ import Testing
         "code=fixture-code&state=STATE", "code=fixture-code&state=STATE&iss=https%3A%2F%2Fid.example.com",
     ])
     func `a code is exchanged with its verifier`(_ query: String) async throws {
-        let transport = StubTransport(
-            .any ~> .text(#"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-next"}"#))
+        let transport = StubTransport(.any ~> .text(LoopbackProvider.tokens))
         try await signIn(query, transport)
         let body = try #require(transport.requests.first?.text)
         #expect(
             body.hasPrefix("grant_type=authorization_code&code=fixture-code&redirect_uri=http%3A%2F%2F127.0.0.1%3A9"))
         #expect(body.contains("&code_verifier=") && body.hasSuffix("&client_id=fixture-client"))
-        #expect(session.signIns.map(\.refreshToken) == ["fixture-next"])
+        #expect(session.signIns.map(\.refreshToken) == ["fixture-refresh"])
     }
 
     static let refused: [(query: String, code: String, namesIssuer: Bool)] = [
@@ -70,7 +68,8 @@ import Testing
         ("code=fixture-code&state=STATE&iss=https%3A%2F%2Fevil.example.com", "mismatch", false),
         ("code=fixture-code&state=STATE&iss=", "mismatch", false), ("code=fixture-code&state=STATE", "mismatch", true),
         ("error=access_denied&state=STATE", "denied", false), ("error=server_error&state=STATE", "refused", false),
-        ("error=access_denied&state=wrong", "mismatch", false), ("state=STATE", "invalidResponse", false),
+        ("error=access_denied&state=wrong", "mismatch", false), ("error=access_denied", "mismatch", false),
+        ("state=STATE", "invalidResponse", false),
         ("code=&state=STATE", "invalidResponse", false), ("code=a&code=b&state=STATE", "invalidResponse", false),
         ("error=access_denied&code=fixture-code&state=STATE", "denied", false),
     ]

@@ -16,8 +16,7 @@ import Testing
     private let server = OAuth2Server(
         issuer: "https://id.example.com", tokenEndpoint: .tokenEndpoint,
         deviceAuthorizationEndpoint: URL(string: "https://id.example.com/device"))
-    private static let tokens = StubResponse.text(
-        #"{"access_token":"fixture-access","token_type":"bearer","expires_in":60,"refresh_token":"fixture-refresh"}"#)
+    private static let pending = error("authorization_pending")
 
     private static func code(_ members: String = #""expires_in":600,"interval":5"#) -> StubResponse {
         .text(
@@ -29,13 +28,15 @@ import Testing
         .status(400, headers: ["Content-Type": "application/json"], body: Data(#"{"error":"\#(code)"}"#.utf8))
     }
 
-    /// Signs in, and returns the pauses before the polls in seconds.
-    private func signIn(_ responses: StubResponse...) async throws -> [Double] {
-        let transport = StubTransport()
+    private func signIn(_ transport: StubTransport, clock: any TimeSource) -> OAuth2DeviceSignIn {
+        OAuth2DeviceSignIn(server: server, client: .fixture, network: NetworkClient(transport), clock: clock)
+    }
+
+    /// Signs in with the responses to the polls, and returns the pauses before them in seconds.
+    private func poll(code: StubResponse = code(), _ responses: [StubResponse]) async throws -> [Double] {
+        let transport = StubTransport(.any ~> code)
         for response in responses { transport.add(.any ~> response) }
-        let signIn = OAuth2DeviceSignIn(
-            server: server, client: .public(id: "fixture-client"), network: NetworkClient(transport), clock: clock)
-        try await signIn.start(session) { code in
+        try await signIn(transport, clock: clock).start(session) { code in
             #expect(code.userCode == "WDJB-MJHT")
             #expect(!"\(code) \(String(reflecting: code))".contains("fixture-device"))
         }
@@ -46,25 +47,37 @@ import Testing
     }
 
     @Test func `the token endpoint is polled at the interval until the user has decided`() async throws {
-        let pauses = try await signIn(
-            Self.code(#""expires_in":600,"interval":7"#), Self.error("authorization_pending"), Self.tokens)
-        #expect(pauses == [7, 7])
+        let tokens =
+            #"{"access_token":"fixture-access","token_type":"bearer","expires_in":60,"refresh_token":"fixture-refresh"}"#
+        let code = Self.code(#""expires_in":600,"interval":7"#)
+        #expect(try await poll(code: code, [Self.pending, .text(tokens)]) == [7, 7])
         #expect(session.signIns.map(\.refreshToken) == ["fixture-refresh"])
         #expect(session.signIns.first?.expiresIn == .seconds(60))
     }
 
-    @Test func `slow_down adds five seconds to every later pause`() async throws {
-        let pauses = try await signIn(
-            Self.code(), Self.error("slow_down"), Self.error("authorization_pending"), Self.error("slow_down"),
-            Self.tokens)
-        #expect(pauses == [5, 10, 10, 15])
+    private static func twitch(_ message: String) -> StubResponse {
+        .text(#"{"status":400,"message":"\#(message)"}"#, status: 400)
     }
 
-    @Test(arguments: [[StubResponse.status(503), .status(502)], [.failure(.connectionFailed), .failure(.timedOut)]])
-    func `a server that fails, or is not reached, is polled ever more slowly`(failures: [StubResponse]) async throws {
-        let pauses = try await signIn(
-            Self.code(), failures[0], failures[1], Self.error("authorization_pending"), Self.tokens)
-        #expect(pauses == [5, 10, 20, 5])
+    /// Responses before the tokens, and the pauses.
+    static let waits: [(responses: [StubResponse], pauses: [Double])] = [
+        // Each `slow_down` adds five seconds to every later pause.
+        ([error("slow_down"), pending, error("slow_down")], [5, 10, 10, 15]),
+        // A server that fails, or is not reached, is polled ever more slowly.
+        ([.status(503), .status(502), pending], [5, 10, 20, 5]),
+        ([.failure(.connectionFailed), .failure(.timedOut), pending], [5, 10, 20, 5]),
+        // A code in a successful response is the server's.
+        ([.text(#"{"error":"authorization_pending"}"#)], [5, 5]),
+        // A message of Twitch is its code.
+        (Array(repeating: twitch("authorization_pending"), count: 6), Array(repeating: 5, count: 7)),
+        // An empty 400 is pending, and a 429 waits as it says.
+        ([.status(400), .status(429, headers: ["Retry-After": "60"]), .status(400)], [5, 5, 60, 5]),
+    ]
+
+    @Test(arguments: waits.indices)
+    func `polling goes on while the server waits for the user, or is not reached`(_ index: Int) async throws {
+        let (responses, pauses) = Self.waits[index]
+        #expect(try await poll(responses + [.text(LoopbackProvider.tokens)]) == pauses)
     }
 
     static let responsesFromBetween: [StubResponse] = [
@@ -77,71 +90,40 @@ import Testing
 
     @Test(arguments: responsesFromBetween)
     func `G4: a page or a gateway between does not end the sign-in`(_ response: StubResponse) async throws {
-        let pauses = try await signIn(Self.code(), response, Self.error("authorization_pending"), Self.tokens)
-        #expect(pauses == [5, 10, 5])
+        #expect(try await poll([response, Self.pending, .text(LoopbackProvider.tokens)]) == [5, 10, 5])
         #expect(session.signIns.map(\.refreshToken) == ["fixture-refresh"])
     }
 
-    @Test func `a code in a successful response is the server's`() async throws {
-        let pending = StubResponse.text(#"{"error":"authorization_pending"}"#)
-        #expect(try await signIn(Self.code(), pending, Self.tokens) == [5, 5])
-        let failure = await signInError { try await signIn(Self.code(), .text(#"{"error":"access_denied"}"#)) }
-        #expect(failure?.code == .denied && failure?.serverCode == "access_denied")
-    }
+    /// Responses to polls, how the last one ends the sign-in, and the code of the server where it has one.
+    static let ends: [(responses: [StubResponse], code: String, serverCode: String?)] = [
+        ([error("access_denied")], "denied", "access_denied"), ([error("expired_token")], "expired", "expired_token"),
+        ([error("invalid_grant")], "refused", "invalid_grant"),
+        ([.text(#"{"error":"access_denied"}"#)], "denied", "access_denied"),
+        ([twitch("authorization_pending"), twitch("invalid device code")], "expired", nil),
+        // A bare status that no gateway sends.
+        ([.status(409)], "expired", nil), ([.status(410)], "expired", nil), ([.status(418)], "denied", nil),
+        // A bare status of a server that says pending by one.
+        ([.status(400), .status(404)], "expired", nil), ([.status(400), .status(409)], "expired", nil),
+        ([.status(400), .status(410)], "expired", nil), ([.status(400), .status(418)], "denied", nil),
+    ]
 
-    private static func twitch(_ message: String) -> StubResponse {
-        .text(#"{"status":400,"message":"\#(message)"}"#, status: 400)
-    }
-
-    @Test func `a message of Twitch is its code: pending goes on, an invalid device code ends`() async throws {
-        let pending = Self.twitch("authorization_pending")
-        let pauses = try await signIn(
-            Self.code(), pending, pending, pending, pending, pending, pending, Self.tokens)
-        #expect(pauses == Array(repeating: 5, count: 7))
-        let failure = await signInError { try await signIn(Self.code(), pending, Self.twitch("invalid device code")) }
-        #expect(failure?.code == .expired)
-    }
-
-    @Test func `an empty 400 is pending, and a 429 waits as it says`() async throws {
-        let wait = StubResponse.status(429, headers: ["Retry-After": "60"])
-        #expect(try await signIn(Self.code(), .status(400), wait, .status(400), Self.tokens) == [5, 5, 60, 5])
-    }
-
-    @Test(arguments: [(404, "expired"), (409, "expired"), (410, "expired"), (418, "denied")])
-    func `a bare status of a server that says pending by one ends the sign-in`(_ status: Int, _ code: String)
-        async throws
-    {
-        let failure = await signInError { try await signIn(Self.code(), .status(400), .status(status)) }
-        #expect(failure?.code.rawValue == code)
-        #expect(clock.pauses == [5, 5] && session.signIns.isEmpty)
-    }
-
-    @Test(arguments: [(409, "expired"), (410, "expired"), (418, "denied")])
-    func `a bare status that no gateway sends ends the sign-in at the first poll`(_ status: Int, _ code: String)
-        async throws
-    {
-        let failure = await signInError { try await signIn(Self.code(), .status(status)) }
-        #expect(failure?.code.rawValue == code && clock.pauses == [5])
+    @Test(arguments: ends.indices)
+    func `a refusal, or a status that stands for one, ends the sign-in`(_ index: Int) async throws {
+        let (responses, code, serverCode) = Self.ends[index]
+        let failure = await signInError { try await poll(responses) }
+        #expect(failure?.code.rawValue == code && (serverCode == nil || failure?.serverCode == serverCode))
+        #expect(clock.pauses == Array(repeating: 5, count: responses.count) && session.signIns.isEmpty)
     }
 
     @Test(arguments: [("-1", 5.0), ("0", 5), ("0.001", 1), ("86400", 120), (#""x""#, 5)])
     func `an interval out of bounds is not used`(_ interval: String, _ pause: Double) async throws {
-        #expect(try await signIn(Self.code(#""interval":\#(interval)"#), Self.tokens) == [pause])
-    }
-
-    @Test(arguments: [("access_denied", "denied"), ("expired_token", "expired"), ("invalid_grant", "refused")])
-    func `a refusal ends the sign-in`(_ error: String, _ code: String) async throws {
-        let failure = await signInError { try await signIn(Self.code(), Self.error(error)) }
-        #expect(failure?.code.rawValue == code && failure?.serverCode == error)
-        #expect(session.signIns.isEmpty)
+        let code = Self.code(#""interval":\#(interval)"#)
+        #expect(try await poll(code: code, [.text(LoopbackProvider.tokens)]) == [pause])
     }
 
     @Test func `a user who does not decide ends the sign-in when the code expires`() async throws {
-        let failure = await #expect(throws: OAuth2SignInError.self) {
-            _ = try await signIn(
-                Self.code(#""expires_in":12,"interval":5"#), Self.error("authorization_pending"),
-                Self.error("authorization_pending"))
-        }
+        let code = Self.code(#""expires_in":12,"interval":5"#)
+        let failure = await signInError { try await poll(code: code, [Self.pending, Self.pending]) }
         #expect(failure?.code == .expired)
         #expect(clock.pauses == [5, 5, 2])
     }
@@ -149,9 +131,7 @@ import Testing
     @Test func `a cancelled sign-in ends at once`() async throws {
         let transport = StubTransport(.any ~> Self.code())
         let clock = ManualTimeSource()
-        let signIn = OAuth2DeviceSignIn(
-            server: server, client: .public(id: "fixture-client"), network: NetworkClient(transport), clock: clock)
-        let task = Task { try await signIn.start(session) { _ in } }
+        let task = Task { try await signIn(transport, clock: clock).start(session) { _ in } }
         await clock.sleepers(atLeast: 1)
         await expectCancellation(of: task)
     }
@@ -163,9 +143,7 @@ import Testing
         #"{"device_code":"fixture-device","user_code":"A","verification_uri":"javascript:alert(1)"}"#, "{}", "[]",
     ])
     func `an invalid response is refused and not shown`(_ body: String) async throws {
-        let signIn = OAuth2DeviceSignIn(
-            server: server, client: .public(id: "fixture-client"),
-            network: NetworkClient(StubTransport(.any ~> .text(body))), clock: clock)
+        let signIn = signIn(StubTransport(.any ~> .text(body)), clock: clock)
         let failure = await signInError { try await signIn.start(session) { _ in Issue.record("shown") } }
         #expect(failure?.code == .invalidResponse)
         #expect(failure.map { !"\($0)".contains("fixture-device") } == true)

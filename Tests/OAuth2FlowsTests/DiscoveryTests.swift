@@ -7,23 +7,24 @@ import Testing
 
 @Suite struct DiscoveryTests {
     private let issuer = URL(string: "https://id.example.com/tenant")
+    private let transport = StubTransport()
 
     private func metadata(issuer: String = "https://id.example.com/tenant", _ members: String = "") -> StubResponse {
         .text(#"{"issuer":"\#(issuer)","token_endpoint":"https://id.example.com/token"\#(members)}"#)
     }
 
-    private func discover(_ transport: StubTransport, _ issuer: URL? = nil) async throws -> OAuth2Server {
-        try await OAuth2Server.discover(
+    /// Reads the description from the responses of one place after the other.
+    private func discover(_ responses: StubResponse..., issuer: URL? = nil) async throws -> OAuth2Server {
+        for response in responses { transport.add(.any ~> response) }
+        return try await OAuth2Server.discover(
             issuer: try #require(issuer ?? self.issuer), network: NetworkClient(baseURL: .api, transport: transport))
     }
 
     @Test func `the description is read from the location of RFC 8414`() async throws {
-        let transport = StubTransport(
-            .any
-                ~> metadata(
-                    #","code_challenge_methods_supported":["S256"],"authorization_endpoint":"#
-                        + #""https://id.example.com/authorize","authorization_response_iss_parameter_supported":true"#))
-        let server = try await discover(transport)
+        let server = try await discover(
+            metadata(
+                #","code_challenge_methods_supported":["S256"],"authorization_endpoint":"#
+                    + #""https://id.example.com/authorize","authorization_response_iss_parameter_supported":true"#))
         #expect(
             transport.requests.first?.url?.absoluteString
                 == "https://id.example.com/.well-known/oauth-authorization-server/tenant")
@@ -38,23 +39,21 @@ import Testing
         for (members, path, isRequired) in [
             ("", nil, false), (endpoint, "/par", false), (endpoint + required, "/par", true),
         ] {
-            let server = try await discover(StubTransport(.any ~> metadata(members)))
+            let server = try await discover(metadata(members))
             #expect(server.pushedAuthorizationRequestEndpoint?.path == path)
             #expect(server.requiresPushedAuthorizationRequests == isRequired)
         }
     }
 
     @Test func `the description says where the server's keys are, over https`() async throws {
-        let keys = #","jwks_uri":"https://id.example.com/keys""#
-        #expect(try await discover(StubTransport(.any ~> metadata(keys))).jwksURI?.path == "/keys")
-        #expect(try await discover(StubTransport(.any ~> metadata())).jwksURI == nil)
+        #expect(try await discover(metadata(#","jwks_uri":"https://id.example.com/keys""#)).jwksURI?.path == "/keys")
+        #expect(try await discover(metadata()).jwksURI == nil)
     }
 
     @Test func `a browser logs out at the server's page, with what the application names`() async throws {
         let client = OAuth2Client.basic(id: "a b", secret: "fixture-secret")
-        #expect(try await discover(StubTransport(.any ~> metadata())).logoutURL(for: client) == nil)
-        let endpoint = #","end_session_endpoint":"https://id.example.com/logout?a=b""#
-        let server = try await discover(StubTransport(.any ~> metadata(endpoint)))
+        #expect(try await discover(metadata()).logoutURL(for: client) == nil)
+        let server = try await discover(metadata(#","end_session_endpoint":"https://id.example.com/logout?a=b""#))
         let page = "https://id.example.com/logout?a=b&client_id=a%20b"
         #expect(server.logoutURL(for: client)?.absoluteString == page)
         let done = try #require(URL(string: "https://app.example.com/done"))
@@ -71,7 +70,7 @@ import Testing
         ]
         let members = names.map { #","\#($0)":\#(value)"# }.joined()
         let usable = #","revocation_endpoint":"https://id.example.com/revoke""#
-        let server = try await discover(StubTransport(.any ~> metadata(members + usable)))
+        let server = try await discover(metadata(members + usable))
         #expect(server.authorizationEndpoint == nil && server.deviceAuthorizationEndpoint == nil)
         #expect(server.pushedAuthorizationRequestEndpoint == nil && server.jwksURI == nil)
         #expect(server.endSessionEndpoint == nil)
@@ -85,13 +84,16 @@ import Testing
     ]
 
     @Test(arguments: failures)
-    func `after any failure of the first place the second is read`(_ failure: StubResponse) async throws {
-        #expect(try await discover(StubTransport(.any ~> failure, .any ~> metadata())).tokenEndpoint.path == "/token")
+    func `after any failure of the first place that of OpenID Connect is read`(_ failure: StubResponse) async throws {
+        #expect(try await discover(failure, metadata()).tokenEndpoint.path == "/token")
+        #expect(
+            transport.requests.last?.url?.absoluteString
+                == "https://id.example.com/tenant/.well-known/openid-configuration")
     }
 
     @Test func `the reason names the documents that were read, and what is wrong with each`() async throws {
         let error = await signInError {
-            try await discover(StubTransport(.any ~> .status(404), .any ~> metadata(issuer: "https://other.example")))
+            try await discover(.status(404), metadata(issuer: "https://other.example"))
         }
         let reason = try #require(error?.reason)
         #expect(error?.code == .mismatch)
@@ -99,29 +101,18 @@ import Testing
         #expect(reason.contains("https://id.example.com/tenant/.well-known/openid-configuration: the description is"))
     }
 
-    @Test func `without it, that of OpenID Connect is read`() async throws {
-        let transport = StubTransport(.any ~> .status(404), .any ~> metadata())
-        #expect(try await discover(transport).tokenEndpoint.path == "/token")
-        #expect(
-            transport.requests.last?.url?.absoluteString
-                == "https://id.example.com/tenant/.well-known/openid-configuration")
-    }
-
     @Test(arguments: [
         "https://id.example.com/tenant/", "https://id.example.com", "https://evil.example.com/tenant",
         "http://id.example.com/tenant", "",
     ])
     func `the description of another issuer is refused`(_ issuer: String) async throws {
-        let error = await signInError {
-            try await discover(StubTransport(.any ~> metadata(issuer: issuer), .any ~> .status(404)))
-        }
-        #expect(error?.code == .mismatch)
+        #expect(await signInError { try await discover(metadata(issuer: issuer), .status(404)) }?.code == .mismatch)
     }
 
     @Test(arguments: ["http://id.example.com/token", "ftp://id.example.com/token", "not a url", ""])
     func `an endpoint that is not https is refused`(_ endpoint: String) async throws {
         let body = #"{"issuer":"https://id.example.com/tenant","token_endpoint":"\#(endpoint)"}"#
-        let error = await signInError { try await discover(StubTransport(.any ~> .text(body), .any ~> .text(body))) }
+        let error = await signInError { try await discover(.text(body), .text(body)) }
         #expect(error?.code == .unsupported && error?.reason.contains("token_endpoint") == true)
     }
 
@@ -129,24 +120,19 @@ import Testing
         "http://id.example.com", "https://a:b@id.example.com", "https://id.example.com?a=b", "https://id.example.com#a",
     ])
     func `an invalid issuer is refused, and nothing is sent`(_ issuer: String) async throws {
-        let transport = StubTransport()
-        #expect(await signInError { try await discover(transport, URL(string: issuer)) }?.code == .unsupported)
+        #expect(await signInError { try await discover(issuer: URL(string: issuer)) }?.code == .unsupported)
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func `a server that fails is unavailable, and is not taken for one without a description`() async throws {
-        for (first, second) in [(503, 404), (404, 503)] {
-            let error = await signInError {
-                try await discover(StubTransport(.any ~> .status(first), .any ~> .status(second)))
-            }
-            #expect(error?.code == .unavailable)
-        }
-    }
+    static let missing: [(first: StubResponse, second: StubResponse, code: OAuth2SignInError.Code)] = [
+        (.status(503), .status(404), .unavailable), (.status(404), .status(503), .unavailable),
+        (.status(404), .status(404), .unsupported), (.text("[]"), .text("[]"), .unsupported),
+        (.text("<html></html>"), .text("<html></html>"), .unsupported),
+    ]
 
-    @Test func `a page and a missing description are unsupported`() async throws {
-        for response in [StubResponse.status(404), .text("<html></html>"), .text("[]")] {
-            let error = await signInError { try await discover(StubTransport(.any ~> response, .any ~> response)) }
-            #expect(error?.code == .unsupported)
-        }
+    @Test(arguments: missing.indices)
+    func `a server that fails is unavailable, and is not taken for one without a description`(_ index: Int) async {
+        let (first, second, code) = Self.missing[index]
+        #expect(await signInError { try await discover(first, second) }?.code == code)
     }
 }

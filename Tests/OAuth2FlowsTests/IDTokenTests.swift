@@ -4,8 +4,6 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Crypto
 import Foundation
-import HandlerTesting
-import NetworkCore
 import Testing
 
 @testable import OAuth2Flows
@@ -14,6 +12,11 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct IDTokenTests {
     private let clock = ManualTimeSource()
     private let key = ServerKey.es256("first")
+    private let server: SigningServer
+
+    init() throws {
+        server = try SigningServer(clock.date, [key])
+    }
 
     private func code(_ call: () async throws -> some Sendable) async -> String? {
         do {
@@ -33,8 +36,8 @@ import Testing
             "auth_time": "1700000000", "acr": #""urn:mace:incommon:iap:silver""#, "amr": #"["pwd","otp"]"#,
         ]) { $1 }
         let token = try await server.validator(by: clock).validate(try key.sign(claims), nonce: "fixture-nonce")
-        #expect(token.issuer == server.provider.issuer && token.subject == "fixture-user")
-        #expect(token.audiences == [SigningServer.clientID])
+        #expect(token.issuer == server.issuer && token.subject == "fixture-user")
+        #expect(token.audiences == ["fixture-client"])
         #expect(token.issuedAt == clock.date && token.expiresAt == clock.date + 300)
         #expect(token.authenticatedAt == Date(timeIntervalSince1970: 1_700_000_000))
         #expect(token.authenticationContext == "urn:mace:incommon:iap:silver")
@@ -66,7 +69,6 @@ import Testing
     @Test(arguments: changes.indices)
     func `a claim that breaks a rule refuses the token, and the error names the rule alone`(_ index: Int) async throws {
         let (changes, rule) = Self.changes[index]
-        let server = try SigningServer(clock.date, [key])
         let expiry = Int(clock.date.timeIntervalSince1970) + 300
         let claims = server.claims.merging(changes) { $1 }.mapValues { value in
             value.hasPrefix("EXP") ? "\(expiry + (Int(value.dropFirst(3)) ?? 0))" : value
@@ -84,12 +86,10 @@ import Testing
     }
 
     @Test func `without a nonce of the sign-in, one in the token is not compared`() async throws {
-        let server = try SigningServer(clock.date, [key])
         #expect(try await server.validator(by: clock).validate(try key.sign(server.claims)).subject == "fixture-user")
     }
 
     @Test func `the token is checked by the server's clock where it is known`() async throws {
-        let server = try SigningServer(clock.date, [key])
         let text = try key.sign(server.claims)
         let date = clock.date
         clock.setDate(date + 86_400)
@@ -110,7 +110,6 @@ import Testing
     @Test(arguments: heads.indices)
     func `a head that breaks a rule refuses the token, an algorithm by its name`(_ index: Int) async throws {
         let (head, rule, name) = Self.heads[index]
-        let server = try SigningServer(clock.date, [key])
         let text = try key.sign(server.claims, header: head)
         do {
             _ = try await server.validator(by: clock).validate(text)
@@ -122,14 +121,12 @@ import Testing
 
     @Test(arguments: ["", "a", "a.b", "a.b.c", "..", "a.b.c.d", String(repeating: "a", count: 64 * 1_024 + 1)])
     func `what is no token is malformed, and fetches nothing`(_ text: String) async throws {
-        let server = try SigningServer(clock.date, [key])
         #expect(await code { try await server.validator(by: clock).validate(text) } == "malformed")
         #expect(await code { try await server.validator(by: clock).validate("a.b.c.d.e") } == "unsupportedAlgorithm")
         #expect(server.fetches == 0)
     }
 
     @Test func `a token of more than 64 KiB is malformed, although all else is right`() async throws {
-        let server = try SigningServer(clock.date, [key])
         for (length, rule) in [(32 * 1_024, nil), (64 * 1_024, "malformed")] {
             let more = server.claims.merging(["more": #""\#(String(repeating: "a", count: length))""#]) { $1 }
             let text = try key.sign(more)
@@ -155,7 +152,6 @@ import Testing
     }
 
     @Test func `a signature by the published text of a key is none`() async throws {
-        let server = try SigningServer(clock.date, [key])
         let content = [["alg": #""HS256""#, "kid": #""first""#], server.claims].map { $0.json.base64URL }
             .joined(separator: ".")
         let secret = SymmetricKey(data: key.published.json)
@@ -175,11 +171,7 @@ import Testing
     }
 
     @Test func `a server without published keys is an error that says what to set`() async throws {
-        let server = try SigningServer(clock.date, [key])
-        var description = server.description
-        description.jwksURI = nil
-        let validator = IDTokenValidator(
-            server: description, client: .public(id: SigningServer.clientID), network: server.provider.network)
+        let validator = server.validator(by: clock) { $0.jwksURI = nil }
         let text = try key.sign(server.claims)
         let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
         #expect(error?.code == .keysUnavailable && error?.reason.contains("jwksURI") == true)

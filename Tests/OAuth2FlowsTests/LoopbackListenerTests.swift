@@ -18,10 +18,6 @@ import Testing
         return (response, try await target)
     }
 
-    private static let page = OAuth2SignInPage(
-        endpoint: URL(fileURLWithPath: "/authorize"), clientID: "fixture-client", issuer: "",
-        state: "fixture-state", pkce: PKCE(), nonce: nil, thumbprint: nil, request: [:], push: nil)
-
     @Test(arguments: ["/callback", ""])
     func `a response ends a sign-in while its browser is open`(path: String) async throws {
         let browser = Gate()
@@ -35,7 +31,7 @@ import Testing
             await browser.pass()
             withExtendedLifetime(connection) {}
         }
-        let (response, redirectURI) = try await userAgent.response(to: Self.page)
+        let (response, redirectURI) = try await userAgent.response(to: .fixture)
         #expect(response.query == "code=fixture-code&state=fixture-state" && redirectURI.path == path)
     }
 
@@ -43,21 +39,29 @@ import Testing
         let browser = Gate()
         defer { browser.open() }
         let hasty = LoopbackUserAgent(timeout: .milliseconds(1)) { _ in await browser.pass() }
-        let error = await signInError { _ = try await hasty.response(to: Self.page) }
+        let error = await signInError { _ = try await hasty.response(to: .fixture) }
         #expect(error?.code == .expired)
         let userAgent = LoopbackUserAgent { _ in await browser.pass() }
-        let signIn = Task { _ = try await userAgent.response(to: Self.page) }
+        let signIn = Task { _ = try await userAgent.response(to: .fixture) }
         await browser.arrivals(atLeast: 2)
         await expectCancellation(of: signIn)
     }
 
-    @Test func `connections that send nothing do not block a sign-in`() async throws {
+    /// How many connections that send nothing come before and after the browser's, and the pieces of its request.
+    @Test(arguments: [
+        (100, 0, ["GET /callback?code=fixture-code HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"]),
+        (40, 16, ["GET /call", "back?code=fixture-code HTTP/1", ".1\r\n\r\n"]),
+    ])
+    func `a browser is served among connections that send nothing, also where it sends its line slowly`(
+        before: Int, after: Int, pieces: [String]
+    ) async throws {
         let (response, target) = try await response { port in
-            let idle = try (0..<100).map { _ in try ClientConnection(port: port) }
+            let idle = try (0..<before).map { _ in try ClientConnection(port: port) }
             // They are accepted in order, so this one comes when the listener has all that it keeps.
             let browser = try ClientConnection(port: port)
-            browser.write("GET /callback?code=fixture-code HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            return withExtendedLifetime(idle) { browser.readToEnd() }
+            let later = try (0..<after).map { _ in try ClientConnection(port: port) }
+            for piece in pieces { browser.write(piece) }
+            return withExtendedLifetime((idle, later)) { browser.readToEnd() }
         }
         #expect(response.hasPrefix("HTTP/1.1 200 OK"))
         #expect(target == "/callback?code=fixture-code")
@@ -126,18 +130,12 @@ import Testing
         let url = try #require(URL(string: "http://127.0.0.1:9/callback?\(query)"))
         #expect(OAuth2SignInPage.refusalWithoutState(in: url) == shown)
     }
+}
 
-    @Test func `a connection that sends its line slowly is served among idle ones`() async throws {
-        let (response, target) = try await response { port in
-            let idle = try (0..<40).map { _ in try ClientConnection(port: port) }
-            let browser = try ClientConnection(port: port)
-            let later = try (0..<16).map { _ in try ClientConnection(port: port) }
-            for piece in ["GET /call", "back HTTP/1", ".1\r\n\r\n"] { browser.write(piece) }
-            return withExtendedLifetime((idle, later)) { browser.readToEnd() }
-        }
-        #expect(response.hasPrefix("HTTP/1.1 200 OK"))
-        #expect(target == "/callback")
-    }
+extension OAuth2SignInPage {
+    static let fixture = OAuth2SignInPage(
+        endpoint: URL(fileURLWithPath: "/authorize"), clientID: "fixture-client", issuer: "",
+        state: "fixture-state", pkce: PKCE(), nonce: nil, thumbprint: nil, request: [:], push: nil)
 }
 
 /// A connection to a port of loopback.

@@ -1,14 +1,12 @@
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import NetworkCore
-import NetworkURLSession
 import Testing
 
 @testable import OAuth2Flows
 
-/// An authorization server on loopback, whose endpoints respond as a test scripts them.
-final class LoopbackProvider: Sendable {
+/// An authorization server on loopback. Its endpoints respond as a test scripts them, and else as usual.
+final class LoopbackProvider: AuthorizationServer {
     /// A call as it arrived.
     struct Call: Sendable {
         let method: String
@@ -20,24 +18,44 @@ final class LoopbackProvider: Sendable {
         subscript(name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
 
         var names: Set<String> { Set(items.map(\.name)) }
+
+        init(_ request: LoopbackServer.Request) {
+            let form = URLComponents(string: "?" + String(decoding: request.body, as: UTF8.self))
+            method = request.method
+            path = URLComponents(string: request.target)?.path ?? ""
+            authorization = request["Authorization"]
+            items = (form?.queryItems ?? []).map { ($0.name, $0.value ?? "") }
+        }
+
+        /// The usual response.
+        fileprivate var response: LoopbackServer.Action {
+            switch path {
+            case "/par": .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
+            case "/device": .json(LoopbackProvider.code)
+            case "/token": .json(LoopbackProvider.tokens)
+            case "/revoke": .respond(200, headers: ["Content-Type": "text/html"], body: Data("<html></html>".utf8))
+            default: .respond(404)
+            }
+        }
     }
+
+    static let tokens =
+        #"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-refresh"}"#
+    private static let code =
+        #"{"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a"}"#
 
     private let server: LoopbackServer
     private let received = Locked<[Call]>([])
 
     /// Starts the server.
     ///
-    /// - Parameter script: The response to a call, by path; `nil` is a 404.
+    /// - Parameter script: The response to a call, by path; `nil` is the usual one.
     /// - Throws: `POSIXError` when no port is available.
-    init(_ script: @escaping @Sendable (Call) -> LoopbackServer.Action?) throws {
+    init(_ script: @escaping @Sendable (Call) -> LoopbackServer.Action? = { _ in nil }) throws {
         server = try LoopbackServer { [received] request in
-            let target = URLComponents(string: request.target)
-            let form = URLComponents(string: "?" + String(decoding: request.body, as: UTF8.self))
-            let call = Call(
-                method: request.method, path: target?.path ?? "", authorization: request["Authorization"],
-                items: (form?.queryItems ?? []).map { ($0.name, $0.value ?? "") })
+            let call = Call(request)
             received.withLock { $0.append(call) }
-            return script(call) ?? .respond(404)
+            return script(call) ?? call.response
         }
     }
 
@@ -45,24 +63,10 @@ final class LoopbackProvider: Sendable {
 
     var url: URL { server.url }
 
-    var issuer: String { url.absoluteString }
-
     /// The calls, in order.
     var calls: [Call] { received.withLock { $0 } }
 
     func calls(at path: String) -> [Call] { calls.filter { $0.path == path } }
-
-    var network: NetworkClient {
-        NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [RetryPolicy.standard])
-    }
-
-    /// The server with its endpoints `/authorize`, `/token`, `/device`.
-    var description: OAuth2Server {
-        OAuth2Server(
-            issuer: issuer, tokenEndpoint: url.appendingPathComponent("token"),
-            authorizationEndpoint: url.appendingPathComponent("authorize"),
-            deviceAuthorizationEndpoint: url.appendingPathComponent("device"))
-    }
 }
 
 #if canImport(CryptoKit) || Crypto

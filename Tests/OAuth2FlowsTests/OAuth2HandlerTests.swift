@@ -10,24 +10,15 @@ import Testing
     private let response = StubResponse.text(
         #"{"access_token":"fixture-access","token_type":"bearer","expires_in":3600,"refresh_token":"fixture-next"}"#)
 
-    private func handler(_ client: OAuth2Client, _ transport: StubTransport) -> OAuth2TokenRefreshHandler {
-        OAuth2TokenRefreshHandler(
-            tokenEndpoint: .tokenEndpoint,
-            revocationEndpoint: .revocationEndpoint,
-            client: client,
-            network: NetworkClient(transport)
-        )
-    }
-
     private func tokens(after response: StubResponse) async throws -> TokenRefreshResult {
-        try await handler(.public(id: "fixture-client"), StubTransport(.any ~> response)).refresh(.fixture)
+        try await OAuth2TokenRefreshHandler(StubTransport(.any ~> response)).refresh(.fixture)
     }
 
     private func sent(
         by client: OAuth2Client, _ request: TokenRefreshRequest = .fixture
     ) async throws -> SentRequest {
         let transport = StubTransport(.any ~> response)
-        _ = try await handler(client, transport).refresh(request)
+        _ = try await OAuth2TokenRefreshHandler(transport, as: client).refresh(request)
         return try #require(transport.requests.first)
     }
 
@@ -41,8 +32,7 @@ import Testing
     }
 
     @Test func `a refresh sends the form of RFC 6749`() async throws {
-        let request = try await sent(
-            by: .public(id: "fixture-client"), TokenRefreshRequest(refreshToken: "a+b/c d"))
+        let request = try await sent(by: .fixture, TokenRefreshRequest(refreshToken: "a+b/c d"))
         #expect(request.method == .post)
         #expect(request.url == .tokenEndpoint)
         #expect(request.headers["Content-Type"] == "application/x-www-form-urlencoded")
@@ -103,27 +93,23 @@ import Testing
         #expect(request.text.hasSuffix("&client_id=fixture-client&client_secret=fixture%26secret"))
     }
 
-    @Test func `a revocation sends the refresh token`() async throws {
+    @Test(arguments: [("fixture-refresh", "refresh_token"), (nil, "access_token")] as [(String?, String)])
+    func `a revocation sends the refresh token, and without one the access token`(_ token: String?, _ kind: String)
+        async throws
+    {
         let transport = StubTransport(.post("oauth2/revoke") ~> .status(200))
-        let handler = handler(.basic(id: "fixture-client", secret: "fixture-secret"), transport)
-        try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
+        let handler = OAuth2TokenRefreshHandler(transport, as: .basic(id: "fixture-client", secret: "fixture-secret"))
+        try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: token))
         let request = try #require(transport.requests.first)
         #expect(request.url == .revocationEndpoint)
-        #expect(request.text == "token=fixture-refresh&token_type_hint=refresh_token")
+        #expect(request.text == "token=\(token ?? "fixture-access")&token_type_hint=\(kind)")
         #expect(request.headers["Authorization"]?.hasPrefix("Basic ") == true)
-    }
-
-    @Test func `without a refresh token the access token is revoked`() async throws {
-        let transport = StubTransport(.any ~> .status(200))
-        let handler = handler(.public(id: "fixture-client"), transport)
-        try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: nil))
-        #expect(transport.requests.first?.text.hasPrefix("token=fixture-access&token_type_hint=access_token") == true)
     }
 
     @Test func `without a revocation endpoint nothing is sent`() async throws {
         let transport = StubTransport()
         let handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: .tokenEndpoint, client: .public(id: "fixture-client"), network: NetworkClient(transport))
+            tokenEndpoint: .tokenEndpoint, client: .fixture, network: NetworkClient(transport))
         try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
         #expect(transport.requests.isEmpty)
     }

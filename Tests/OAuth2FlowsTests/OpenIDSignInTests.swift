@@ -1,12 +1,8 @@
 #if Crypto
 import AuthInterface
 import AuthTesting
-import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import HandlerTesting
-import NetworkCore
-import TestSupport
 import Testing
 
 @testable import OAuth2Flows
@@ -14,38 +10,34 @@ import Testing
 /// Sign-ins with `openid` in the scope, over real sockets.
 @Suite(.timeLimit(.minutes(10))) struct OpenIDSignInTests {
     private let session = StubSession(.signedOut(.never))
-    private let date = Date(timeIntervalSince1970: 1_800_000_000)
+    private let clock = ManualTimeSource()
     private let key = ServerKey.es256("first")
+    private let server: SigningServer
+
+    init() throws {
+        server = try SigningServer(clock.date, [key])
+        // A clock that is wrong by days: the server's counts.
+        clock.advance(by: .seconds(1_000_000))
+    }
 
     /// Signs in with a browser. The id token has the claims that `change` makes of good ones and of the nonce.
     private func signIn(
-        _ server: SigningServer, scope: String? = "openid notes", revocation: (any TokenRevocationHandler)? = nil,
+        scope: String? = "openid notes", revocation: (any TokenRevocationHandler)? = nil,
         _ change: @escaping @Sendable (inout Members) -> Void = { _ in }
     ) async throws -> (token: IDToken?, nonces: [String]) {
-        var signIn = OAuth2CodeSignIn(
-            server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
-            scope: scope)
-        signIn.idTokens.revocation = revocation
-        // A clock that is wrong by days: the server's counts.
-        signIn.idTokens.clock = ManualTimeSource(date: date + 1_000_000)
-        let key = key
-        let userAgent = PromptUserAgent { page in
-            var claims = server.claims
-            claims["nonce"] = page.values(of: "nonce").first.map { #""\#($0)""# }
-            change(&claims)
-            server.issue(try key.sign(claims))
-        }
+        var signIn = server.codeSignIn(scope: scope)
+        (signIn.idTokens.revocation, signIn.idTokens.clock) = (revocation, clock)
+        let userAgent = server.user(key, change)
         let token = try await signIn.start(session, with: userAgent)
         return (token, userAgent.pages.flatMap { $0.values(of: "nonce") })
     }
 
     @Test func `a sign-in returns who has signed in, after the check of a nonce of its own`() async throws {
-        let server = try SigningServer(date, [key])
         // The half of the digest of `fixture-access`.
-        let (token, first) = try await signIn(server) { $0["at_hash"] = #""qwfzkAkzy6P_vIRKwwtdow""# }
-        #expect(token?.issuer == server.provider.issuer && token?.subject == "fixture-user")
+        let (token, first) = try await signIn { $0["at_hash"] = #""qwfzkAkzy6P_vIRKwwtdow""# }
+        #expect(token?.issuer == server.issuer && token?.subject == "fixture-user")
         #expect(session.signIns.map(\.refreshToken) == ["fixture-refresh"])
-        let (_, second) = try await signIn(server)
+        let (_, second) = try await signIn()
         #expect(first.count == 1 && second.count == 1 && first != second && first.first?.count == 43)
     }
 
@@ -59,24 +51,16 @@ import Testing
     @Test(arguments: wrong.indices)
     func `an id token that breaks a rule signs nobody in`(_ index: Int) async throws {
         let (name, value, rule) = Self.wrong[index]
-        let server = try SigningServer(date, [key])
-        let error = await signInError { try await signIn(server) { $0[name] = value } }
+        let error = await signInError { try await signIn { $0[name] = value } }
         #expect(error?.code == .invalidIDToken && (error?.cause as? IDTokenError)?.code.rawValue == rule)
         #expect(session.signIns.isEmpty)
         #expect(error.map { "\($0)".contains("fixture-user") } == false)
     }
 
     @Test func `KE7: the tokens beside a refused id token are revoked where that ends no other session`() async throws {
-        let server = try SigningServer(date, [key])
         for (isAlone, fate) in [(true, "could not be revoked"), (false, "stay valid"), (nil, "stay valid")] {
-            let revocation = isAlone.map { isAlone in
-                OAuth2TokenRefreshHandler(
-                    tokenEndpoint: server.description.tokenEndpoint,
-                    revocationEndpoint: server.provider.url.appendingPathComponent("revoke"),
-                    client: .public(id: SigningServer.clientID), network: server.provider.network,
-                    revocationAffectsSessionOnly: isAlone)
-            }
-            let error = await signInError { try await signIn(server, revocation: revocation) { $0["exp"] = "1" } }
+            let revocation = isAlone.map { server.handler(revocationAffectsSessionOnly: $0) }
+            let error = await signInError { try await signIn(revocation: revocation) { $0["exp"] = "1" } }
             // The provider has no such endpoint.
             #expect(error?.code == .invalidIDToken && error?.reason.hasSuffix(fate) == true)
         }
@@ -84,19 +68,16 @@ import Testing
     }
 
     @Test func `a server that issues no id token signs nobody in`() async throws {
-        let server = try SigningServer(date, [key])
-        let signIn = OAuth2CodeSignIn(
-            server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
-            scope: "openid")
-        let error = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
+        let error = await signInError {
+            try await server.codeSignIn(scope: "openid").start(session, with: PromptUserAgent())
+        }
         #expect(error?.code == .invalidIDToken && (error?.cause as? IDTokenError)?.code == .missing)
         #expect(session.signIns.isEmpty)
     }
 
     @Test func `keys that cannot be read are no invalid token: the sign-in is unavailable`() async throws {
-        let server = try SigningServer(date, [key])
         server.publish(.respond(503))
-        let error = await signInError { try await signIn(server) }
+        let error = await signInError { try await signIn() }
         #expect(error?.code == .unavailable && (error?.cause as? IDTokenError)?.code == .keysUnavailable)
         #expect(session.signIns.isEmpty)
     }
@@ -104,19 +85,13 @@ import Testing
     @Test(arguments: [nil, "notes", "openid2 notes"])
     func `without openid in the scope no nonce is sent, and an id token is not looked at`(_ scope: String?) async throws
     {
-        let server = try SigningServer(date, [key])
-        let (token, nonces) = try await signIn(server, scope: scope) { $0["iss"] = #""https://evil.example.com""# }
+        let (token, nonces) = try await signIn(scope: scope) { $0["iss"] = #""https://evil.example.com""# }
         #expect(token == nil && nonces.isEmpty && server.fetches == 0)
         #expect(session.signIns.count == 1)
     }
 
     @Test func `the nonce is pushed with the rest of the request`() async throws {
-        let server = try SigningServer(date, [key])
-        var description = server.description
-        description.pushedAuthorizationRequestEndpoint = server.provider.url.appendingPathComponent("par")
-        var signIn = OAuth2CodeSignIn(
-            server: description, client: .public(id: SigningServer.clientID), network: server.provider.network,
-            scope: "openid")
+        var signIn = server.codeSignIn(scope: "openid")
         signIn.pushesRequest = true
         // The provider has no such endpoint, which ends the sign-in.
         _ = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
@@ -125,11 +100,8 @@ import Testing
 
     @Test(arguments: [true, false])
     func `the second half of a sign-in compares the nonce of the first one`(_ isValid: Bool) async throws {
-        let server = try SigningServer(date, [key])
-        var signIn = OAuth2CodeSignIn(
-            server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
-            scope: "openid")
-        signIn.idTokens.clock = ManualTimeSource(date: date)
+        var signIn = server.codeSignIn(scope: "openid")
+        signIn.idTokens.clock = clock
         let (page, state) = try await signIn.begin(redirectingTo: redirectURI)
         let nonce = isValid ? page.values(of: "nonce").first : "fixture-other"
         server.issue(try key.sign(server.claims.merging(["nonce": #""\#(nonce ?? "")""#]) { $1 }))
@@ -143,12 +115,9 @@ import Testing
 
     @Test(arguments: [true, false])
     func `a device sign-in returns who has signed in, or signs nobody in`(_ isValid: Bool) async throws {
-        let server = try SigningServer(date, [key])
         server.issue(try key.sign(server.claims.merging(isValid ? [:] : ["aud": #""other""#]) { $1 }))
-        var signIn = OAuth2DeviceSignIn(
-            server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
-            scope: "openid", clock: JumpingClock())
-        signIn.idTokens.clock = ManualTimeSource(date: date + 1_000_000)
+        var signIn = server.deviceSignIn(scope: "openid")
+        signIn.idTokens.clock = clock
         do {
             #expect(try await signIn.start(session) { _ in }?.subject == "fixture-user")
             #expect(isValid && session.signIns.count == 1)

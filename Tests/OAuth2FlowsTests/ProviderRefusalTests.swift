@@ -39,22 +39,22 @@ import Testing
 
     static func answer(_ status: Int, _ body: String) -> StubResponse { answers("\(status) \(body)")[0] }
 
-    static func error(after response: StubResponse, _ rules: [RefreshRefusalRule]) async -> TokenRefreshError? {
-        var handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: .tokenEndpoint, client: .public(id: "fixture-client"),
-            network: NetworkClient(StubTransport(.post("oauth2/token") ~> response)))
+    static func handler(
+        of response: StubResponse, _ rules: [RefreshRefusalRule] = [], as client: OAuth2Client = .fixture
+    ) -> OAuth2TokenRefreshHandler {
+        var handler = OAuth2TokenRefreshHandler(StubTransport(.post("oauth2/token") ~> response), as: client)
         handler.refusals = rules
-        return await #expect(throws: TokenRefreshError.self) { try await handler.refresh(.fixture) }
+        return handler
+    }
+
+    static func error(after response: StubResponse, _ rules: [RefreshRefusalRule]) async -> TokenRefreshError? {
+        await handler(of: response, rules).refreshError()
     }
 
     /// What a response means; an answer with a token is no failure.
     static func verdict(on response: StubResponse, _ rules: [RefreshRefusalRule]) async -> TokenRefreshError.Code? {
-        var handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: .tokenEndpoint, client: .public(id: "fixture-client"),
-            network: NetworkClient(StubTransport(.post("oauth2/token") ~> response)))
-        handler.refusals = rules
         do {
-            _ = try await handler.refresh(.fixture)
+            _ = try await handler(of: response, rules).refresh(.fixture)
             return nil
         } catch { return (error as? TokenRefreshError)?.code }
     }
@@ -174,32 +174,23 @@ import Testing
 
     // MARK: Tokens that no request can carry
 
-    static let ebay = #"{"access_token":"a1","token_type":"User Access Token","expires_in":7200,"refresh_token":"r1"}"#
-
     @Test func `DI3: a token of another type is usable where the client says so, and else named`() async throws {
-        func handler(_ client: OAuth2Client) -> OAuth2TokenRefreshHandler {
-            OAuth2TokenRefreshHandler(
-                tokenEndpoint: .tokenEndpoint, client: client,
-                network: NetworkClient(StubTransport(.post("oauth2/token") ~> .text(Self.ebay))))
-        }
-        let unusable = try await handler(.public(id: "c")).refresh(.fixture)
+        let ebay = StubResponse.text(
+            #"{"access_token":"a1","token_type":"User Access Token","expires_in":7200,"refresh_token":"r1"}"#)
+        let unusable = try await Self.handler(of: ebay).refresh(.fixture)
         #expect(unusable.accessToken.isEmpty && unusable.refreshToken == "r1")
         #expect(unusable.accessTokenProblem?.contains("bearerTokenTypes") == true)
-        var client = OAuth2Client.public(id: "c")
+        var client = OAuth2Client.fixture
         client.bearerTokenTypes.insert("user access token")
-        #expect(try await handler(client).refresh(.fixture).accessToken == "a1")
+        #expect(try await Self.handler(of: ebay, as: client).refresh(.fixture).accessToken == "a1")
     }
 
     @Test func `DI3, DI6: other members are named, and expires_on is read`() async throws {
-        func refresh(_ body: String) async throws -> TokenRefreshResult {
-            try await OAuth2TokenRefreshHandler(
-                tokenEndpoint: .tokenEndpoint, client: .public(id: "c"),
-                network: NetworkClient(StubTransport(.post("oauth2/token") ~> .text(body)))
-            ).refresh(.fixture)
-        }
-        let other = try await refresh(#"{"token":"a1","refresh_token":"r1"}"#)
-        #expect(other.accessTokenProblem?.contains("refresh_token, token") == true)
-        let azure = try await refresh(#"{"access_token":"a1","token_type":"Bearer","expires_on":"1785400000"}"#)
+        let other = StubResponse.text(#"{"token":"a1","refresh_token":"r1"}"#)
+        let problem = try await Self.handler(of: other).refresh(.fixture).accessTokenProblem
+        #expect(problem?.contains("refresh_token, token") == true)
+        let body = #"{"access_token":"a1","token_type":"Bearer","expires_on":"1785400000"}"#
+        let azure = try await Self.handler(of: .text(body)).refresh(.fixture)
         #expect(azure.expiresAt?.timeIntervalSince1970 == 1_785_400_000)
     }
 }

@@ -7,15 +7,14 @@ import Foundation
 import HandlerTesting
 import NetworkCore
 import NetworkTesting
-import NetworkURLSession
 import OAuth2Flows
 import Testing
 
 /// Pushed authorization requests (RFC 9126), over real sockets.
 @Suite(.timeLimit(.minutes(10))) struct PushedRequestTests {
     private let session = StubSession(.signedOut(.never))
+    private let userAgent = PromptUserAgent()
     private let clock = ManualTimeSource()
-    private static let tokens = #"{"access_token":"fixture-access","token_type":"Bearer"}"#
 
     /// A server that takes requests, and numbers the references it gives.
     private func provider(
@@ -25,28 +24,24 @@ import Testing
     ) throws -> LoopbackProvider {
         let count = Locked(0)
         return try LoopbackProvider { call in
-            switch call.path {
-            case "/par":
-                response(
-                    count.withLock {
-                        $0 += 1; return $0
-                    })
-            case "/token": .json(Self.tokens)
-            default: nil
-            }
+            guard call.path == "/par" else { return nil }
+            return response(
+                count.withLock {
+                    $0 += 1; return $0
+                })
         }
     }
 
     private func signIn(
-        at provider: LoopbackProvider, _ userAgent: PromptUserAgent = PromptUserAgent(), requires: Bool = true,
-        asks: Bool = false, endpoint: String? = "par", as client: OAuth2Client = .public(id: "fixture-client")
+        at provider: LoopbackProvider, _ userAgent: PromptUserAgent? = nil, requires: Bool = true,
+        asks: Bool = false, hasEndpoint: Bool = true, as client: OAuth2Client = .fixture
     ) async throws {
-        var server = provider.description
-        server.requiresPushedAuthorizationRequests = requires
-        server.pushedAuthorizationRequestEndpoint = endpoint.map { provider.url.appendingPathComponent($0) }
-        var signIn = OAuth2CodeSignIn(server: server, client: client, network: provider.network, scope: "notes")
+        var signIn = provider.codeSignIn(as: client, scope: "notes") {
+            $0.requiresPushedAuthorizationRequests = requires
+            if !hasEndpoint { $0.pushedAuthorizationRequestEndpoint = nil }
+        }
         (signIn.pushesRequest, signIn.clock) = (asks, clock)
-        try await signIn.start(session, with: userAgent)
+        try await signIn.start(session, with: userAgent ?? self.userAgent)
     }
 
     @Test(arguments: [(true, false), (false, true), (true, true), (false, false)])
@@ -54,8 +49,7 @@ import Testing
         async throws
     {
         let provider = try provider()
-        let userAgent = PromptUserAgent()
-        try await signIn(at: provider, userAgent, requires: requires, asks: asks)
+        try await signIn(at: provider, requires: requires, asks: asks)
         guard requires || asks else {
             #expect(provider.calls(at: "/par").isEmpty)
             #expect(userAgent.pages.first?.itemNames.contains("code_challenge") == true)
@@ -88,9 +82,8 @@ import Testing
     @Test(arguments: [true, false])
     func `without an endpoint no page is shown`(_ requires: Bool) async throws {
         let provider = try provider()
-        let userAgent = PromptUserAgent()
         let error = await signInError {
-            try await signIn(at: provider, userAgent, requires: requires, asks: !requires, endpoint: nil)
+            try await signIn(at: provider, requires: requires, asks: !requires, hasEndpoint: false)
         }
         #expect(error?.code == .unsupported)
         #expect(provider.calls.isEmpty && userAgent.pages.isEmpty)
@@ -110,9 +103,8 @@ import Testing
             clock.advance(by: .seconds(seconds))
             return .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
         }
-        let userAgent = PromptUserAgent()
         do {
-            try await signIn(at: provider, userAgent)
+            try await signIn(at: provider)
             #expect(expected == nil)
         } catch let error as OAuth2SignInError {
             #expect(error.code.rawValue == expected)
@@ -133,29 +125,10 @@ import Testing
     func `a request that was not taken opens no page and is sent once`(_ index: Int) async throws {
         let (response, code, serverCode) = Self.refusals[index]
         let provider = try provider { _ in response }
-        let userAgent = PromptUserAgent()
-        let error = await signInError { try await signIn(at: provider, userAgent) }
+        let error = await signInError { try await signIn(at: provider) }
         #expect(error?.code.rawValue == code && error?.serverCode == serverCode, "\(String(describing: error))")
         #expect(userAgent.pages.isEmpty && session.signIns.isEmpty && provider.calls(at: "/token").isEmpty)
         #expect(provider.calls.count == 1)
-    }
-
-    @Test(arguments: RedirectingServer.Redirect.all)
-    func `G15: a pushed request follows no redirect, and no page is shown`(_ redirect: RedirectingServer.Redirect)
-        async throws
-    {
-        let server = try RedirectingServer(redirect, to: #"{"request_uri":"urn:example:1","expires_in":60}"#)
-        var description = OAuth2Server(
-            issuer: "https://id.example.com", tokenEndpoint: server.url.appendingPathComponent("token"),
-            authorizationEndpoint: server.url.appendingPathComponent("authorize"))
-        description.pushedAuthorizationRequestEndpoint = server.url.appendingPathComponent("par")
-        description.requiresPushedAuthorizationRequests = true
-        let network = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        let signIn = OAuth2CodeSignIn(server: description, client: .basic(id: "a", secret: "b"), network: network)
-        let userAgent = PromptUserAgent()
-        let error = await signInError { try await signIn.start(session, with: userAgent) }
-        #expect(error?.code == .redirected)
-        #expect(server.followers == 0 && server.calls.count == 1 && userAgent.pages.isEmpty)
     }
 
     @Test func `G16: a request is not pushed over plain http`() async throws {
@@ -166,7 +139,7 @@ import Testing
         server.pushedAuthorizationRequestEndpoint = URL(string: "http://id.example.com/par")
         var signIn = OAuth2CodeSignIn(server: server, client: .public(id: "a"), network: NetworkClient(transport))
         signIn.pushesRequest = true
-        _ = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
+        _ = await signInError { try await signIn.start(session, with: userAgent) }
         #expect(transport.requests.isEmpty)
     }
 }

@@ -12,44 +12,45 @@ import Testing
 
 /// Id tokens in the responses to refreshes (OpenID Connect Core §12.2), over real sockets.
 @Suite(.timeLimit(.minutes(10))) struct RefreshedIDTokenTests {
-    private let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000))
+    private let clock = ManualTimeSource()
     private let key = ServerKey.es256("first")
+    private let server: SigningServer
+    private let handler: OAuth2TokenRefreshHandler
 
-    private func handler(_ server: SigningServer, _ otherIssuers: Set<String> = []) -> OAuth2TokenRefreshHandler {
-        let client = OAuth2Client.public(id: SigningServer.clientID)
-        var handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: server.description.tokenEndpoint, client: client, network: server.provider.network)
-        var description = server.description
-        description.otherIssuers = otherIssuers
-        var idTokens = IDTokenValidator(server: description, client: client, network: server.provider.network)
-        idTokens.clock = clock
-        handler.idTokens = idTokens
+    init() throws {
+        server = try SigningServer(clock.date, [key])
+        handler = Self.handler(server, clock)
+    }
+
+    private static func handler(
+        _ server: SigningServer, _ clock: ManualTimeSource, _ otherIssuers: Set<String> = []
+    ) -> OAuth2TokenRefreshHandler {
+        var handler = server.handler()
+        handler.idTokens = server.validator(by: clock) { $0.otherIssuers = otherIssuers }
         return handler
     }
 
-    private func subject(_ issuer: String, _ id: String = "fixture-user") -> TokenSubject? {
-        TokenSubject(issuer: issuer, id: id)
+    /// What a refresh brings whose id token has some claims changed.
+    private func refresh(_ changes: Members = [:]) async throws -> TokenRefreshResult {
+        server.issue(try key.sign(server.claims.merging(changes) { $1 }))
+        return try await handler.refresh(.fixture)
+    }
+
+    private func subject(_ id: String = "fixture-user") -> TokenSubject? {
+        TokenSubject(issuer: server.issuer, id: id)
     }
 
     @Test func `G31: an id token that was checked says whose tokens came`() async throws {
-        let server = try SigningServer(clock.date, [key])
-        let handler = handler(server)
         // A refresh sends no nonce, so that none is compared.
-        server.issue(try key.sign(server.claims))
-        let own = try await handler.refresh(.fixture)
-        #expect(own.subject == subject(server.provider.issuer) && own.refreshToken == "fixture-refresh")
+        let own = try await refresh()
+        #expect(own.subject == subject() && own.refreshToken == "fixture-refresh")
         #expect(own.claimedSubject == nil && own.idTokenProblem == nil)
-        server.issue(try key.sign(server.claims.merging(["sub": #""mallory""#]) { $1 }))
-        #expect(try await handler.refresh(.fixture).subject == subject(server.provider.issuer, "mallory"))
-        server.issue(try key.sign(server.claims.merging(["sub": "4711"]) { $1 }))
-        #expect(try await handler.refresh(.fixture).subject == subject(server.provider.issuer, "4711"))
+        #expect(try await refresh(["sub": #""mallory""#]).subject == subject("mallory"))
+        #expect(try await refresh(["sub": "4711"]).subject == subject("4711"))
     }
 
     /// KE3: whatever keeps it from being checked, it still names a user to compare with.
     @Test func `G31: an id token that fails a check claims a user, and the tokens are kept`() async throws {
-        let server = try SigningServer(clock.date, [key])
-        let handler = handler(server)
-        let issuer = server.provider.issuer
         let changes: [Members] = [
             ["aud": #""other""#], ["azp": #""other""#], ["exp": "1"], ["iat": "1900000000"],
             ["iss": #""https://elsewhere.example.com""#],
@@ -67,7 +68,7 @@ import Testing
                 let tokens = try await handler.refresh(.fixture)
                 #expect(tokens.subject == nil && tokens.refreshToken == "fixture-refresh", "\(text)")
                 #expect(tokens.claimedSubject?.id == user && tokens.idTokenProblem != nil, "\(text)")
-                #expect(tokens.claimedSubject?.issuer == issuer || text == texts[4])
+                #expect(tokens.claimedSubject?.issuer == server.issuer || text == texts[4])
             }
         }
     }
@@ -75,20 +76,18 @@ import Testing
     /// As Google does, with and without the scheme.
     @Test(arguments: [true, false])
     func `G31: another spelling of the issuer is another server's, unless it is listed`(_ isListed: Bool) async throws {
-        let server = try SigningServer(clock.date, [key])
-        let (handler, issuer) = (handler(server, isListed ? ["id.example.com"] : []), server.provider.issuer)
+        let handler = Self.handler(server, clock, isListed ? ["id.example.com"] : [])
         let claims = server.claims.merging(["iss": #""id.example.com""#]) { $1 }
-        let known = isListed ? subject(issuer) : nil
+        let known = isListed ? subject() : nil
         server.issue(try key.sign(claims))
         let tokens = try await handler.refresh(.fixture)
         #expect(tokens.subject == known && (tokens.idTokenProblem == nil) == isListed)
         server.issue(try ServerKey.es256("first").sign(claims))
-        #expect(try await handler.refresh(.fixture).claimedSubject == known ?? subject("id.example.com"))
+        let other = TokenSubject(issuer: "id.example.com", id: "fixture-user")
+        #expect(try await handler.refresh(.fixture).claimedSubject == known ?? other)
     }
 
     @Test func `G31: an id token that is encrypted or cannot be read names no one`() async throws {
-        let server = try SigningServer(clock.date, [key])
-        let handler = handler(server)
         for text in ["a.b.c", "fixture", "a.b.c.d.e", "e30.e30.AAAA"] {
             server.issue(text)
             let tokens = try await handler.refresh(.fixture)
@@ -100,12 +99,9 @@ import Testing
     }
 
     @Test func `without keys a token claims its user, and the next refresh fetches them`() async throws {
-        let server = try SigningServer(clock.date, [key])
-        let handler = handler(server)
         server.publish(.respond(503))
-        server.issue(try key.sign(server.claims))
-        let tokens = try await handler.refresh(.fixture)
-        #expect(tokens.subject == nil && tokens.claimedSubject == subject(server.provider.issuer))
+        let tokens = try await refresh()
+        #expect(tokens.subject == nil && tokens.claimedSubject == subject())
     }
 
     /// KE2, rule 12: the server spends the refresh token only once the keys are here, or have not come in time.
@@ -116,7 +112,7 @@ import Testing
             leave.wait()
         }
         server.issue(try key.sign(server.claims))
-        let handler = handler(server)
+        let handler = Self.handler(server, clock)
         let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
         #expect(permit.handOver())
         var request = TokenRefreshRequest.fixture
@@ -126,7 +122,8 @@ import Testing
         #expect(server.provider.calls.allSatisfy { $0.path != "/token" }, "nothing is spent yet")
         await clock.advance(by: .seconds(5), whenAsleep: 1)
         let tokens = try await refresh.value
-        #expect(tokens.claimedSubject == subject(server.provider.issuer) && tokens.refreshToken == "fixture-refresh")
+        #expect(tokens.claimedSubject == TokenSubject(issuer: server.issuer, id: "fixture-user"))
+        #expect(tokens.refreshToken == "fixture-refresh")
         leave.signal()
     }
 
@@ -135,19 +132,18 @@ import Testing
         let issuer = "\(scheme)://127.0.0.1"
         let endpoint = try #require(URL(string: "\(issuer)/token"))
         let claims: Members = [
-            "iss": #""\#(issuer)""#, "sub": #""fixture-user""#, "aud": #""\#(SigningServer.clientID)""#, "iat": "1",
+            "iss": #""\#(issuer)""#, "sub": #""fixture-user""#, "aud": #""fixture-client""#, "iat": "1",
             "exp": "9999999999",
         ]
-        let client = OAuth2Client.public(id: SigningServer.clientID)
         for (claims, isSound) in [(claims, true), (claims.merging(["aud": #""other""#]) { $1 }, false)] {
             let token = [["alg": #""HS256""#], claims].map(\.json.base64URL).joined(separator: ".") + ".AAAA"
             let body = #"{"access_token":"fixture-access","refresh_token":"fixture-2","id_token":"\#(token)"}"#
             let network = NetworkClient(StubTransport((.any ~> .text(body)).repeated()))
             var idTokens = IDTokenValidator(
                 server: OAuth2Server(issuer: issuer, tokenEndpoint: endpoint, deviceAuthorizationEndpoint: endpoint),
-                client: client, network: network)
+                client: .fixture, network: network)
             (idTokens.clock, idTokens.trustsTokenEndpoint) = (clock, isTrusted)
-            var handler = OAuth2TokenRefreshHandler(tokenEndpoint: endpoint, client: client, network: network)
+            var handler = OAuth2TokenRefreshHandler(tokenEndpoint: endpoint, client: .fixture, network: network)
             handler.idTokens = idTokens
             let tokens = try await handler.refresh(.fixture)
             let isTaken = isTrusted && isSound && scheme == "https"
@@ -158,8 +154,7 @@ import Testing
     }
 
     @Test func `without a validator an id token is not looked at`() async throws {
-        let server = try SigningServer(clock.date, [key])
-        var handler = handler(server)
+        var handler = handler
         handler.idTokens = nil
         server.issue(try key.sign(server.claims))
         #expect(try await handler.refresh(.fixture).subject == nil && server.fetches == 0)

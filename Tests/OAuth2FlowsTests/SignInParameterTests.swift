@@ -1,7 +1,6 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
 import AuthTesting
-import ContractTesting
 import Foundation
 import NetworkCore
 import OAuth2Flows
@@ -13,30 +12,21 @@ import Testing
         "access_type": "offline", "prompt": "consent", "organization": "org_1", "login_hint": "a@example.com",
     ]
 
-    private func provider() throws -> LoopbackProvider {
-        try LoopbackProvider { call in
-            switch call.path {
-            case "/par": .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
-            case "/token": .json(#"{"access_token":"fixture","token_type":"Bearer","refresh_token":"fixture-2"}"#)
-            default: nil
-            }
-        }
-    }
+    private let provider: LoopbackProvider
+    private let userAgent = PromptUserAgent()
+    private let signIn: OAuth2CodeSignIn
 
-    private func signIn(at provider: LoopbackProvider) -> OAuth2CodeSignIn {
-        var server = provider.description
-        server.pushedAuthorizationRequestEndpoint = provider.url.appendingPathComponent("par")
-        return OAuth2CodeSignIn(server: server, client: .public(id: "a"), network: provider.network, scope: "notes")
+    init() throws {
+        provider = try LoopbackProvider()
+        signIn = provider.codeSignIn(scope: "notes")
     }
 
     @Test(arguments: [false, true])
     func `they are sent where they are set, and nowhere else`(isPushed: Bool) async throws {
-        let provider = try provider()
-        var signIn = signIn(at: provider)
+        var signIn = signIn
         signIn.pageParameters = Self.page
         signIn.tokenParameters = ["audience": "notes"]
         signIn.pushesRequest = isPushed
-        let userAgent = PromptUserAgent()
         try await signIn.start(StubSession(.signedOut(.never)), with: userAgent)
         let shown = try #require(userAgent.pages.first)
         #expect(shown.values(of: "prompt") == (isPushed ? [] : ["consent"]))
@@ -53,14 +43,12 @@ import Testing
         "code_challenge_method", "code_verifier", "grant_type", "request_uri", "dpop_jkt", "client_secret", "resource",
     ])
     func `a name that the sign-in sets itself is refused before a page is shown`(_ name: String) async throws {
-        let provider = try provider()
         for isOfPage in [true, false] {
-            var signIn = signIn(at: provider)
+            var signIn = signIn
             signIn.target = try OAuth2Target(resources: [provider.url])
             signIn.pushesRequest = true
             signIn.pageParameters = isOfPage ? [name: "x"] : [:]
             signIn.tokenParameters = isOfPage ? [:] : [name: "x"]
-            let userAgent = PromptUserAgent()
             let error = await signInError { try await signIn.start(StubSession(.signedOut(.never)), with: userAgent) }
             #expect(error?.code == .unsupported && error?.reason.contains(name.lowercased()) == true)
             #expect(userAgent.pages.isEmpty && provider.calls.isEmpty)
@@ -68,18 +56,15 @@ import Testing
     }
 
     @Test func `a resource is free where the target has none`() async throws {
-        let provider = try provider()
-        var signIn = signIn(at: provider)
+        var signIn = signIn
         signIn.tokenParameters = ["resource": "https://api.example.com"]
-        try await signIn.start(StubSession(.signedOut(.never)), with: PromptUserAgent())
+        try await signIn.start(StubSession(.signedOut(.never)), with: userAgent)
         #expect(provider.calls(at: "/token").first?["resource"] == ["https://api.example.com"])
     }
 
     @Test func `what a step-up demands takes the place of a parameter`() async throws {
-        let provider = try provider()
-        var signIn = signIn(at: provider)
+        var signIn = signIn
         signIn.pageParameters = ["acr_values": "low", "prompt": "login"]
-        let userAgent = PromptUserAgent()
         let session = StubSession(tokens: .fixture())
         let challenge = StepUpChallenge(.userAuthentication, acrValues: ["high"])
         try await signIn.stepUp(session, for: challenge, with: userAgent)

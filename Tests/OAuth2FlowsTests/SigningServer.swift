@@ -4,7 +4,6 @@ import ConcurrencyPrimitives
 import ContractTesting
 import Crypto
 import Foundation
-import NetworkCore
 import _CryptoExtras
 
 @testable import OAuth2Flows
@@ -14,64 +13,63 @@ typealias Members = [String: String]
 
 /// A key of a server, with its private half.
 struct ServerKey: Sendable {
-    private enum Secret: Sendable {
-        case p256(P256.Signing.PrivateKey)
-        case p384(P384.Signing.PrivateKey)
-        case p521(P521.Signing.PrivateKey)
-        case rsa(_RSA.Signing.PrivateKey)
-        case ed25519(Curve25519.Signing.PrivateKey)
-    }
-
     /// The algorithms by which a test can sign.
     static let algorithms = ["ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "EdDSA"]
 
     let id: String?
     let algorithm: String
-    private let secret: Secret
+    private let publicHalf: Members
+    private let signature: @Sendable (Data) throws -> Data
 
     static func es256(_ id: String?) -> ServerKey {
-        ServerKey(id: id, algorithm: "ES256", secret: .p256(P256.Signing.PrivateKey()))
+        let key = P256.Signing.PrivateKey()
+        return ServerKey(id: id, algorithm: "ES256", publicHalf: .point(key.publicKey.rawRepresentation, of: "P-256")) {
+            try key.signature(for: $0).rawRepresentation
+        }
     }
-
-    static func rs256(_ id: String?) throws -> ServerKey { try of("RS256", id) }
 
     /// A key for an algorithm.
     static func of(_ algorithm: String, _ id: String?) throws -> ServerKey {
-        let secret: Secret =
-            switch algorithm {
-            case "ES256": .p256(P256.Signing.PrivateKey())
-            case "ES384": .p384(P384.Signing.PrivateKey())
-            case "ES512": .p521(P521.Signing.PrivateKey())
-            case "EdDSA": .ed25519(Curve25519.Signing.PrivateKey())
-            default: .rsa(try _RSA.Signing.PrivateKey(keySize: .bits2048))
+        let (publicHalf, signature): (Members, @Sendable (Data) throws -> Data)
+        switch algorithm {
+        case "ES256": return es256(id)
+        case "ES384":
+            let key = P384.Signing.PrivateKey()
+            publicHalf = .point(key.publicKey.rawRepresentation, of: "P-384")
+            signature = { try key.signature(for: $0).rawRepresentation }
+        case "ES512":
+            let key = P521.Signing.PrivateKey()
+            publicHalf = .point(key.publicKey.rawRepresentation, of: "P-521")
+            signature = { try key.signature(for: $0).rawRepresentation }
+        case "EdDSA":
+            let key = Curve25519.Signing.PrivateKey()
+            let bytes = key.publicKey.rawRepresentation.base64URL
+            publicHalf = ["kty": #""OKP""#, "crv": #""Ed25519""#, "x": #""\#(bytes)""#]
+            signature = { try key.signature(for: $0) }
+        default:
+            let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+            let numbers = try key.publicKey.getKeyPrimitives()
+            publicHalf = [
+                "kty": #""RSA""#, "n": #""\#(numbers.modulus.base64URL)""#,
+                "e": #""\#(numbers.publicExponent.base64URL)""#,
+            ]
+            let padding: _RSA.Signing.Padding = algorithm.hasPrefix("PS") ? .PSS : .insecurePKCS1v1_5
+            signature = { content in
+                let hash: any Digest =
+                    switch algorithm.suffix(3) {
+                    case "256": SHA256.hash(data: content)
+                    case "384": SHA384.hash(data: content)
+                    default: SHA512.hash(data: content)
+                    }
+                return try key.signature(for: hash, padding: padding).rawRepresentation
             }
-        return ServerKey(id: id, algorithm: algorithm, secret: secret)
+        }
+        return ServerKey(id: id, algorithm: algorithm, publicHalf: publicHalf, signature: signature)
     }
 
     /// The public half, as the server publishes it.
     var published: Members {
-        func curve(_ name: String, _ point: Data) -> Members {
-            let length = point.count / 2
-            return [
-                "kty": #""EC""#, "crv": #""\#(name)""#, "x": #""\#(point.prefix(length).base64URL)""#,
-                "y": #""\#(point.suffix(length).base64URL)""#,
-            ]
-        }
-        var members: Members
-        switch secret {
-        case .p256(let key): members = curve("P-256", key.publicKey.rawRepresentation)
-        case .p384(let key): members = curve("P-384", key.publicKey.rawRepresentation)
-        case .p521(let key): members = curve("P-521", key.publicKey.rawRepresentation)
-        case .ed25519(let key):
-            let bytes = key.publicKey.rawRepresentation.base64URL
-            members = ["kty": #""OKP""#, "crv": #""Ed25519""#, "x": #""\#(bytes)""#]
-        case .rsa(let key):
-            let numbers = try? key.publicKey.getKeyPrimitives()
-            members = [
-                "kty": #""RSA""#, "n": #""\#(numbers?.modulus.base64URL ?? "")""#,
-                "e": #""\#(numbers?.publicExponent.base64URL ?? "")""#,
-            ]
-        }
+        var members = publicHalf
         members["use"] = #""sig""#
         members["kid"] = id.map { #""\#($0)""# }
         return members
@@ -82,42 +80,27 @@ struct ServerKey: Sendable {
         var head: Members = ["alg": #""\#(algorithm)""#, "typ": #""JWT""#]
         head["kid"] = id.map { #""\#($0)""# }
         let content = [head.merging(header) { $1 }, claims].map { $0.json.base64URL }.joined(separator: ".")
-        return "\(content).\(try signature(of: Data(content.utf8)).base64URL)"
-    }
-
-    private func signature(of content: Data) throws -> Data {
-        switch secret {
-        case .p256(let key): return try key.signature(for: content).rawRepresentation
-        case .p384(let key): return try key.signature(for: content).rawRepresentation
-        case .p521(let key): return try key.signature(for: content).rawRepresentation
-        case .ed25519(let key): return try key.signature(for: content)
-        case .rsa(let key):
-            let hash: any Digest
-            switch algorithm.suffix(3) {
-            case "256": hash = SHA256.hash(data: content)
-            case "384": hash = SHA384.hash(data: content)
-            default: hash = SHA512.hash(data: content)
-            }
-            let padding: _RSA.Signing.Padding = algorithm.hasPrefix("PS") ? .PSS : .insecurePKCS1v1_5
-            return try key.signature(for: hash, padding: padding).rawRepresentation
-        }
+        return "\(content).\(try signature(Data(content.utf8)).base64URL)"
     }
 }
 
 extension Members {
+    fileprivate static func point(_ point: Data, of curve: String) -> Members {
+        let (x, y) = (point.prefix(point.count / 2).base64URL, point.suffix(point.count / 2).base64URL)
+        return ["kty": #""EC""#, "crv": #""\#(curve)""#, "x": #""\#(x)""#, "y": #""\#(y)""#]
+    }
+
     var json: Data { Data("{\(sorted { $0.key < $1.key }.map { #""\#($0)":\#($1)"# }.joined(separator: ","))}".utf8) }
 }
 
 /// A server of OpenID Connect: publishes its keys at `/keys`, and issues tokens with an id token at `/token`.
-final class SigningServer: Sendable {
+final class SigningServer: AuthorizationServer {
     private struct State: Sendable {
         var keys: LoopbackServer.Action = .respond(404)
         var idToken: String?
         var hasRefreshToken = true
         var date: Date
     }
-
-    static let clientID = "fixture-client"
 
     private let state: Locked<State>
     let provider: LoopbackProvider
@@ -138,10 +121,8 @@ final class SigningServer: Sendable {
                 onFetch()
                 return state.withLock { $0.keys }
             case "/token": return state.withLock { Self.tokens($0) }
-            case "/device":
-                return .json(
-                    #"{"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a"}"#)
-            default: return nil
+            case "/device": return nil
+            default: return .respond(404)
             }
         }
         publish(keys)
@@ -150,13 +131,12 @@ final class SigningServer: Sendable {
     private static func tokens(_ state: State) -> LoopbackServer.Action {
         let id = state.idToken.map { #","id_token":"\#($0)""# } ?? ""
         let refreshToken = state.hasRefreshToken ? #","refresh_token":"fixture-refresh""# : ""
-        let format = DateFormatter()
-        (format.locale, format.timeZone) = (Locale(identifier: "en_US_POSIX"), TimeZone(identifier: "GMT"))
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
         return .json(
             #"{"access_token":"fixture-access","token_type":"Bearer"\#(refreshToken)\#(id)}"#,
-            headers: ["Date": format.string(from: state.date)])
+            headers: ["Date": state.date.headerField])
     }
+
+    var url: URL { provider.url }
 
     /// The number of times that the keys were fetched.
     var fetches: Int { provider.calls(at: "/keys").count }
@@ -174,17 +154,29 @@ final class SigningServer: Sendable {
         state.withLock { ($0.idToken, $0.hasRefreshToken) = (idToken, hasRefreshToken) }
     }
 
-    var description: OAuth2Server {
-        var server = provider.description
-        server.jwksURI = provider.url.appendingPathComponent("keys")
-        return server
+    /// A user who signs in at once: the server issues an id token with the nonce of the page.
+    func user(
+        _ key: ServerKey, hasRefreshToken: Bool = true,
+        _ change: @escaping @Sendable (inout Members) -> Void = { _ in }
+    ) -> PromptUserAgent {
+        PromptUserAgent { [self] page in
+            var claims = claims
+            claims["nonce"] = page.values(of: "nonce").first.map { #""\#($0)""# }
+            change(&claims)
+            issue(try key.sign(claims), hasRefreshToken: hasRefreshToken)
+        }
     }
 
     /// A validator of this server's tokens.
-    func validator(by clock: any TimeSource, maximumKeyAge: Duration = .seconds(3_600)) -> IDTokenValidator {
+    func validator(
+        by clock: any TimeSource, maximumKeyAge: Duration = .seconds(3_600),
+        _ change: (inout OAuth2Server) -> Void = { _ in }
+    ) -> IDTokenValidator {
+        var server = description
+        change(&server)
         var validator = IDTokenValidator(
-            server: description, client: .public(id: Self.clientID), network: provider.network,
-            maximumKeyAge: maximumKeyAge, minimumPause: .seconds(60))
+            server: server, client: .fixture, network: network, maximumKeyAge: maximumKeyAge,
+            minimumPause: .seconds(60))
         validator.clock = clock
         return validator
     }
@@ -193,7 +185,7 @@ final class SigningServer: Sendable {
     var claims: Members {
         let now = Int(state.withLock { $0.date }.timeIntervalSince1970)
         return [
-            "iss": #""\#(provider.issuer)""#, "sub": #""fixture-user""#, "aud": #""\#(Self.clientID)""#,
+            "iss": #""\#(issuer)""#, "sub": #""fixture-user""#, "aud": #""\#(OAuth2Client.fixture.id)""#,
             "iat": "\(now)", "exp": "\(now + 300)", "nonce": #""fixture-nonce""#, "email": #""ada@example.com""#,
         ]
     }

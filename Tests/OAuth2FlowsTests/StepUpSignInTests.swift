@@ -3,54 +3,48 @@ import AuthInterface
 import AuthTesting
 import ContractTesting
 import Foundation
-import NetworkCore
-import TestSupport
 import Testing
 
 @testable import OAuth2Flows
 
 /// G32: the sign-in that a server demands of a user who is signed in.
 @Suite(.timeLimit(.minutes(10))) struct StepUpSignInTests {
-    private let date = Date(timeIntervalSince1970: 1_800_000_000)
+    private let clock = ManualTimeSource()
     private let key = ServerKey.es256("first")
+    private let server: SigningServer
 
-    /// A session of the user whom the id tokens of a server name.
-    private func session(at server: SigningServer, user: String = "fixture-user") -> StubSession {
+    init() throws {
+        server = try SigningServer(clock.date, [key])
+    }
+
+    /// A session of the user whom the id tokens of the server name.
+    private func session(user: String = "fixture-user") -> StubSession {
         var tokens = TokenRefreshResult.fixture()
-        tokens.subject = TokenSubject(issuer: server.provider.issuer, id: user)
+        tokens.subject = TokenSubject(issuer: server.issuer, id: user)
         return StubSession(tokens: tokens)
     }
 
     /// Steps up, and returns the page that was shown.
     private func stepUp(
-        _ session: StubSession, at server: SigningServer, for challenge: StepUpChallenge,
-        scope: String? = "openid notes", hasRefreshToken: Bool = true
+        _ session: StubSession, for challenge: StepUpChallenge, scope: String? = "openid notes",
+        hasRefreshToken: Bool = true
     ) async throws -> (page: URL, token: IDToken?) {
-        var signIn = OAuth2CodeSignIn(
-            server: server.description, client: .public(id: SigningServer.clientID), network: server.provider.network,
-            scope: scope)
-        signIn.idTokens.clock = ManualTimeSource(date: date)
-        let key = key
-        let userAgent = PromptUserAgent { page in
-            var claims = server.claims
-            claims["nonce"] = page.values(of: "nonce").first.map { #""\#($0)""# }
-            claims["auth_time"] = "1800000000"
-            server.issue(try key.sign(claims), hasRefreshToken: hasRefreshToken)
-        }
+        var signIn = server.codeSignIn(scope: scope)
+        signIn.idTokens.clock = clock
+        let userAgent = server.user(key, hasRefreshToken: hasRefreshToken) { $0["auth_time"] = "1800000000" }
         let token = try await signIn.stepUp(session, for: challenge, with: userAgent)
         return (try #require(userAgent.pages.first), token)
     }
 
     @Test func `the page asks for what is demanded, and the session goes on`() async throws {
-        let server = try SigningServer(date, [key])
-        let session = session(at: server)
+        let session = session()
         let before = session.state
         let challenge = StepUpChallenge(
             .userAuthentication, acrValues: ["mfa", "phr"], maxAge: .seconds(300), scope: "notes transfer")
-        let (page, token) = try await stepUp(session, at: server, for: challenge)
+        let (page, token) = try await stepUp(session, for: challenge)
         #expect(page.values(of: "acr_values") == ["mfa phr"] && page.values(of: "max_age") == ["300"])
         #expect(page.values(of: "scope") == ["openid notes transfer"] && page.values(of: "claims") == [])
-        #expect(token?.authenticatedAt == date)
+        #expect(token?.authenticatedAt == clock.date)
         #expect(session.state == before && session.calls == [.token, .stepUp])
         #expect(session.signIns.map(\.requestedScope) == ["openid notes transfer"])
     }
@@ -64,19 +58,16 @@ import Testing
     func `claims are asked for as JSON, also where the challenge has them in Base64, and else as they came`(
         _ claims: String, _ asked: String
     ) async throws {
-        let server = try SigningServer(date, [key])
-        let (page, _) = try await stepUp(
-            session(at: server), at: server, for: StepUpChallenge(.claims, claims: claims))
+        let (page, _) = try await stepUp(session(), for: StepUpChallenge(.claims, claims: claims))
         #expect(page.values(of: "claims") == [asked])
         #expect(page.itemNames.isDisjoint(with: ["acr_values", "max_age"]))
     }
 
     @Test func `another user, or one that is not known, starts another session`() async throws {
-        let server = try SigningServer(date, [key])
         for (user, scope) in [("other", "openid"), ("fixture-user", "notes")] {
-            let session = session(at: server, user: user)
+            let session = session(user: user)
             let before = session.state
-            _ = try await stepUp(session, at: server, for: StepUpChallenge(.scope), scope: scope)
+            _ = try await stepUp(session, for: StepUpChallenge(.scope), scope: scope)
             #expect(session.state != before && session.calls == [.token, .stepUp])
         }
     }
@@ -84,27 +75,22 @@ import Testing
     @Test func `a response without a refresh token is an error that says what to ask for, and the session goes on`()
         async throws
     {
-        let server = try SigningServer(date, [key])
-        let session = session(at: server)
+        let session = session()
         let before = session.state
         let error = await signInError {
-            _ = try await stepUp(session, at: server, for: StepUpChallenge(.userAuthentication), hasRefreshToken: false)
+            _ = try await stepUp(session, for: StepUpChallenge(.userAuthentication), hasRefreshToken: false)
         }
         #expect(error?.code == .invalidResponse && error?.reason.contains("offline_access") == true)
         #expect(session.state == before && session.calls == [.token])
     }
 
     @Test func `a sign-in that fails leaves the session`() async throws {
-        let server = try SigningServer(date, [key])
-        let session = session(at: server)
+        let session = session()
         let before = session.state
-        let other = SigningServer.clientID + "-other"
         let error = await signInError {
-            _ = try await OAuth2CodeSignIn(
-                server: server.description, client: .public(id: other), network: server.provider.network,
-                scope: "openid"
-            )
-            .stepUp(session, for: StepUpChallenge(.userAuthentication), with: PromptUserAgent())
+            // The server issues no id token.
+            try await server.codeSignIn(scope: "openid")
+                .stepUp(session, for: StepUpChallenge(.userAuthentication), with: PromptUserAgent())
         }
         #expect(error?.code == .invalidIDToken)
         #expect(session.state == before && session.calls == [.token])

@@ -3,28 +3,11 @@ import AuthTesting
 import ContractTesting
 import Foundation
 import HandlerTesting
-import NetworkCore
-import NetworkTesting
 import OAuth2Flows
-import TestSupport
 import Testing
 
 /// Resource indicators (RFC 8707) and names of servers, at every call that asks for tokens.
 @Suite(.timeLimit(.minutes(10))) struct TargetTests {
-    private static let tokens = #"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-2"}"#
-    private static let code = """
-        {"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a","expires_in":60}
-        """
-
-    private func provider() throws -> LoopbackProvider {
-        try LoopbackProvider { .json($0.path == "/device" ? Self.code : Self.tokens) }
-    }
-
-    private func handler(_ provider: LoopbackProvider) -> OAuth2TokenRefreshHandler {
-        OAuth2TokenRefreshHandler(
-            tokenEndpoint: provider.description.tokenEndpoint, client: .public(id: "a"), network: provider.network)
-    }
-
     private func target() throws -> OAuth2Target {
         try OAuth2Target(resources: [.api, .tokenEndpoint], audiences: ["notes"])
     }
@@ -35,8 +18,8 @@ import Testing
     }
 
     @Test func `a refresh names its target, and none without one`() async throws {
-        let provider = try provider()
-        var handler = handler(provider)
+        let provider = try LoopbackProvider()
+        var handler = provider.handler()
         _ = try await handler.refresh(.fixture)
         handler.target = try target()
         _ = try await handler.refresh(.fixture)
@@ -46,16 +29,14 @@ import Testing
 
     @Test func `a refused target does not end the session, and the error says what to check`() async throws {
         let provider = try LoopbackProvider { _ in .json(#"{"error":"invalid_target"}"#, status: 400) }
-        let handler = handler(provider)
-        let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(.fixture) }
+        let error = await provider.handler().refreshError()
         #expect(error?.code == .unavailable && error?.serverCode == "invalid_target")
         #expect(error?.reason?.contains("check the resources and audiences of the target") == true)
     }
 
     @Test func `a device sign-in names its target when it asks for the code and for the tokens`() async throws {
-        let provider = try provider()
-        var signIn = OAuth2DeviceSignIn(
-            server: provider.description, client: .public(id: "a"), network: provider.network, clock: JumpingClock())
+        let provider = try LoopbackProvider()
+        var signIn = provider.deviceSignIn()
         signIn.target = try target()
         try await signIn.start(StubSession(.signedOut(.never))) { _ in }
         #expect(provider.calls.map(\.path) == ["/device", "/token"])
@@ -67,12 +48,8 @@ import Testing
     func `a code sign-in names its target on the page or where it pushes it, and with the code`(_ isPushed: Bool)
         async throws
     {
-        let provider = try LoopbackProvider {
-            .json($0.path == "/par" ? #"{"request_uri":"urn:example:1","expires_in":60}"# : Self.tokens)
-        }
-        var server = provider.description
-        server.pushedAuthorizationRequestEndpoint = provider.url.appendingPathComponent("par")
-        var signIn = OAuth2CodeSignIn(server: server, client: .public(id: "a"), network: provider.network)
+        let provider = try LoopbackProvider()
+        var signIn = provider.codeSignIn()
         (signIn.target, signIn.pushesRequest) = (try target(), isPushed)
         let userAgent = PromptUserAgent()
         try await signIn.start(StubSession(.signedOut(.never)), with: userAgent)

@@ -62,11 +62,7 @@ import Testing
         let text = try key.sign(claims)
         let listed = OAuth2Tenants.only([try #require(UUID(uuidString: Self.tenant))])
         for (tenants, isAccepted) in [(OAuth2Tenants.all, ofAll), (listed, ofListed)] {
-            var description = server.description
-            (description.issuer, description.tenants) = (Self.template, tenants)
-            var validator = IDTokenValidator(
-                server: description, client: .public(id: SigningServer.clientID), network: server.provider.network)
-            validator.clock = clock
+            let validator = server.validator(by: clock) { ($0.issuer, $0.tenants) = (Self.template, tenants) }
             do {
                 #expect(try await validator.validate(text).issuer == issuer && isAccepted)
             } catch let error as IDTokenError {

@@ -1,6 +1,5 @@
 import AuthInterface
 import HandlerTesting
-import NetworkCore
 import NetworkTesting
 import OAuth2Flows
 import Testing
@@ -18,12 +17,9 @@ import Testing
     ]
 
     static func error(after response: StubResponse) async -> TokenRefreshError? {
-        let handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: .tokenEndpoint,
-            client: .basic(id: "fixture-client", secret: "fixture-secret"),
-            network: NetworkClient(StubTransport(.post("oauth2/token") ~> response))
-        )
-        return await #expect(throws: TokenRefreshError.self) { try await handler.refresh(.fixture) }
+        let client = OAuth2Client.basic(id: "fixture-client", secret: "fixture-secret")
+        return await OAuth2TokenRefreshHandler(StubTransport(.post("oauth2/token") ~> response), as: client)
+            .refreshError()
     }
 
     @Test(arguments: RefusalCases.statuses)

@@ -1,10 +1,7 @@
 #if Crypto
-import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import HandlerTesting
-import NetworkCore
 import Testing
 import _CryptoExtras
 
@@ -13,8 +10,13 @@ import _CryptoExtras
 /// Keys as servers publish them (RFC 7517), and when they are fetched.
 @Suite(.timeLimit(.minutes(10))) struct VerificationKeyTests {
     private let clock = ManualTimeSource()
+    private let key = ServerKey.es256("first")
+    private let server: SigningServer
 
-    // RFC 7515, appendices A.2 and A.3.
+    init() throws {
+        server = try SigningServer(clock.date, [key])
+    }
+
     private static let payload =
         "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
     private static let modulus = """
@@ -43,26 +45,10 @@ import _CryptoExtras
         return try JSONDecoder().decode(VerificationKeySet.self, from: Data(set.utf8)).keys
     }
 
-    @Test func `the examples of RFC 7515 are signed by their keys, and not by each other's`() throws {
-        let examples = [
-            ("eyJhbGciOiJSUzI1NiJ9", Self.rsaSignature, Self.rsaKey),
-            ("eyJhbGciOiJFUzI1NiJ9", Self.pointSignature, Self.pointKey),
-        ]
-        let all = try keys(Self.rsaKey, Self.pointKey)
-        for (head, signature, key) in examples {
-            let token = try JSONWebSignature("\(head).\(Self.payload).\(signature)")
-            let own = try #require(try keys(key).first)
-            #expect(VerificationKeySet(keys: all).candidates(for: token) == [own])
-            #expect(own.isValid(token.signature, for: token.signedContent, by: token.algorithm))
-            #expect(!own.isValid(token.signature, for: token.signedContent + [0], by: token.algorithm))
-            for other in all where other != own {
-                #expect(!other.isValid(token.signature, for: token.signedContent, by: token.algorithm))
-            }
-        }
-    }
-
-    // RFC 7515, appendix A.4, and RFC 8037, appendix A.4.
-    static let otherExamples = [
+    /// Keys and what they have signed: of RFC 7515, appendices A.2, A.3 and A.4, and of RFC 8037, appendix A.4.
+    static let examples = [
+        (rsaKey, "eyJhbGciOiJSUzI1NiJ9.\(payload).\(rsaSignature)"),
+        (pointKey, "eyJhbGciOiJFUzI1NiJ9.\(payload).\(pointSignature)"),
         (
             """
             {"kty":"EC","crv":"P-521",\
@@ -83,20 +69,27 @@ import _CryptoExtras
         ),
     ]
 
-    @Test(arguments: otherExamples)
-    func `the examples of P-521 and Ed25519 are signed by their keys`(_ key: String, _ text: String) throws {
+    @Test(arguments: examples)
+    func `the examples of the RFCs are signed by their keys, and not by each other's`(_ key: String, _ text: String)
+        throws
+    {
         let token = try JSONWebSignature(text)
-        let own = try #require(VerificationKeySet(keys: try keys(key)).candidates(for: token).first)
+        let own = try #require(try keys(key).first)
+        let all = try Self.examples.flatMap { try keys($0.0) }
+        #expect(VerificationKeySet(keys: all).candidates(for: token) == [own])
         #expect(own.isValid(token.signature, for: token.signedContent, by: token.algorithm))
         #expect(!own.isValid(token.signature, for: token.signedContent + [0], by: token.algorithm))
         #expect(!own.isValid(token.signature.dropLast(), for: token.signedContent, by: token.algorithm))
+        for other in all where other != own {
+            #expect(!other.isValid(token.signature, for: token.signedContent, by: token.algorithm))
+        }
     }
 
     @Test func `a key is for the algorithm that it names, or for those of its kind`() throws {
         let kinds: [(key: String, algorithms: Set<SignatureAlgorithm>)] = [
             (Self.pointKey, [.es256]), (Self.rsaKey, [.rs256, .rs384, .rs512, .ps256, .ps384, .ps512]),
             (Self.rsaKey.replacingOccurrences(of: "}", with: #","alg":"PS256"}"#), [.ps256]),
-            (Self.otherExamples[0].0, [.es512]), (Self.otherExamples[1].0, [.edDSA]),
+            (Self.examples[2].0, [.es512]), (Self.examples[3].0, [.edDSA]),
         ]
         for (key, algorithms) in kinds {
             let key = try #require(try keys(key).first)
@@ -158,9 +151,7 @@ import _CryptoExtras
 
     // When keys are fetched.
 
-    private func isValid(_ key: ServerKey, at server: SigningServer, by validator: IDTokenValidator) async throws
-        -> Bool
-    {
+    private func isValid(_ key: ServerKey, by validator: IDTokenValidator) async throws -> Bool {
         do {
             _ = try await validator.validate(try key.sign(server.claims))
             return true
@@ -170,30 +161,28 @@ import _CryptoExtras
     }
 
     @Test func `a new key of the server is fetched when a token has it, after a pause`() async throws {
-        let (first, second) = (ServerKey.es256("first"), ServerKey.es256("second"))
-        let server = try SigningServer(clock.date, [first])
+        let second = ServerKey.es256("second")
         let validator = server.validator(by: clock)
-        #expect(try await isValid(first, at: server, by: validator))
+        #expect(try await isValid(key, by: validator))
         server.publish([second])
         clock.advance(by: .seconds(59))
-        #expect(try await isValid(second, at: server, by: validator) == false)
+        #expect(try await isValid(second, by: validator) == false)
         #expect(server.fetches == 1, "a token must not cause a call each time")
         clock.advance(by: .seconds(1))
-        #expect(try await isValid(second, at: server, by: validator))
+        #expect(try await isValid(second, by: validator))
         #expect(server.fetches == 2)
-        #expect(try await isValid(first, at: server, by: validator) == false)
+        #expect(try await isValid(key, by: validator) == false)
         #expect(server.fetches == 2)
     }
 
     @Test func `KE7: a key that is replaced under its identifier is fetched again once, after a pause`() async throws {
-        let (first, second) = (ServerKey.es256("first"), ServerKey.es256("first"))
-        let server = try SigningServer(clock.date, [first])
+        let second = ServerKey.es256("first")
         let validator = server.validator(by: clock)
-        #expect(try await isValid(first, at: server, by: validator))
+        #expect(try await isValid(key, by: validator))
         server.publish([second])
-        for (pause, valid, refused, fetches) in [(59, first, second, 1), (1, second, first, 2)] {
+        for (pause, valid, refused, fetches) in [(59, key, second, 1), (1, second, key, 2)] {
             clock.advance(by: .seconds(pause))
-            #expect(try await isValid(valid, at: server, by: validator))
+            #expect(try await isValid(valid, by: validator))
             let text = try refused.sign(server.claims)
             let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
             #expect(error?.code == .invalidSignature && server.fetches == fetches)
@@ -201,12 +190,10 @@ import _CryptoExtras
     }
 
     @Test func `tokens with any number of unknown keys cause one fetch a pause`() async throws {
-        let key = ServerKey.es256("first")
-        let server = try SigningServer(clock.date, [key])
         let validator = server.validator(by: clock)
         for round in 1...3 {
             for number in 0..<10 {
-                #expect(try await isValid(.es256("unknown-\(number)"), at: server, by: validator) == false)
+                #expect(try await isValid(.es256("unknown-\(number)"), by: validator) == false)
             }
             #expect(server.fetches == round)
             clock.advance(by: .seconds(60))
@@ -214,30 +201,25 @@ import _CryptoExtras
     }
 
     @Test func `a key that the server withdraws is refused when the keys are too old`() async throws {
-        let key = ServerKey.es256("first")
-        let server = try SigningServer(clock.date, [key])
         let validator = server.validator(by: clock, maximumKeyAge: .seconds(200))
-        #expect(try await isValid(key, at: server, by: validator))
+        #expect(try await isValid(key, by: validator))
         server.publish([.es256("second")])
         clock.advance(by: .seconds(199))
-        #expect(try await isValid(key, at: server, by: validator))
+        #expect(try await isValid(key, by: validator))
         clock.advance(by: .seconds(1))
-        #expect(try await isValid(key, at: server, by: validator) == false)
+        #expect(try await isValid(key, by: validator) == false)
         #expect(server.fetches == 2)
     }
 
     @Test func `an age of zero fetches the keys for each token, once`() async throws {
-        let key = ServerKey.es256("first")
-        let server = try SigningServer(clock.date, [key])
         let validator = server.validator(by: clock, maximumKeyAge: .zero)
         for count in 1...2 {
-            #expect(try await isValid(key, at: server, by: validator))
+            #expect(try await isValid(key, by: validator))
             #expect(server.fetches == count)
         }
     }
 
     @Test func `many tokens wait for one fetch, and one that is cancelled leaves at once`() async throws {
-        let key = ServerKey.es256("first")
         let (arrived, leave) = (Race<Void>(), DispatchSemaphore(value: 0))
         let server = try SigningServer(clock.date, [key]) {
             arrived.end(())
@@ -266,20 +248,18 @@ import _CryptoExtras
     func `keys that cannot be read are unavailable, and are fetched again for the next token`(_ index: Int)
         async throws
     {
-        let key = ServerKey.es256("first")
-        let server = try SigningServer(clock.date, [])
         server.publish(Self.failures[index])
         let validator = server.validator(by: clock)
         let text = try key.sign(server.claims)
         let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
         #expect(error?.code == .keysUnavailable)
         server.publish([key])
-        #expect(try await isValid(key, at: server, by: validator))
+        #expect(try await isValid(key, by: validator))
     }
 
     @Test func `the keys of another origin are not read where a redirect leads there`() async throws {
-        let (key, foreign) = (ServerKey.es256("first"), ServerKey.es256("foreign"))
-        let (server, other) = (try SigningServer(clock.date, [key]), try SigningServer(clock.date, [foreign]))
+        let foreign = ServerKey.es256("foreign")
+        let other = try SigningServer(clock.date, [foreign])
         let location = try #require(other.description.jwksURI).absoluteString
         server.publish(.respond(302, headers: ["Location": location]))
         let text = try foreign.sign(server.claims)

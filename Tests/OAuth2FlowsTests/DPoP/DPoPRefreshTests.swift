@@ -1,11 +1,10 @@
 #if canImport(CryptoKit) || Crypto
 import AuthInterface
-import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import HandlerTesting
 import NetworkCore
-import NetworkTesting
 import NetworkURLSession
 import OAuth2Flows
 import Storage
@@ -14,7 +13,7 @@ import Testing
 /// A session at a strict server, as a sign-in has left it.
 struct BoundSession {
     let server: StrictDPoPServer
-    let keys: FailingKeys
+    let keys = FailingKeys()
     let prover: DPoPProver
     let thumbprint: String
 
@@ -22,7 +21,6 @@ struct BoundSession {
         async throws
     {
         server = try StrictDPoPServer(change)
-        keys = FailingKeys()
         let key = try await keys.makeKey()
         try await keys.keep(key)
         thumbprint = key.publicKey.thumbprint
@@ -30,11 +28,10 @@ struct BoundSession {
         server.bind(to: thumbprint)
     }
 
-    var client: NetworkClient { NetworkClient(baseURL: server.url, transport: URLSessionTransport()) }
+    var handler: OAuth2TokenRefreshHandler { handler(over: URLSessionTransport()) }
 
-    var handler: OAuth2TokenRefreshHandler {
-        var handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: server.tokenEndpoint, client: .public(id: "fixture-client"), network: client)
+    func handler(over transport: any HTTPTransport) -> OAuth2TokenRefreshHandler {
+        var handler = server.handler(over: transport)
         handler.prover = prover
         return handler
     }
@@ -49,8 +46,7 @@ struct BoundSession {
 
     /// What a session has stored: the nonce of an instant.
     func nonces(_ value: String?, age: TimeInterval = 0) -> [String: ProofNonce] {
-        let server = "as http://127.0.0.1:\(server.url.port ?? 0)"
-        return [server: ProofNonce(value: value, date: Date() - age)]
+        ["as \(server.issuer)": ProofNonce(value: value, date: Date() - age)]
     }
 }
 
@@ -74,7 +70,7 @@ final class FailingKeys: SigningKeyStore {
 
 /// A transport whose responses take a while on a clock.
 struct SlowTransport: HTTPTransport {
-    let base: URLSessionTransport
+    let base = URLSessionTransport()
     let clock: ManualTimeSource
     let delay: Duration
 
@@ -113,8 +109,7 @@ struct DPoPRefreshTests {
         let request = session.request(nonces: Dictionary(uniqueKeysWithValues: old))
         let binding = try #require(try await session.handler.refresh(request).binding)
         #expect(session.server.now.probes == 1 && session.server.now.challenges == 0)
-        let token = SessionToken(
-            value: "access-1", session: SessionID(), generation: 1, binding: binding)
+        let token = SessionToken(value: "access-1", session: SessionID(), generation: 1, binding: binding)
         session.prover.received(nonce: "nonce-of-the-api", serverDate: nil, from: session.server.url, for: token)
         _ = try await session.handler.refresh(session.request())
         #expect(session.server.now.probes == 1 && session.server.now.challenges == 0)
@@ -134,24 +129,18 @@ struct DPoPRefreshTests {
         async throws
     {
         let (session, clock) = (try await BoundSession(), ManualTimeSource())
-        let transport = SlowTransport(base: URLSessionTransport(), clock: clock, delay: .seconds(30))
-        var handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: session.server.tokenEndpoint, client: .public(id: "fixture-client"),
-            network: NetworkClient(baseURL: session.server.url, transport: transport))
-        handler.prover = session.prover
+        let slow = SlowTransport(clock: clock, delay: .seconds(30))
         let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
         let request = session.request(nonces: session.nonces("nonce-old"), permit)
-        let error = try await #require(throws: TokenRefreshError.self) { try await handler.refresh(request) }
-        #expect(error.code == .unavailable && error.status == 400, "a whole response: the call is not lost")
+        let error = await session.handler(over: slow).refreshError(request)
+        #expect(error?.code == .unavailable && error?.status == 400, "a whole response: the call is not lost")
         #expect(session.server.now.challenges == 1 && session.server.requests.count == 1)
     }
 
     @Test func `a server that wants a nonce again is unavailable, and its tokens stay`() async throws {
         let session = try await BoundSession { $0.acceptedNonces = 0 }
-        let error = try await #require(throws: TokenRefreshError.self) {
-            try await session.handler.refresh(session.request(nonces: session.nonces("nonce-old")))
-        }
-        #expect(error.code == .unavailable && error.status == 400 && error.serverCode == "use_dpop_nonce")
+        let error = await session.handler.refreshError(session.request(nonces: session.nonces("nonce-old")))
+        #expect(error?.code == .unavailable && error?.status == 400 && error?.serverCode == "use_dpop_nonce")
         #expect(session.server.now.challenges == 2)
     }
 
@@ -163,47 +152,37 @@ struct DPoPRefreshTests {
         #expect(session.server.now.probes == 1 && session.server.now.refreshes.count == 2)
     }
 
-    @Test func `a refused proof is unavailable, and a refused token after a challenge ends the session by name`()
-        async throws
-    {
-        let session = try await BoundSession()
-        session.server.change { $0.nextRefresh = .json(#"{"error":"invalid_dpop_proof"}"#, status: 400) }
-        let refused = try await #require(throws: TokenRefreshError.self) {
-            try await session.handler.refresh(session.request())
-        }
-        #expect(refused.code == .unavailable && refused.serverCode == "invalid_dpop_proof" && refused.challenge == nil)
-        session.server.change { $0.nextRefresh = .json(#"{"error":"invalid_grant"}"#, status: 400) }
-        let plain = try await #require(throws: TokenRefreshError.self) {
-            try await session.handler.refresh(session.request())
-        }
-        #expect(plain.code == .rejected && plain.challenge == nil)
-
-        let other = try await BoundSession()
-        other.server.change { $0.nextRefresh = .json(#"{"error":"invalid_grant"}"#, status: 400) }
-        let ended = try await #require(throws: TokenRefreshError.self) {
-            try await other.handler.refresh(other.request(nonces: other.nonces("nonce-old")))
-        }
-        #expect(ended.code == .rejected && ended.serverCode == "invalid_grant" && ended.challenge == "use_dpop_nonce")
+    @Test(
+        arguments: [
+            ("invalid_dpop_proof", nil, .unavailable, nil), ("invalid_grant", nil, .rejected, nil),
+            ("invalid_grant", "nonce-old", .rejected, "use_dpop_nonce"),
+        ] as [(String, String?, TokenRefreshError.Code, String?)])
+    func `a refused proof is unavailable, and a refused token after a challenge ends the session by name`(
+        refusal: String, nonce: String?, code: TokenRefreshError.Code, challenge: String?
+    ) async throws {
+        let session = try await BoundSession { $0.nextRefusal = refusal }
+        let request = session.request(nonces: nonce.map { session.nonces($0) } ?? [:])
+        let error = await session.handler.refreshError(request)
+        #expect(error?.code == code && error?.serverCode == refusal && error?.challenge == challenge)
     }
 
     @Test func `without the key, or what proves it, no call is made`() async throws {
         let session = try await BoundSession()
         var handler = session.handler
         handler.prover = nil
-        let unset = try await #require(throws: TokenRefreshError.self) { try await handler.refresh(session.request()) }
-        #expect(unset.code == .unavailable && unset.reason?.contains("prover") == true)
+        let unset = await handler.refreshError(session.request())
+        #expect(unset?.code == .unavailable && unset?.reason?.contains("prover") == true)
 
         session.keys.failure.withLock { $0 = TokenStoreError(.unavailable, reason: "locked") }
-        let prover = DPoPProver(keys: session.keys)
-        handler.prover = prover
-        let locked = try await #require(throws: TokenRefreshError.self) { try await handler.refresh(session.request()) }
-        #expect(locked.code == .unavailable && locked.status == nil)
+        handler.prover = DPoPProver(keys: session.keys)
+        let locked = await handler.refreshError(session.request())
+        #expect(locked?.code == .unavailable && locked?.status == nil)
 
         session.keys.failure.withLock { $0 = nil }
         try await session.keys.deleteKey(withThumbprint: session.thumbprint)
         // KE1: another process may have it.
-        let absent = try await #require(throws: TokenRefreshError.self) { try await handler.refresh(session.request()) }
-        #expect(absent.code == .userActionRequired && absent.stepUp?.demand == .key && absent.status == nil)
+        let absent = await handler.refreshError(session.request())
+        #expect(absent?.code == .userActionRequired && absent?.stepUp?.demand == .key && absent?.status == nil)
         #expect(session.server.requests.isEmpty)
     }
 
@@ -213,10 +192,8 @@ struct DPoPRefreshTests {
         let clock = ManualTimeSource()
         let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
         #expect(permit.handOver())
-        let error = try await #require(throws: TokenRefreshError.self) {
-            try await session.handler.refresh(session.request(permit))
-        }
-        #expect(error.code == .unavailable && error.status == nil)
+        let error = await session.handler.refreshError(session.request(permit))
+        #expect(error?.code == .unavailable && error?.status == nil)
         #expect(permit.withdraw() == .notMade)
     }
 
@@ -224,7 +201,6 @@ struct DPoPRefreshTests {
         let session = try await BoundSession()
         let clock = ManualTimeSource()
         let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
-        let server = session.server
         #expect(permit.handOver() && permit.start())
         #expect(permit.startOver() && permit.withdraw() == .notMade, "nothing is written before the next call")
 
@@ -232,10 +208,8 @@ struct DPoPRefreshTests {
         #expect(late.handOver() && late.start())
         clock.advance(by: .seconds(30))
         #expect(!late.startOver() && late.withdraw() == .made)
-        let error = try await #require(throws: TokenRefreshError.self) {
-            try await session.handler.refresh(session.request(nonces: session.nonces("nonce-0"), late))
-        }
-        #expect(error.status == nil && server.requests.isEmpty)
+        let error = await session.handler.refreshError(session.request(nonces: session.nonces("nonce-0"), late))
+        #expect(error?.status == nil && session.server.requests.isEmpty)
     }
 
     /// The skew was stored when the clock of the device was right. It is an hour ahead now.
@@ -245,12 +219,8 @@ struct DPoPRefreshTests {
     ) async throws {
         let clock = ManualTimeSource(date: Date() + 3_600)
         let session = try await BoundSession(clock: clock)
-        let transport = SlowTransport(base: URLSessionTransport(), clock: clock, delay: delay)
-        var handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: session.server.tokenEndpoint, client: .public(id: "fixture-client"),
-            network: NetworkClient(baseURL: session.server.url, transport: transport))
-        handler.prover = session.prover
-        let result = try await handler.refresh(session.request(nonces: session.nonces("nonce-0", age: -3_590)))
+        let result = try await session.handler(over: SlowTransport(clock: clock, delay: delay))
+            .refresh(session.request(nonces: session.nonces("nonce-0", age: -3_590)))
         let now = session.server.now
         #expect(now.faults == ["iat"] && now.refreshes == ["fixture-key"] && now.probes + now.challenges == 0)
         #expect(result.binding?.nonces.values.allSatisfy { $0.clockSkew < -3_500 } == true, "it is stored anew")
@@ -258,8 +228,7 @@ struct DPoPRefreshTests {
 
     @Test func `G19: the time in a proof is the server's, after its first response`() async throws {
         for offset in [-7_200.0, 7_200] {
-            let session = try await BoundSession { $0.clockOffset = offset }
-            session.server.change { $0.acceptedNonces = nil }
+            let session = try await BoundSession { ($0.clockOffset, $0.acceptedNonces) = (offset, nil) }
             // The call for a nonce is refused, and tells the time.
             _ = try await session.handler.refresh(session.request())
             let now = session.server.now

@@ -4,8 +4,6 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
-import NetworkCore
-import NetworkURLSession
 import Storage
 import Testing
 import TokenRefresh
@@ -26,15 +24,9 @@ private struct SigningIn {
     ) throws {
         server = try StrictDPoPServer(change)
         self.store = store
-        let client = OAuth2Client.public(id: "fixture-client")
-        let network = NetworkClient(baseURL: server.url, transport: URLSessionTransport())
-        let description = OAuth2Server(
-            issuer: server.url.absoluteString, tokenEndpoint: server.tokenEndpoint,
-            authorizationEndpoint: server.url.appendingPathComponent("authorize"))
-        signIn = OAuth2CodeSignIn(server: description, client: client, network: network)
+        signIn = server.codeSignIn()
         signIn.prover = DPoPProver(keys: keys)
-        var handler = OAuth2TokenRefreshHandler(
-            tokenEndpoint: server.tokenEndpoint, client: client, network: network)
+        var handler = server.handler()
         handler.prover = signIn.prover
         engine = TokenRefreshCoordinator(store: store, handler: handler)
     }
@@ -73,7 +65,6 @@ struct DPoPSignInTests {
         let keys = FailingKeys()
         let session = try SigningIn(keys: keys)
         let (server, engine) = (session.server, session.engine)
-        defer { server.stop() }
         try await session.start()
         let thumbprint = try #require(await session.thumbprint)
         #expect(server.now.thumbprint == thumbprint && server.now.faults == [])
@@ -107,7 +98,6 @@ struct DPoPSignInTests {
             ($0.clockOffset, $0.acceptedNonces, $0.namesNonceInFaults) = (offset, nonces, namesNonceInFaults)
         }
         let server = signingIn.server
-        defer { server.stop() }
         let session = StubSession(.signedOut(.never))
         try await signingIn.signIn.start(session, with: signingIn.userAgent)
         #expect(session.signIns.count == 1 && server.now.faults == ["iat"])
@@ -119,7 +109,6 @@ struct DPoPSignInTests {
         let (keys, made) = countedKeys()
         var session = try SigningIn(keys: keys)
         let (server, engine, userAgent) = (session.server, session.engine, session.userAgent)
-        defer { server.stop() }
         try await session.start()
         let thumbprint = try #require(await session.thumbprint)
 
@@ -132,7 +121,7 @@ struct DPoPSignInTests {
 
         session.signIn.prover = nil
         let signIn = session.signIn
-        let error = await #expect(throws: OAuth2SignInError.self) {
+        let error = await signInError {
             try await signIn.stepUp(engine, for: StepUpChallenge(.userAuthentication), with: userAgent)
         }
         #expect(error?.code == .unavailable)
@@ -145,7 +134,6 @@ struct DPoPSignInTests {
                 accessToken: "access-old", refreshToken: "refresh-old", binding: TokenBinding(thumbprint: "restored")))
         let session = try SigningIn(keys: keys, store: store)
         let (server, engine) = (session.server, session.engine)
-        defer { server.stop() }
         keys.failure.withLock { $0 = TokenStoreError(.unavailable, reason: "no key opens it") }
         await #expect(throws: AuthenticationError.self) { try await engine.refresh() }
         #expect(engine.state == .signedIn(try #require(await store.load()).session), "it is unavailable")
@@ -157,7 +145,6 @@ struct DPoPSignInTests {
     @Test func `KE7: the key is in memory until the code has come, and kept before it is exchanged`() async throws {
         let (keys, made) = countedKeys()
         let session = try SigningIn(keys: keys)
-        defer { session.server.stop() }
         let userAgent = PromptUserAgent { _ in #expect(made.withLock { $0.isEmpty }, "the page is shown") }
         try await session.signIn.start(session.engine, with: userAgent)
         let thumbprint = try #require(await session.thumbprint)
@@ -166,15 +153,13 @@ struct DPoPSignInTests {
 
         let full = StoredSigningKeys { _ in FullStore() }
         let failing = try SigningIn(keys: full)
-        defer { failing.server.stop() }
-        let error = await #expect(throws: OAuth2SignInError.self) { try await failing.start() }
+        let error = await signInError { try await failing.start() }
         #expect(error?.code == .unavailable && failing.server.requests.isEmpty, "the code is not exchanged")
     }
 
     @Test func `US2: the second half uses the key that the first one made, in another process`() async throws {
         let keys = FailingKeys()
         let first = try SigningIn(keys: keys)
-        defer { first.server.stop() }
         let (page, state) = try await first.signIn.begin(redirectingTo: redirectURI)
         var second = first.signIn
         second.prover = DPoPProver(keys: keys)
@@ -187,7 +172,6 @@ struct DPoPSignInTests {
     @Test func `US2: without the key of the first half nothing is exchanged, and the key stays`() async throws {
         let keys = FailingKeys()
         let first = try SigningIn(keys: keys)
-        defer { first.server.stop() }
         let (page, state) = try await first.signIn.begin(redirectingTo: redirectURI)
         var second = first.signIn
         second.prover = DPoPProver(keys: FailingKeys())
@@ -210,8 +194,7 @@ struct DPoPSignInTests {
     {
         let (keys, made) = countedKeys()
         let provider = try LoopbackProvider { _ in .json(#"{"error":"invalid_grant"}"#, status: 400) }
-        var signIn = OAuth2CodeSignIn(
-            server: provider.description, client: .public(id: "fixture-client"), network: provider.network)
+        var signIn = provider.codeSignIn { $0.pushedAuthorizationRequestEndpoint = nil }
         signIn.prover = DPoPProver(keys: keys)
         let (page, state) = try await signIn.begin(redirectingTo: redirectURI)
         let finishing = signIn
@@ -230,20 +213,12 @@ struct DPoPSignInTests {
             #"{"error":"invalid_grant"}"#, #"{"access_token":"a","token_type":"Bearer"}"#,
             #"{"access_token":"a b","token_type":"DPoP"}"#,
         ] {
-            let server = try LoopbackServer { _ in .json(body, status: body.contains("error") ? 400 : 200) }
-            defer { server.stop() }
+            let provider = try LoopbackProvider { _ in .json(body, status: body.contains("error") ? 400 : 200) }
             let (keys, made) = countedKeys()
-            var signIn = OAuth2CodeSignIn(
-                server: OAuth2Server(
-                    issuer: server.url.absoluteString, tokenEndpoint: server.url.appendingPathComponent("token"),
-                    authorizationEndpoint: server.url.appendingPathComponent("authorize")),
-                client: .public(id: "fixture-client"),
-                network: NetworkClient(baseURL: server.url, transport: URLSessionTransport()))
+            var signIn = provider.codeSignIn()
             signIn.prover = DPoPProver(keys: keys)
             let session = StubSession(.signedOut(.never))
-            await #expect(throws: OAuth2SignInError.self) {
-                try await signIn.start(session, with: PromptUserAgent())
-            }
+            _ = await signInError { [signIn] in try await signIn.start(session, with: PromptUserAgent()) }
             #expect(session.signIns.isEmpty)
             let thumbprint = try #require(made.withLock { $0.first }, "it was kept for the exchange")
             #expect(try await keys.key(withThumbprint: thumbprint) == nil)

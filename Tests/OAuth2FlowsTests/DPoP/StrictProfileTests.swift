@@ -20,7 +20,7 @@ struct StrictProfileTests {
         defer { profile.process.kill() }
         let (engine, network) = try await profile.signedIn()
         for round in 1...12 {
-            #expect(try await network.send(Endpoint<Value>.get("resource").format(.json)).value == 1)
+            #expect(try await network.send(Endpoint<ResourceValue>.get("resource").format(.json)).value == 1)
             if round.isMultiple(of: 4) { try await engine.refresh() }
         }
         let counters = try await profile.counters()
@@ -38,7 +38,7 @@ struct StrictProfileTests {
         try await profile.expireAccessTokens()
         let values = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<20 {
-                group.addTask { try await network.send(Endpoint<Value>.get("resource").format(.json)).value }
+                group.addTask { try await network.send(Endpoint<ResourceValue>.get("resource").format(.json)).value }
             }
             return try await group.reduce(0, +)
         }
@@ -49,10 +49,6 @@ struct StrictProfileTests {
             counters["rotations"] == 1 && counters["reuses"] == nil && counters["refused"] == nil
                 && counters["proofs_refused"] == nil)
     }
-}
-
-private struct Value: Decodable, Sendable {
-    let value: Int
 }
 
 /// Opens the page itself, and takes the redirect that is its response.
