@@ -29,7 +29,6 @@ import NetworkURLSession
         over subject: Subject, method: HTTPMethod
     ) async throws {
         let peer = try LosingPeer(losing: 1)
-        defer { peer.stop() }
         let client = peer.client(over: subject.transport)
         for body in [RequestBody.none, .data(Data("x".utf8)), .oneShot(AsyncStream([Data("x".utf8)]))] {
             peer.reset()
@@ -46,9 +45,7 @@ import NetworkURLSession
         over subject: Subject, method: HTTPMethod
     ) async throws {
         let peer = try LosingPeer(losing: 2)
-        defer { peer.stop() }
         let client = peer.client(over: subject.transport)
-        peer.reset()
         let body = method == .get ? RequestBody.none : .data(Data("x".utf8))
         var call = Endpoint.request(method, "lost", body: body)
         if method == .post { call = call.idempotent(key: "key") }
@@ -66,9 +63,7 @@ import NetworkURLSession
         async throws
     {
         let peer = try LosingPeer(losing: 1)
-        defer { peer.stop() }
         let client = peer.client(over: subject.transport, retries: false)
-        peer.reset()
         _ = try await client.send(.request(.get, "lost"))
         #expect(peer.peer.requests.count { $0.target == "/lost" } == 2)
     }
@@ -76,9 +71,7 @@ import NetworkURLSession
     @Test func `a GET is sent twice at most, and once where the caller wants no retry`() async throws {
         for (retries, sent) in [(true, 2), (false, 1)] {
             let peer = try LosingPeer(losing: 10)
-            defer { peer.stop() }
             let client = peer.client(over: AsyncHTTPClientTransport(), retries: false)
-            peer.reset()
             var call = Endpoint.request(.get, "lost")
             call.settings.retries = retries
             #expect(await networkError { try await client.send(call) }?.code == .connectionFailed)
@@ -115,9 +108,7 @@ import NetworkURLSession
     @Test(arguments: Subject.allCases)
     func `a refresh whose response is lost is sent once, and is no refusal`(over subject: Subject) async throws {
         let peer = try LosingPeer(losing: 1)
-        defer { peer.stop() }
         let client = peer.client(over: subject.transport)
-        peer.reset()
         let call = Endpoint.request(.post, "lost", body: .data(Data("token".utf8)))
         let error = await #expect(throws: NetworkError.self) { try await client.send(call.allowingLateResponse()) }
         #expect(error?.code == .connectionFailed)
@@ -152,7 +143,7 @@ private final class LosingPeer: Sendable {
 
     func reset() { count.withLock { $0 = 0 } }
 
-    func stop() { peer.stop() }
+    deinit { peer.stop() }
 
     func client(over transport: any HTTPTransport, retries: Bool = true) -> NetworkClient {
         NetworkClient(

@@ -9,14 +9,20 @@ import Testing
 /// G29 over the model of the Keychain: an item of its own, in an access group that the owner's item is not in.
 @Suite struct KeychainFollowerTests {
     private let folder = TemporaryFolder()
+    private let model = ModelKeychain()
 
-    @Test func `G29: followers get an item of their own, which never holds the refresh token`() async throws {
-        let model = ModelKeychain()
-        let location = KeychainLocation(service: "org.example.articles.followers", account: "anna")
+    /// The owner's store, a place for followers, and the store that publishes there.
+    private func stores(
+        at location: KeychainLocation
+    ) -> (owner: SharedKeychainTokenStore, place: SharedKeychainTokenStore, store: FollowedTokenStore) {
         let place = KeychainTokenStore.over(model, at: location.inGroup("shared.group"))
             .sharedOnModel(lockFile: folder.fresh())
         let owner = KeychainTokenStore.over(model).sharedOnModel(lockFile: folder.fresh())
-        let store = FollowedTokenStore(owner, publishing: place, clock: ManualTimeSource())
+        return (owner, place, FollowedTokenStore(owner, publishing: place, clock: ManualTimeSource()))
+    }
+
+    @Test func `G29: followers get an item of their own, which never holds the refresh token`() async throws {
+        let (owner, place, store) = stores(at: .init(service: "org.example.articles.followers", account: "anna"))
         var bundle = TokenBundle(
             accessToken: "access-0", refreshToken: "refresh-0", session: SessionID(rawValue: "ada"))
         try await store.save(bundle)
@@ -41,14 +47,8 @@ import Testing
         #expect(end.reason == .byUser)
     }
 
-    @Test func `An item that a search for the owner's item finds too is no place for followers`()
-        async throws
-    {
-        let model = ModelKeychain()
-        let place = KeychainTokenStore.over(model, at: .own.inGroup("shared.group"))
-            .sharedOnModel(lockFile: folder.fresh())
-        let owner = KeychainTokenStore.over(model).sharedOnModel(lockFile: folder.fresh())
-        let store = FollowedTokenStore(owner, publishing: place, clock: ManualTimeSource())
+    @Test func `An item that a search for the owner's item finds too is no place for followers`() async throws {
+        let (owner, _, store) = stores(at: .own)
         let bundle = TokenBundle(accessToken: "access-0", refreshToken: "refresh-0", session: SessionID())
         try await store.save(bundle)
         #expect(await !store.settle())

@@ -12,19 +12,14 @@ import Crypto
 #endif
 
 @Suite("G34: keys of sessions in a store")
-struct StoredSigningKeysTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("keys-\(UUID().uuidString)")
+struct StoredSigningKeysTests: TemporaryStoreTests {
+    let place = TemporaryStore()
 
     private var keys: StoredSigningKeys {
         StoredSigningKeys { [folder] in FileTokenStore(folder: folder, account: $0) }
     }
 
-    private func file(_ thumbprint: String) -> URL {
-        FileTokenStore(folder: folder, account: thumbprint).file
-    }
-
     @Test func `a key signs, and another process finds it again`() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let made = try await keys.keptKey()
         let thumbprint = made.publicKey.thumbprint
         let message = Data("what is signed".utf8)
@@ -51,22 +46,19 @@ struct StoredSigningKeysTests {
     }
 
     @Test func `a file of a key is its owner's, and one that others can read is refused`() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let thumbprint = try await keys.keptKey().publicKey.thumbprint
-        let path = file(thumbprint).path
-        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-        #expect(mode == 0o600)
-        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        let file = FileTokenStore(folder: folder, account: thumbprint).file
+        #expect(try file.permissions == "600")
+        try file.setPermissions(0o644)
         let error = try await #require(throws: TokenStoreError.self) {
             try await keys.key(withThumbprint: thumbprint)
         }
         #expect(error.code == .insecure)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        try file.setPermissions(0o600)
         #expect(try await keys.key(withThumbprint: thumbprint) != nil)
     }
 
     @Test func `G14: a key that does not exist is told from one that cannot be read now`() async throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let (keys, thumbprint) = (keys, try await keys.keptKey().publicKey.thumbprint)
         #expect(try await keys.key(withThumbprint: "another") == nil)
         #expect(try await keys.key(withThumbprint: thumbprint) != nil)
