@@ -135,8 +135,11 @@ import Testing
         let provider = try LoopbackProvider { call in
             let payload = call["client_assertion"].first.flatMap { try? JSONWebSignature($0).payload }
             let claims = payload.flatMap { try? JSONDecoder().decode(Claims.self, from: $0) }
-            guard claims?.iat != 784_111_777 else { return nil }
-            return .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Date": Self.date])
+            guard claims?.iat == 784_111_777 else {
+                return .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Date": Self.date])
+            }
+            guard call.path == "/token" else { return nil }
+            return .json(LoopbackProvider.tokens.replacingOccurrences(of: "fixture-refresh", with: "fixture-2"))
         }
         let key = ClientKey()
         try await callAll(of: provider) { client(key, provider) }

@@ -49,6 +49,12 @@ import Testing
         #expect(base.bundle == .stored("ada", 0))
     }
 
+    @Test(arguments: [Int.min, -1, Int.max - 1, Int.max])
+    func `A stored bundle with an absurd generation is corrupt`(generation: Int) async {
+        let store = RecordingTokenStore(holding: .stored("ada", generation))
+        #expect(await access(store).read() == .failure(.unusableBundle))
+    }
+
     @Test func `G9: the end of a session removes its tokens, newer ones too, and says which`() async {
         let store = RecordingTokenStore(holding: .stored("ada", 3))
         let outcome = await access(store).write(endOfAda)
