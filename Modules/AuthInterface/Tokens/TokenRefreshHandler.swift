@@ -44,8 +44,8 @@ public protocol TokenRefreshHandler: Sendable {
 
     /// Whether the call spends a refresh token. The default is `true`.
     ///
-    /// `false`: it gets tokens by the client's own right, as with client credentials (RFC 6749 §4.4). Then no user signs
-    /// in: where the store holds no session, `restore` and the first request begin one (G22).
+    /// `false`: it gets tokens by the client's own right, as with client credentials (RFC 6749 §4.4). Then no user
+    /// signs in: where the store holds no session, `restore` and the first request begin one (G22).
     var needsRefreshToken: Bool { get }
 }
 

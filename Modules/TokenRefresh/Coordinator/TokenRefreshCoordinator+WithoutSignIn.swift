@@ -23,7 +23,7 @@ extension TokenRefreshCoordinator {
 }
 
 extension JournaledStore {
-    /// Begins a session where there is none, and returns what the store holds then. `isAsked`: also where one has ended.
+    /// Begins a session where there is none, and returns what the store then holds. `isAsked`: also where one ended.
     ///
     /// It begins in the store, before the machine sees it, and has no token yet. Its ordinal is the next one after all
     /// that was read: processes that begin at once have the same, so that the first session which is stored stays, and
