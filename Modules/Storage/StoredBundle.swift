@@ -25,6 +25,7 @@ struct StoredBundle: Codable {
         let process: String
         let date: TimeInterval
         let firstDate: TimeInterval?
+        let longestCall: Duration?
         let isAbandoned: Bool
         let lease: String?
         let failure: RefreshIntent.Failure?
@@ -35,6 +36,7 @@ struct StoredBundle: Codable {
             process = intent.owner.process
             date = intent.date.timeIntervalSinceReferenceDate
             firstDate = intent.firstDate?.timeIntervalSinceReferenceDate
+            longestCall = intent.longestCall
             isAbandoned = intent.isAbandoned
             lease = intent.lease
             failure = intent.failure
@@ -46,6 +48,7 @@ struct StoredBundle: Codable {
                 owner: ProcessIdentity(host: host, process: process),
                 date: Date(timeIntervalSinceReferenceDate: date),
                 firstDate: firstDate.map(Date.init(timeIntervalSinceReferenceDate:)),
+                longestCall: longestCall,
                 isAbandoned: isAbandoned,
                 lease: lease,
                 failure: failure

@@ -88,7 +88,8 @@ struct StoredVersionsTests: TemporaryStoreTests {
             date: .intent, pause: .seconds(1), isAmbiguous: true, status: 401, serverCode: "AUTH_004")
         (failure.statusMeansExpired, failure.firstDate, failure.count) = (true, .intent, 2)
         let intent = RefreshIntent(
-            idempotencyKey: "key-1", owner: .old, date: .intent, firstDate: .intent, lease: "8:42", failure: failure)
+            idempotencyKey: "key-1", owner: .old, date: .intent, firstDate: .intent, longestCall: .seconds(90),
+            lease: "8:42", failure: failure)
         let ordinal = SessionOrdinal(at: .intent)
         let session = StoredSession.active(Self.bundle(intent, signedInAt: .intent).with(ordinal: ordinal))
         let read = try FirstBuild.read(TokenEnvelope.encode(session))

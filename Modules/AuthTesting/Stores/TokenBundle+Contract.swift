@@ -77,6 +77,7 @@ extension TokenBundle {
                 owner: ProcessIdentity(host: "contract-host", process: "4711-contract"),
                 date: Date(timeIntervalSince1970: 1_899_999_000.875),
                 firstDate: Date(timeIntervalSince1970: 1_899_998_000.125),
+                longestCall: .milliseconds(90_500),
                 isAbandoned: isAbandoned,
                 lease: "contract-lease",
                 failure: failure

@@ -22,6 +22,7 @@ extension Mutant {
         fieldwise("forgets the pending refresh") { $0.with(refreshIntent: nil) },
         intentwise("forgets that a refresh was abandoned") { $0.isAbandoned = false },
         intentwise("forgets the first date of a pending refresh") { $0.firstDate = nil },
+        intentwise("forgets the limit of a pending refresh") { $0.longestCall = nil },
         intentwise("forgets the lease of a pending refresh") { $0.lease = nil },
         intentwise("forgets how a refresh failed") { $0.failure = nil },
         intentwise("forgets how often a refresh failed") { $0.failure?.count = 1 },
@@ -153,8 +154,8 @@ extension Mutant {
 extension RefreshIntent {
     fileprivate func with(key: String) -> RefreshIntent {
         RefreshIntent(
-            idempotencyKey: key, owner: owner, date: date, firstDate: firstDate, isAbandoned: isAbandoned, lease: lease,
-            failure: failure)
+            idempotencyKey: key, owner: owner, date: date, firstDate: firstDate, longestCall: longestCall,
+            isAbandoned: isAbandoned, lease: lease, failure: failure)
     }
 }
 
