@@ -125,11 +125,9 @@ package struct ErrorBody: Sendable, Hashable {
 extension JSONValue {
     /// Reads a form. `nil`: it has no member.
     fileprivate init?(form text: String) {
-        var components = URLComponents()
-        components.percentEncodedQuery = text.replacingOccurrences(of: "+", with: "%20").filter { !$0.isWhitespace }
-        let items = components.queryItems ?? []
+        let items = text.filter { !$0.isWhitespace }.formItems
         guard !items.isEmpty else { return nil }
-        self = .object(Dictionary(items.map { ($0.name, .text($0.value ?? "")) }) { first, _ in first })
+        self = .object(Dictionary(items.map { ($0.name, .text($0.value)) }) { first, _ in first })
     }
 
     fileprivate var isListOfTexts: Bool {

@@ -75,6 +75,9 @@ import Testing
             testDescription: "a form", body: "error=bad_refresh_token&error_description=It+is+%22old%22",
             code: "bad_refresh_token",
             message: #"It is "old""#, headers: ["Content-Type": "application/x-www-form-urlencoded; charset=utf-8"]),
+        Shape(
+            testDescription: "a form without a valid encoding", body: "error=%zz&error_description=\"é%\"&",
+            code: "%zz", message: "\"é%\"", headers: ["Content-Type": "application/x-www-form-urlencoded"]),
         Shape(testDescription: "no error", body: #"{"error":null,"errcode":0,"code":"","errors":[],"message":false}"#),
         Shape(
             testDescription: "a form that says it is JSON", body: "error=x",
