@@ -63,7 +63,7 @@ extension HTTPResponseHead {
 
     /// Whether a text is a number of bytes.
     package static func isLength(_ text: String) -> Bool {
-        text.hasOnlyBytes { $0.isDigit } && Int(text) != nil
+        text.utf8.allSatisfy(\.isDigit) && Int(text) != nil
     }
 
     /// Refuses a head whose fields contradict each other: two lengths (RFC 9112 §6.3) or two targets of a redirect. A
