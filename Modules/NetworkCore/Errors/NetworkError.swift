@@ -151,27 +151,21 @@ extension NetworkError {
         return copy
     }
 
-    /// The same failure under the code of a step-up.
-    func demanding(_ stepUp: StepUpChallenge) -> NetworkError {
+    /// A failure of another code, with the same response.
+    func failure(
+        _ code: Code, reason: String? = nil, cause: (any Error)?, stepUp: StepUpChallenge? = nil
+    ) -> NetworkError {
         var failure = NetworkError(
-            .stepUpRequired, response: response, serverError: serverError, retryAfter: retryAfter, cause: cause)
+            code, reason: reason, response: response, serverError: serverError, retryAfter: retryAfter, cause: cause,
+            stepUp: stepUp)
         (failure.body, failure.bodyLength, failure.format) = (body, bodyLength, format)
-        failure.stepUp = stepUp
         return failure
     }
 
     /// The failure of a request that was to be sent again and whose body is a one-shot sequence (G21).
     func becauseOfOneShotBody() -> NetworkError {
-        var failure = NetworkError(
-            .bodyNotReplayable,
-            reason: "the request failed (\(code)), and its body is a one-shot sequence, which cannot be sent again",
-            response: response,
-            serverError: serverError,
-            retryAfter: retryAfter,
-            cause: self
-        )
-        (failure.body, failure.bodyLength, failure.format) = (body, bodyLength, format)
-        return failure
+        let reason = "the request failed (\(code)), and its body is a one-shot sequence, which cannot be sent again"
+        return failure(.bodyNotReplayable, reason: reason, cause: self)
     }
 }
 
