@@ -113,8 +113,6 @@ struct CallAuthentication: Sendable {
             throw NetworkError(.authenticationFailed, cause: error)
         } catch let error as TokenStoreError {
             throw NetworkError(AuthenticationError(.storeUnavailable, cause: error))
-        } catch let error as HTTPFieldError {
-            throw NetworkError(error)
         }
     }
 
@@ -149,17 +147,14 @@ struct CallAuthentication: Sendable {
             throw demand
         }
         guard let refused = carried, policy.refuses(failure) else { return .doNotRetry }
-        guard replacements < Self.replacementLimit else {
-            let error = AuthenticationError(.unauthorized)
-            throw NetworkError(error, response: failure.response, serverError: failure.serverError)
-        }
-        let refusal = TokenRefusal(of: refused, in: failure, policy: policy)
-        guard isReplayable else {
-            // This call has failed. Its token is replaced without waiting, so that the next call does not fail too.
-            Task { [rules] in _ = try? await rules.provider.replacement(after: refusal) }
-            throw failure.becauseOfOneShotBody()
-        }
         do {
+            guard replacements < Self.replacementLimit else { throw AuthenticationError(.unauthorized) }
+            let refusal = TokenRefusal(of: refused, in: failure, policy: policy)
+            guard isReplayable else {
+                // This call has failed. Its token is replaced without waiting, so that the next call does not fail too.
+                Task { [rules] in _ = try? await rules.provider.replacement(after: refusal) }
+                throw failure.becauseOfOneShotBody()
+            }
             replacement = try await provider.replacement(after: refusal)
             replacements += 1
             return .retry(after: .zero)

@@ -49,7 +49,7 @@ public struct HTTPBody: Sendable {
     ///
     /// - Throws: ``HTTPBodyError`` with code `unreadable` when the file cannot be read, or is no regular file.
     public init(file: URL) throws(HTTPBodyError) {
-        let size = try FileReader.size(of: file)
+        let size = try FileState(file).size
         // A transport that sends the file itself may look at the link.
         self.init(.file(file.resolvingSymlinksInPath()), length: size)
     }

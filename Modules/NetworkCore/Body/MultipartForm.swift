@@ -93,7 +93,7 @@ struct MultipartEncoder {
             segments.append(.data(try Self.header(of: part, boundary: form.boundary)))
             switch part.content {
             case .data(let data): segments.append(.data(data))
-            case .file(let url): segments.append(.file(url, size: try FileReader.size(of: url)))
+            case .file(let url): segments.append(.file(url, size: try FileState(url).size))
             }
             segments.append(.data(Self.lineEnd))
         }

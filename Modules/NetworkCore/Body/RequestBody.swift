@@ -121,10 +121,8 @@ extension RequestBody {
                 }
             if let makeTrailers { body.trailers = makeTrailers }
             return body
-        } catch let error as NetworkError {
-            throw error
-        } catch let error as HTTPBodyError {
-            throw NetworkError(error)
+        } catch let error where error is NetworkError || error is HTTPBodyError {
+            throw try NetworkError(describing: error)
         } catch {
             // An `EncodingError` quotes the value.
             throw NetworkError(.encodingFailed, reason: "the body cannot be encoded (\(type(of: error)))")
