@@ -108,7 +108,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         /// Appends literal text, in which `/` separates segments. The text must not contain a query or a fragment.
         public mutating func appendLiteral(_ literal: String) {
-            if literal.utf8.contains(where: "?#".utf8.contains) {
+            if literal.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
                 literalProblem = "a path must not contain a query or a fragment; use the query parameter"
             }
             let isStart = path.isEmpty && segmentsWithValues.isEmpty

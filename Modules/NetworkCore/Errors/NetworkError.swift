@@ -194,7 +194,7 @@ extension NetworkError {
         copy.reason = text(reason)
         copy.response = response?.redacted(by: redaction)
         if let serverError {
-            copy.serverError = serverError.redacted(by: redaction, maximumDetails: Self.maximumDetails)
+            copy.serverError = serverError.redacted(by: redaction)
         } else if let body, fingerprint == nil {
             copy.fingerprint = redaction.fingerprint(
                 of: body, length: bodyLength, contentType: response?.headers.values(of: "Content-Type").first)
@@ -207,13 +207,13 @@ extension NetworkError {
         }
         return copy
     }
-
-    /// The number of details of an error object that are kept.
-    private static let maximumDetails = 32
 }
 
 extension ServerError {
-    fileprivate func redacted(by redaction: Redaction, maximumDetails: Int) -> ServerError {
+    /// The number of details of an error object that are kept.
+    private static let maximumDetails = 32
+
+    fileprivate func redacted(by redaction: Redaction) -> ServerError {
         func text(_ text: String?) -> String? {
             text.map { redaction.responseText($0, limit: String.maximumTextLength) }
         }
@@ -221,12 +221,12 @@ extension ServerError {
         var shown = ServerError(
             code: code(self.code),
             message: text(message),
-            errors: errors.prefix(maximumDetails).map { detail in
+            errors: errors.prefix(Self.maximumDetails).map { detail in
                 ErrorDetail(
                     field: code(detail.field), code: code(detail.code), message: text(detail.message))
             },
             requestId: requestId.map(redaction.identifier))
-        shown.otherCodes = otherCodes.prefix(maximumDetails).map(redaction.code)
+        shown.otherCodes = otherCodes.prefix(Self.maximumDetails).map(redaction.code)
         return shown
     }
 }

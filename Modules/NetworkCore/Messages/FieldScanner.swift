@@ -69,5 +69,5 @@ package struct FieldScanner {
         }
     }
 
-    private mutating func skipWhiteSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
+    private mutating func skipWhiteSpace() { rest = rest.drop(while: \.isBlank) }
 }

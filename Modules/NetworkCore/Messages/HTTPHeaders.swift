@@ -1,4 +1,5 @@
 public import AuthInterface
+import Foundation
 
 /// Header fields: an ordered collection in which a name may occur more than once. Names are compared without regard to
 /// case (RFC 9110 §5.1).
@@ -157,7 +158,7 @@ extension HTTPField: RedactedDescription {
 
 extension String {
     /// Whether the text can be a field's name or a method: a token of RFC 9110 §5.6.2.
-    package var isFieldName: Bool { !isEmpty && utf8.allSatisfy(\.isTokenByte) }
+    package var isFieldName: Bool { !isEmpty && utf8.allSatisfy { $0.isTokenByte } }
 
     /// Whether the text can be a field's value: no control characters but the tab (RFC 9110 §5.5).
     package var isFieldValue: Bool { utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) } }
@@ -165,9 +166,7 @@ extension String {
     /// The text without spaces and tabs at its ends (RFC 9110 §5.6.3).
     package var withoutSurroundingWhiteSpace: String {
         guard utf8.first?.isBlank == true || utf8.last?.isBlank == true else { return self }
-        let start = utf8.drop(while: \.isBlank)
-        let end = start.lastIndex { !$0.isBlank }.map { utf8.index(after: $0) } ?? start.startIndex
-        return String(self[start.startIndex..<end])
+        return trimmingCharacters(in: [" ", "\t"])
     }
 
     /// Whether the text is one of some, but for the case of ASCII letters.
@@ -188,7 +187,8 @@ extension UInt8 {
 
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-    fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
+    /// A space or a tab (RFC 9110 §5.6.3).
+    var isBlank: Bool { self == 0x20 || self == 0x09 }
 
     fileprivate var asciiLowercased: UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self
