@@ -54,8 +54,7 @@ struct CallAuthentication: Sendable {
         session = continuity?.session
     }
 
-    /// The request carries no token: an attempt starts, or a redirect leads to another origin, from which it does not
-    /// come back.
+    /// The request carries no token: an attempt starts, or a redirect leads to another origin.
     mutating func forgetToken() { carried = nil }
 
     /// Places the token that is at hand, if the origin may see tokens. Returns `false`: the provider has to be waited

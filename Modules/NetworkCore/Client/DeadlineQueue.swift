@@ -38,8 +38,7 @@ package final class DeadlineQueue: Sendable {
     private let grace: Duration
     private let state = Locked(State())
 
-    /// Creates an empty queue. The grace is the time for which a process that has slept runs before a deadline counts
-    /// that has passed meanwhile.
+    /// Creates an empty queue. See ``NetworkConfiguration/defaultWakeGrace`` for the grace.
     package init(clock: any TimeSource, grace: Duration = NetworkConfiguration.defaultWakeGrace) {
         self.clock = clock
         self.grace = max(grace, .zero)

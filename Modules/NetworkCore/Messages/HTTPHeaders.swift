@@ -117,8 +117,7 @@ extension HTTPHeaders: RandomAccessCollection {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-    /// Creates headers. Of one name given twice, the last value stays. An invalid field is left out, and a request with
-    /// these headers is not sent.
+    /// Creates headers. Of one name given twice, the last value stays. An invalid field is left out.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { self[name] = value }
     }

@@ -45,8 +45,7 @@ extension HTTPResponseHead {
         return length.flatMap { Int(Substring($0)) }
     }
 
-    /// What is wrong with `Content-Length`: it is no number of bytes, or there are two of them (RFC 9112 §6.3). Equal
-    /// lengths may be repeated.
+    /// What is wrong with `Content-Length`: it is no number of bytes, or there are two that differ (RFC 9112 §6.3).
     package var lengthProblem: String? {
         let fields = headers.values(of: "Content-Length")
         guard let first = fields.first else { return nil }
