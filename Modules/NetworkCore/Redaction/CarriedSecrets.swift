@@ -119,11 +119,11 @@ extension CarriedSecrets {
     }
 
     private mutating func addUnread(contentType: String?) {
-        if contentType.flatMap({ MediaType($0) })?.holdsNoCredential != true { areComplete = false }
+        if MediaType(contentType)?.holdsNoCredential != true { areComplete = false }
     }
 
     private mutating func add(_ data: Data, contentType: String?) {
-        let type = contentType.flatMap { MediaType($0) }
+        let type = MediaType(contentType)
         guard !data.isEmpty, type?.holdsNoCredential != true else { return }
         guard data.count <= Redaction.maximumBodySize else { return areComplete = false }
         if type?.isForm == true {

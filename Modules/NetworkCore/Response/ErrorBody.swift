@@ -29,10 +29,9 @@ package struct ErrorBody: Sendable, Hashable {
 
     package init(_ value: JSONValue) { self.value = value }
 
-    /// Reads a body: JSON of any media type, or a form where its media type says so. `nil`: neither an object nor a
-    /// list.
+    /// Reads JSON of any media type, or a form where its media type says so. `nil`: neither an object nor a list.
     package init?(_ body: Data, _ headers: HTTPHeaders? = nil) {
-        let isForm = headers?.first(of: "Content-Type").flatMap { MediaType($0) }?.isForm == true
+        let isForm = MediaType(headers?.first(of: "Content-Type"))?.isForm == true
         let json = try? JSONDecoder().decode(JSONValue.self, from: body)
         switch json ?? (isForm ? JSONValue(form: String(decoding: body, as: UTF8.self)) : nil) {
         case .object(let members)?: value = .object(members)
