@@ -86,7 +86,7 @@ extension NetworkClient {
                     throw try await refusal(response, of: call)
                 }
                 let value = try await reading(response, &call)
-                call.phases?.endBody()
+                call.phases?.end(\.body, since: .head)
                 return value
             } catch {
                 failure = try call.failure(error)
