@@ -129,11 +129,3 @@ extension RequestBody {
         }
     }
 }
-
-extension NetworkError {
-    /// A body that cannot be read, or not again.
-    init(_ error: HTTPBodyError) {
-        let code: Code = error.code == .alreadyRead ? .bodyNotReplayable : .encodingFailed
-        self.init(code, reason: error.reason, cause: error)
-    }
-}

@@ -115,8 +115,10 @@ extension NetworkError {
         case let error as CancellationError: throw error
         case let error as AuthenticationError: self.init(error)
         case let error as HTTPTransportError: self.init(error.code, waitedFor: error.waitedFor, cause: error)
-        case let error as HTTPBodyError: self.init(error)
-        case let error as HTTPFieldError: self.init(error)
+        case let error as HTTPBodyError:
+            let code: Code = error.code == .alreadyRead ? .bodyNotReplayable : .encodingFailed
+            self.init(code, reason: error.reason, cause: error)
+        case let error as HTTPFieldError: self.init(.invalidRequest, reason: error.description, cause: error)
         case let error as DecodingError: self.init(.decodingFailed, cause: DecodingFailure(error))
         default: self.init(code, cause: error)
         }
