@@ -67,8 +67,7 @@ extension HTTPResponseHead {
         return !errors.isEmpty && errors.allSatisfy(others.contains)
     }
 
-    /// What the server wants in another proof of the request, with the same token. `nil`: it wants none, or has not
-    /// named what it wants.
+    /// What the server wants in another proof of the request, with the same token. `nil`: nothing that it names.
     var wantedInProof: WantedInProof? {
         guard status == 401 || status == 400 else { return nil }
         let errors = tokenErrors

@@ -57,8 +57,7 @@ struct CallAuthentication: Sendable {
     /// The request carries no token: an attempt starts, or a redirect leads to another origin.
     mutating func forgetToken() { carried = nil }
 
-    /// Places the token that is at hand, if the origin may see tokens. Returns `false`: the provider has to be waited
-    /// for.
+    /// Places the token at hand, if the origin may see tokens. Returns `false`: the provider has to be waited for.
     mutating func placeToken(in head: inout HTTPRequestHead, to origin: Origin) throws -> Bool {
         switch rules.origins.decision(for: origin) {
         case .foreign:
@@ -76,11 +75,7 @@ struct CallAuthentication: Sendable {
     mutating func placeAwaitedToken(in head: HTTPRequestHead) async throws -> HTTPRequestHead {
         let token: SessionToken
         do {
-            if let known = replacement ?? provider.validToken {
-                token = known
-            } else {
-                token = try await provider.token()
-            }
+            token = if let known = replacement ?? provider.validToken { known } else { try await provider.token() }
         } catch let error as AuthenticationError where error.code == .notSignedIn && session != nil {
             // The user signed out between two attempts: the call's session has ended.
             throw NetworkError(AuthenticationError(.sessionEnded, cause: error))

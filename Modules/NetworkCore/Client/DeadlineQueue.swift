@@ -119,11 +119,7 @@ package final class DeadlineQueue: Sendable {
         state.sleeper?.cancel()
         state.wakesAt = next
         state.sleeper = Task { [clock, weak self] in
-            do {
-                try await clock.sleep(until: next)
-            } catch {
-                return
-            }
+            guard (try? await clock.sleep(until: next)) != nil else { return }
             self?.wake()
         }
     }

@@ -101,9 +101,8 @@ extension NetworkService {
         _ progress: ProgressHandler?
     ) -> Download {
         let continuity = options.request.continuity ?? SessionContinuity()
-        let isResumable = endpoint.method == .get
         return Download(
-            isResumable: isResumable, options: options, continuity: continuity, progress: progress
+            isResumable: endpoint.method == .get, options: options, continuity: continuity, progress: progress
         ) { range in
             var endpoint = endpoint
             endpoint.settings.headers["Accept"] = endpoint.settings.headers["Accept"] ?? "*/*"
