@@ -147,8 +147,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 extension String {
     /// The text as UTF-8, percent-encoded except for the unreserved characters of RFC 3986 §2.3.
     ///
-    /// It is safe as one path segment, one query name or one query value, except for `.` and `..`, which no encoding
-    /// makes safe.
+    /// It is safe as one path segment, except for `.` and `..`, and as one query name or one query value.
     var percentEncodedComponent: String { percentEncoded { $0.isUnreserved } }
 
     /// The text, percent-encoded except for the characters that are allowed in a path (RFC 3986 §3.3), such as `/`.

@@ -53,8 +53,7 @@ public struct DecodingFailure: Error, Sendable, Hashable {
         parts = path.map(Self.part)
     }
 
-    /// The failure without secrets in its path: the keys of a dictionary are the server's, and are of a response as any
-    /// text.
+    /// The failure without secrets in its path: the keys of a dictionary are texts of the response.
     func redacted(by redaction: Redaction) -> DecodingFailure {
         var copy = self
         copy.parts = parts.map { part in

@@ -1,7 +1,6 @@
 public import AuthInterface
 
-/// What some responses of a token endpoint mean for the session: a line of a table, for a server with words of its own
-/// (G4).
+/// What some responses of a token endpoint mean for the session (G4): for a server with words of its own.
 ///
 /// ```swift
 /// handler.refusals = .gitHub
