@@ -7,7 +7,7 @@ extension Redaction {
     /// secrets of the call. Other text is shown only if the call carried no credential. Returns the text; `nil` where
     /// the body is not shown, see ``fingerprint(of:length:contentType:)``.
     package func body(_ data: Data, contentType: String?) -> String? {
-        let type = contentType.flatMap { MediaType($0) }
+        let type = MediaType(contentType)
         guard isOfPublicCall || (isComplete && data.count <= Self.maximumBodySize) else { return nil }
         if type?.isJSON == true,
             let object = try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)

@@ -19,6 +19,9 @@ struct AuthenticationChallenge: Sendable, Hashable {
     /// The parameters by name, in lower case. If a name occurs twice, the first value is kept.
     private(set) var parameters: [String: String] = [:]
 
+    /// The error, in lower case.
+    var error: String? { parameters["error"]?.lowercased() }
+
     /// Reads the challenges of a field, or of the values of several fields joined with commas.
     ///
     /// Text that is not a challenge is skipped up to the next comma, so that it does not hide the challenges after it.
@@ -64,8 +67,7 @@ extension HTTPResponseHead {
         return !errors.isEmpty && errors.allSatisfy(others.contains)
     }
 
-    /// What the server wants in another proof of the request, with the same token. `nil`: it wants none, or has not
-    /// named what it wants.
+    /// What the server wants in another proof of the request, with the same token. `nil`: nothing that it names.
     var wantedInProof: WantedInProof? {
         guard status == 401 || status == 400 else { return nil }
         let errors = tokenErrors
@@ -73,11 +75,11 @@ extension HTTPResponseHead {
         return serverDate != nil && errors.contains("invalid_dpop_proof") ? .time : nil
     }
 
-    /// The errors of the `Bearer` and `DPoP` challenges, in lower case.
-    private var tokenErrors: [String] {
-        guard let field = headers["WWW-Authenticate"] else { return [] }
-        return AuthenticationChallenge.challenges(in: field).compactMap { challenge in
-            ["bearer", "dpop"].contains(challenge.scheme) ? challenge.parameters["error"]?.lowercased() : nil
-        }
+    private var tokenErrors: [String] { tokenChallenges.compactMap(\.error) }
+
+    /// The `Bearer` challenges, and those of DPoP, which has a scheme of its own (RFC 9449 §7.1).
+    var tokenChallenges: [AuthenticationChallenge] {
+        AuthenticationChallenge.challenges(in: headers["WWW-Authenticate"] ?? "")
+            .filter { ["bearer", "dpop"].contains($0.scheme) }
     }
 }

@@ -54,12 +54,10 @@ struct CallAuthentication: Sendable {
         session = continuity?.session
     }
 
-    /// The request carries no token: an attempt starts, or a redirect leads to another origin, from which it does not
-    /// come back.
+    /// The request carries no token: an attempt starts, or a redirect leads to another origin.
     mutating func forgetToken() { carried = nil }
 
-    /// Places the token that is at hand, if the origin may see tokens. Returns `false`: the provider has to be waited
-    /// for.
+    /// Places the token at hand, if the origin may see tokens. Returns `false`: the provider has to be waited for.
     mutating func placeToken(in head: inout HTTPRequestHead, to origin: Origin) throws -> Bool {
         switch rules.origins.decision(for: origin) {
         case .foreign:
@@ -77,11 +75,7 @@ struct CallAuthentication: Sendable {
     mutating func placeAwaitedToken(in head: HTTPRequestHead) async throws -> HTTPRequestHead {
         let token: SessionToken
         do {
-            if let known = replacement ?? provider.validToken {
-                token = known
-            } else {
-                token = try await provider.token()
-            }
+            token = if let known = replacement ?? provider.validToken { known } else { try await provider.token() }
         } catch let error as AuthenticationError where error.code == .notSignedIn && session != nil {
             // The user signed out between two attempts: the call's session has ended.
             throw NetworkError(AuthenticationError(.sessionEnded, cause: error))
@@ -113,8 +107,6 @@ struct CallAuthentication: Sendable {
             throw NetworkError(.authenticationFailed, cause: error)
         } catch let error as TokenStoreError {
             throw NetworkError(AuthenticationError(.storeUnavailable, cause: error))
-        } catch let error as HTTPFieldError {
-            throw NetworkError(error)
         }
     }
 
@@ -149,17 +141,14 @@ struct CallAuthentication: Sendable {
             throw demand
         }
         guard let refused = carried, policy.refuses(failure) else { return .doNotRetry }
-        guard replacements < Self.replacementLimit else {
-            let error = AuthenticationError(.unauthorized)
-            throw NetworkError(error, response: failure.response, serverError: failure.serverError)
-        }
-        let refusal = TokenRefusal(of: refused, in: failure, policy: policy)
-        guard isReplayable else {
-            // This call has failed. Its token is replaced without waiting, so that the next call does not fail too.
-            Task { [rules] in _ = try? await rules.provider.replacement(after: refusal) }
-            throw failure.becauseOfOneShotBody()
-        }
         do {
+            guard replacements < Self.replacementLimit else { throw AuthenticationError(.unauthorized) }
+            let refusal = TokenRefusal(of: refused, in: failure, policy: policy)
+            guard isReplayable else {
+                // This call has failed. Its token is replaced without waiting, so that the next call does not fail too.
+                Task { [rules] in _ = try? await rules.provider.replacement(after: refusal) }
+                throw failure.becauseOfOneShotBody()
+            }
             replacement = try await provider.replacement(after: refusal)
             replacements += 1
             return .retry(after: .zero)

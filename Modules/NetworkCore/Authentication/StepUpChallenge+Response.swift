@@ -1,17 +1,13 @@
 import AuthInterface
 
 extension StepUpChallenge {
-    /// Reads a challenge of a resource. `nil`: it demands nothing.
-    init?(_ challenge: AuthenticationChallenge, withoutQuoting secrets: [String]) {
-        // DPoP has a scheme of its own (RFC 9449 §7.1).
-        guard ["bearer", "dpop"].contains(challenge.scheme), let error = challenge.parameters["error"]?.lowercased()
-        else { return nil }
+    /// Reads a challenge to the token of a request. `nil`: it demands nothing.
+    fileprivate init?(_ challenge: AuthenticationChallenge, withoutQuoting secrets: [String]) {
+        guard let error = challenge.error else { return nil }
         self.init(Demand(rawValue: error), withoutQuoting: secrets) { challenge.parameters[$0] }
         guard [.userAuthentication, .scope].contains(demand) || (demand == .claims && claims != nil) else { return nil }
     }
-}
 
-extension StepUpChallenge {
     /// Reads what stands beside a demand, by its name in RFC 9470 §3: a parameter, or a member of a body. A text with
     /// one of the secrets in it is left out.
     init(
@@ -43,12 +39,9 @@ extension NetworkError {
     /// The error of a call that demands a step-up. `nil`: it does not, or its token is invalid as well.
     func demandingStepUp(orOneOf statuses: Set<Int>, withoutQuoting secrets: [String]) -> NetworkError? {
         guard let response, statuses.union(Self.stepUpStatuses).contains(response.status),
-            let field = response.headers["WWW-Authenticate"], !response.saysBearerTokenIsInvalid
+            !response.saysBearerTokenIsInvalid
         else { return nil }
-        let challenges = AuthenticationChallenge.challenges(in: field)
-        guard let stepUp = challenges.lazy.compactMap({ StepUpChallenge($0, withoutQuoting: secrets) }).first else {
-            return nil
-        }
-        return demanding(stepUp)
+        let demands = response.tokenChallenges.lazy.compactMap { StepUpChallenge($0, withoutQuoting: secrets) }
+        return demands.first.map { failure(.stepUpRequired, cause: cause, stepUp: $0) }
     }
 }

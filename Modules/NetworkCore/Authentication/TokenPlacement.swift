@@ -46,8 +46,8 @@ public struct TokenPlacement: Sendable, Hashable {
 
     /// Adds a token to a request.
     ///
-    /// - Throws: ``NetworkError`` with code `invalidRequest` when no header field can carry it, or it is empty;
-    ///   `followerHasNoRefreshToken` when a field is for the refresh token, and a follower issued the token (G29);
+    /// - Throws: ``HTTPFieldError`` when no header field can carry it; ``NetworkError`` with code `invalidRequest` when it
+    ///   is empty; `followerHasNoRefreshToken` when a field is for the refresh token, and a follower issued the token (G29);
     ///   `proofRequired` when the token is bound to a key, and the placement makes no proof (G34).
     func place(_ token: SessionToken, in request: inout HTTPRequestHead) throws {
         guard !token.value.isEmpty else {
@@ -61,19 +61,15 @@ public struct TokenPlacement: Sendable, Hashable {
         guard token.binding == nil || proof != nil else {
             throw NetworkError(AuthenticationError(.proofRequired))
         }
-        do {
-            switch kind {
-            case .proved:
-                try request.set("Authorization", to: (token.binding == nil ? "Bearer " : "DPoP ") + token.value)
-            case .authorization(let prefix):
-                try request.set("Authorization", to: prefix + token.value)
-            case .fields(let accessToken, let refreshToken):
-                try request.set(accessToken, to: token.value)
-                let value = token.refreshToken?.isEmpty == true ? nil : token.refreshToken
-                if let refreshToken { try request.set(refreshToken, to: value) }
-            }
-        } catch {
-            throw NetworkError(error)
+        switch kind {
+        case .proved:
+            try request.set("Authorization", to: (token.binding == nil ? "Bearer " : "DPoP ") + token.value)
+        case .authorization(let prefix):
+            try request.set("Authorization", to: prefix + token.value)
+        case .fields(let accessToken, let refreshToken):
+            try request.set(accessToken, to: token.value)
+            let value = token.refreshToken?.isEmpty == true ? nil : token.refreshToken
+            if let refreshToken { try request.set(refreshToken, to: value) }
         }
     }
 }

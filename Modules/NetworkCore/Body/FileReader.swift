@@ -40,11 +40,6 @@ final class FileReader {
         guard !piece.isEmpty || (try? FileState(url)) == start else { throw HTTPBodyError.changedFile }
         return piece.isEmpty ? nil : piece
     }
-
-    /// The size of a file in bytes.
-    ///
-    /// - Throws: ``HTTPBodyError`` with code `unreadable`, before anything is sent.
-    static func size(of url: URL) throws(HTTPBodyError) -> Int64 { try FileState(url).size }
 }
 
 /// What shows that a file was changed: its size, and when it was last written.

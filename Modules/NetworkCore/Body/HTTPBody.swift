@@ -16,8 +16,7 @@ public struct HTTPBody: Sendable {
         case none
         case data(Data)
         case file(URL)
-        case sequence(@Sendable () throws -> Pull)
-        case once(OneReader)
+        case sequence(@Sendable () throws -> Pull, isRepeatable: Bool)
     }
 
     let content: Content
@@ -50,7 +49,7 @@ public struct HTTPBody: Sendable {
     ///
     /// - Throws: ``HTTPBodyError`` with code `unreadable` when the file cannot be read, or is no regular file.
     public init(file: URL) throws(HTTPBodyError) {
-        let size = try FileReader.size(of: file)
+        let size = try FileState(file).size
         // A transport that sends the file itself may look at the link.
         self.init(.file(file.resolvingSymlinksInPath()), length: size)
     }
@@ -64,7 +63,7 @@ public struct HTTPBody: Sendable {
         length: Int64? = nil,
         make: @escaping @Sendable () throws -> Pieces
     ) where Pieces.Element == Data {
-        self.init(.sequence { SequenceReader(try make()).next }, length: length)
+        self.init(.sequence({ SequenceReader(try make()).next }, isRepeatable: true), length: length)
     }
 
     /// Creates a body that is read once. Another number of bytes than the length, where it is known, is an error.
@@ -72,7 +71,7 @@ public struct HTTPBody: Sendable {
         once pieces: Pieces,
         length: Int64? = nil
     ) where Pieces.Element == Data {
-        self.init(.once(OneReader { SequenceReader(pieces).next }), length: length)
+        self.init(startingOnce: { SequenceReader(pieces).next }, length: length)
     }
 
     /// Creates a body that is read once, whose pieces are requested one by one, so that a slow reader slows the sender.
@@ -82,12 +81,23 @@ public struct HTTPBody: Sendable {
     ///   - pull: Waits for the next piece; `nil` is the end of the body, and only its real end. It is never called
     ///     while a call of it is under way. When it is released before the end, the body is not read on.
     public init(length: Int64? = nil, pull: @escaping @Sendable () async throws -> Data?) {
-        self.init(.once(OneReader { pull }), length: length)
+        self.init(startingOnce: { pull }, length: length)
+    }
+
+    private init(startingOnce start: @escaping @Sendable () -> Pull, length: Int64?) {
+        let unread = Locked(Optional(start))
+        let take: @Sendable () throws -> Pull = {
+            guard let start = unread.withLock({ $0.take() }) else { throw HTTPBodyError.alreadyRead }
+            return start()
+        }
+        self.init(.sequence(take, isRepeatable: false), length: length)
     }
 
     /// The same pieces. A closure is told how many bytes they had, each time that they have been read to their end.
     func notingEnd(_ note: @escaping @Sendable (Int64) -> Void) -> HTTPBody {
-        @Sendable func noted(_ next: @escaping Pull) -> Pull {
+        guard case .sequence(let start, let isRepeatable) = content else { return self }
+        let noted: @Sendable () throws -> Pull = {
+            let next = try start()
             let count = Locked<Int64>(0)
             return {
                 let piece = try await next()
@@ -99,13 +109,7 @@ public struct HTTPBody: Sendable {
                 return piece
             }
         }
-        let content: Content
-        switch self.content {
-        case .sequence(let make): content = .sequence { noted(try make()) }
-        case .once(let reader): content = .once(OneReader { noted(try reader.take()) })
-        case .none, .data, .file: return self
-        }
-        var body = HTTPBody(content, length: length)
+        var body = HTTPBody(.sequence(noted, isRepeatable: isRepeatable), length: length)
         body.trailers = trailers
         return body
     }
@@ -123,7 +127,7 @@ public struct HTTPBody: Sendable {
     }
 
     /// Whether the body can be read more than once.
-    public var isReplayable: Bool { if case .once = content { false } else { true } }
+    public var isReplayable: Bool { if case .sequence(_, let isRepeatable) = content { isRepeatable } else { true } }
 
     /// Whether there is no body. A body of zero bytes is one.
     public var isEmpty: Bool { if case .none = content { true } else { false } }
@@ -180,7 +184,6 @@ extension HTTPBody: AsyncSequence {
         fileprivate init(_ body: HTTPBody) {
             state = .waiting(body)
             if case .sequence = body.content { missing = body.length }
-            if case .once = body.content { missing = body.length }
         }
 
         /// Waits for the next piece; `nil` is the end of the body.
@@ -218,8 +221,7 @@ extension HTTPBody: AsyncSequence {
             case .none: .ended
             case .data(let data): .data(data)
             case .file(let url): .file(try FileReader(url, size: body.length))
-            case .sequence(let make): .sequence(try make())
-            case .once(let reader): .sequence(try reader.take())
+            case .sequence(let start, _): .sequence(try start())
             }
         }
     }
@@ -232,8 +234,7 @@ extension HTTPBody: RedactedDescription {
         case .none: "none"
         case .data(let data): "\(data.count) bytes"
         case .file: "file"
-        case .sequence: "sequence"
-        case .once: "sequence, read once"
+        case .sequence(_, let isRepeatable): isRepeatable ? "sequence" : "sequence, read once"
         }
     }
 }

@@ -93,7 +93,7 @@ struct MultipartEncoder {
             segments.append(.data(try Self.header(of: part, boundary: form.boundary)))
             switch part.content {
             case .data(let data): segments.append(.data(data))
-            case .file(let url): segments.append(.file(url, size: try FileReader.size(of: url)))
+            case .file(let url): segments.append(.file(url, size: try FileState(url).size))
             }
             segments.append(.data(Self.lineEnd))
         }
@@ -183,32 +183,13 @@ extension String {
     /// The text with CR LF for each line end, a single CR or LF included (WHATWG HTML, "multipart form data"). It is
     /// for names of fields and texts, and not for names of files.
     fileprivate var withFormLineEnds: String {
-        guard unicodeScalars.contains(where: { $0 == "\r" || $0 == "\n" }) else { return self }
-        var text = String.UnicodeScalarView()
-        var last: Unicode.Scalar?
-        for scalar in unicodeScalars {
-            switch scalar {
-            case "\r": text += ["\r", "\n"]
-            case "\n": if last != "\r" { text += ["\r", "\n"] }
-            default: text.append(scalar)
-            }
-            last = scalar
-        }
-        return String(text)
+        replacingOccurrences(of: "\r\n?|\n", with: "\r\n", options: .regularExpression)
     }
 
     /// The text in NFC, made fit for quotation marks in a part's header: a quotation mark and line ends are
     /// percent-encoded, everything else, UTF-8 and backslashes included, stays (WHATWG HTML, "multipart form data").
     fileprivate var formQuoted: String {
-        var text = ""
-        for scalar in precomposedStringWithCanonicalMapping.unicodeScalars {
-            switch scalar {
-            case "\"": text += "%22"
-            case "\r": text += "%0D"
-            case "\n": text += "%0A"
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text
+        let escapes: [Unicode.Scalar: String] = ["\"": "%22", "\r": "%0D", "\n": "%0A"]
+        return precomposedStringWithCanonicalMapping.unicodeScalars.map { escapes[$0] ?? String($0) }.joined()
     }
 }

@@ -121,21 +121,11 @@ extension RequestBody {
                 }
             if let makeTrailers { body.trailers = makeTrailers }
             return body
-        } catch let error as NetworkError {
-            throw error
-        } catch let error as HTTPBodyError {
-            throw NetworkError(error)
+        } catch let error where error is NetworkError || error is HTTPBodyError {
+            throw try NetworkError(describing: error)
         } catch {
             // An `EncodingError` quotes the value.
             throw NetworkError(.encodingFailed, reason: "the body cannot be encoded (\(type(of: error)))")
         }
-    }
-}
-
-extension NetworkError {
-    /// A body that cannot be read, or not again.
-    init(_ error: HTTPBodyError) {
-        let code: Code = error.code == .alreadyRead ? .bodyNotReplayable : .encodingFailed
-        self.init(code, reason: error.reason, cause: error)
     }
 }

@@ -47,8 +47,7 @@ struct CallState: Sendable {
     /// Whether the last request has the body: a redirect may drop it.
     var keepsBody = true
 
-    /// How many attempts were sent again because one had failed: one with a token in place of one that was refused, or
-    /// with the proof that a server asked for, is no retry, and has a limit of its own.
+    /// See ``RequestContext/retries``. What is no retry has a limit of its own.
     var retries: Int { attempt - 1 - (authentication.map { $0.replacements + $0.challenges } ?? 0) }
 
     /// What interceptors and transports are told.

@@ -8,8 +8,8 @@ package import ConcurrencyPrimitives
 /// second in the last part of a wait, so that it sees a sleep that has ended shortly before the deadline too. A later
 /// sleep prolongs the grace by a second, and the ``maximumSleeps``th ends it.
 ///
-/// - Complexity: Adding is O(log *n*), and O(1) for a deadline that is later than the others; removing is O(1),
-///   amortised.
+/// - Complexity: Adding is O(*n*) in the number of later deadlines, as few as those with longer time limits; removing is
+///   O(1), amortised.
 package final class DeadlineQueue: Sendable {
     private struct Entry {
         let deadline: Duration
@@ -18,8 +18,8 @@ package final class DeadlineQueue: Sendable {
 
     private struct State {
         var actions: [UInt64: @Sendable () -> Void] = [:]
-        /// A heap, the earliest first. An entry that was removed has no action.
-        var heap: [Entry] = []
+        /// The earliest first. An entry that was removed has no action.
+        var queue: [Entry] = []
         var lastID: UInt64 = 0
         var wakesAt: Duration?
         var sleeper: Task<Void, Never>?
@@ -38,8 +38,7 @@ package final class DeadlineQueue: Sendable {
     private let grace: Duration
     private let state = Locked(State())
 
-    /// Creates an empty queue. The grace is the time for which a process that has slept runs before a deadline counts
-    /// that has passed meanwhile.
+    /// Creates an empty queue. See ``NetworkConfiguration/defaultWakeGrace`` for the grace.
     package init(clock: any TimeSource, grace: Duration = NetworkConfiguration.defaultWakeGrace) {
         self.clock = clock
         self.grace = max(grace, .zero)
@@ -54,8 +53,8 @@ package final class DeadlineQueue: Sendable {
         state.withLock { state in
             state.lastID += 1
             state.actions[state.lastID] = action
-            state.heap.append(Entry(deadline: deadline, id: state.lastID))
-            siftUp(&state.heap)
+            let place = state.queue.lastIndex { $0.deadline <= deadline }.map { $0 + 1 } ?? 0
+            state.queue.insert(Entry(deadline: deadline, id: state.lastID), at: place)
             arm(&state)
             return state.lastID
         }
@@ -63,16 +62,16 @@ package final class DeadlineQueue: Sendable {
 
     /// How many deadlines are kept, those of removed closures among them: at most twice as many as there are closures,
     /// or 64.
-    var entries: Int { state.withLock { $0.heap.count } }
+    var entries: Int { state.withLock { $0.queue.count } }
 
     /// Removes a closure that was not called.
     package func remove(_ id: UInt64) {
         // What the closure holds is released outside the lock: it may remove a closure of its own.
         _ = state.withLock { state in
             let action = state.actions.removeValue(forKey: id)
-            guard state.heap.count > 64, state.heap.count > state.actions.count * 2 else { return action }
-            state.heap.removeAll { state.actions[$0.id] == nil }
-            state.heap.sort { $0.deadline < $1.deadline }
+            if state.queue.count > 64, state.queue.count > state.actions.count * 2 {
+                state.queue.removeAll { state.actions[$0.id] == nil }
+            }
             return action
         }
     }
@@ -87,12 +86,11 @@ package final class DeadlineQueue: Sendable {
                 (state.heldUntil, state.sleeps) = (nil, 0)
             }
             if hasSlept { recordSleep(&state, at: now) }
-            var due: [@Sendable () -> Void] = []
-            while let first = state.heap.first {
-                guard first.deadline <= now && state.heldUntil == nil || state.actions[first.id] == nil else { break }
-                if let action = state.actions.removeValue(forKey: first.id) { due.append(action) }
-                removeFirst(&state.heap)
+            let passed = state.queue.prefix {
+                $0.deadline <= now && state.heldUntil == nil || state.actions[$0.id] == nil
             }
+            state.queue.removeFirst(passed.count)
+            let due = passed.compactMap { state.actions.removeValue(forKey: $0.id) }
             arm(&state, at: now)
             return due
         }
@@ -110,7 +108,7 @@ package final class DeadlineQueue: Sendable {
 
     /// Makes the task sleep no longer than to the earliest deadline, and look before.
     private func arm(_ state: inout State, at now: Duration? = nil) {
-        guard let first = state.heap.first?.deadline else { return }
+        guard let first = state.queue.first?.deadline else { return }
         if let wakesAt = state.wakesAt, wakesAt <= first - grace { return }
         let now = now ?? clock.uptime
         // It has passed while no one waited for it.
@@ -121,34 +119,8 @@ package final class DeadlineQueue: Sendable {
         state.sleeper?.cancel()
         state.wakesAt = next
         state.sleeper = Task { [clock, weak self] in
-            do {
-                try await clock.sleep(until: next)
-            } catch {
-                return
-            }
+            guard (try? await clock.sleep(until: next)) != nil else { return }
             self?.wake()
-        }
-    }
-
-    private func siftUp(_ heap: inout [Entry]) {
-        var child = heap.count - 1
-        while child > 0, case let parent = (child - 1) / 2, heap[child].deadline < heap[parent].deadline {
-            heap.swapAt(child, parent)
-            child = parent
-        }
-    }
-
-    private func removeFirst(_ heap: inout [Entry]) {
-        heap.swapAt(0, heap.count - 1)
-        heap.removeLast()
-        var parent = 0
-        while true {
-            let children = (2 * parent + 1..<2 * parent + 3).filter { $0 < heap.count }
-            guard let least = children.min(by: { heap[$0].deadline < heap[$1].deadline }),
-                heap[least].deadline < heap[parent].deadline
-            else { return }
-            heap.swapAt(parent, least)
-            parent = least
         }
     }
 }

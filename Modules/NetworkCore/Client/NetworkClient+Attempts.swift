@@ -66,7 +66,7 @@ extension NetworkClient {
         let origin = try call.head.validate()
         try configuration.refuseCleartext(origin)
         guard call.settings.requiresAuthentication else { return }
-        call.phases?.startTokenWait()
+        call.phases?.note(.tokenWait)
         guard let isPlaced = try call.authentication?.placeToken(in: &call.head, to: origin) else { return }
         if !isPlaced {
             let head = try await withTokens(of: &call) { [head = call.head] in
@@ -74,11 +74,10 @@ extension NetworkClient {
             }
             if let head { call.head = head }
         }
-        call.phases?.endTokenWait()
+        call.phases?.end(\.token, since: .tokenWait)
     }
 
-    /// Runs a step on a copy of the call's tokens, and keeps the copy if the step ends in time. `nil`: the client has
-    /// no authentication.
+    /// Runs a step on a copy of the call's tokens, and keeps the copy if the step ends in time. `nil`: it has none.
     private func withTokens<Value: Sendable>(
         of call: inout CallState,
         _ step: @escaping @Sendable (inout CallAuthentication) async throws -> Value
@@ -128,7 +127,7 @@ extension NetworkClient {
         if let timeToHead, timeToHead <= .zero {
             throw NetworkError(.timedOut, reason: "the deadline has passed", waitedFor: .responseHead)
         }
-        call.phases?.startExchange()
+        call.phases?.note(.exchange)
         notify(.sent, of: call)
         let response: HTTPTransportResponse
         do {
@@ -149,7 +148,8 @@ extension NetworkClient {
             try Task.checkCancellation()
             throw error
         }
-        call.phases?.endHead()
+        call.phases?.note(.head)
+        call.phases?.end(\.firstByte, since: .exchange)
         notify(.responded(status: response.head.status), of: call)
         try response.head.validate()
         return response
@@ -200,7 +200,7 @@ extension NetworkClient {
     ) -> (@Sendable (HTTPTransportEvent) -> Void)? {
         guard progress != nil || phases != nil else { return nil }
         return { event in
-            if event.kind == .connected { phases?.endConnectionWait() }
+            if event.kind == .connected { phases?.end(\.connection, since: .exchange) }
             if let queued = event.metrics?.queued { phases?.setConnectionWait(queued) }
             if event.kind == .sent, let sent = event.progress { progress?(sent) }
         }

@@ -86,7 +86,7 @@ extension NetworkClient {
                     throw try await refusal(response, of: call)
                 }
                 let value = try await reading(response, &call)
-                call.phases?.endBody()
+                call.phases?.end(\.body, since: .head)
                 return value
             } catch {
                 failure = try call.failure(error)
@@ -166,7 +166,9 @@ extension NetworkClient {
         failure.isOfCall = true
         let id = UUID()
         for kind in [NetworkEvent.Kind.started, .failed(failure.code, status: nil)] {
-            notify(kind, id: id, attempt: 0, request, tags: options.tags)
+            notify(
+                NetworkEvent(
+                    kind: kind, id: id, attempt: 0, request: request, uptime: clock.uptime, tags: options.tags))
         }
         return failure
     }
@@ -175,20 +177,12 @@ extension NetworkClient {
     func notify(_ kind: @autoclosure () -> NetworkEvent.Kind, of call: CallState) {
         guard !observers.isEmpty else { return }
         notify(
-            kind(), id: call.id, attempt: call.attempt, call.summary, tags: call.options.tags,
-            timings: call.phases?.timings)
+            NetworkEvent(
+                kind: kind(), id: call.id, attempt: call.attempt, request: call.summary, uptime: clock.uptime,
+                tags: call.options.tags, timings: call.phases?.timings))
     }
 
-    private func notify(
-        _ kind: NetworkEvent.Kind,
-        id: UUID,
-        attempt: Int,
-        _ request: RequestSummary,
-        tags: [String: String],
-        timings: NetworkTimings? = nil
-    ) {
-        let event = NetworkEvent(
-            kind: kind, id: id, attempt: attempt, request: request, uptime: clock.uptime, tags: tags, timings: timings)
+    private func notify(_ event: NetworkEvent) {
         for observer in observers { observer.receive(event) }
     }
 }

@@ -13,7 +13,8 @@ extension NetworkClient {
             if transport.endsInTime, call.deadline == nil || isLimited {
                 return try await response.body.collect(upTo: limit)
             }
-            return try await collect(response.body, of: call, limit: limit)
+            // The transport may not look at the time limit.
+            return try await limited(call, to: .responseBody) { try await response.body.collect(upTo: limit) }
         } catch let error as HTTPBodyError where error.code == .tooLong {
             let reason = "the response has more than \(limit) bytes"
             throw NetworkError(.responseTooLarge, reason: reason, response: head)
@@ -24,11 +25,6 @@ extension NetworkClient {
             error.response = head
             throw error
         }
-    }
-
-    /// Reads a body of a transport that may not look at the time limit.
-    private func collect(_ body: HTTPBody, of call: CallState, limit: Int) async throws -> Data {
-        try await limited(call, to: .responseBody) { try await body.collect(upTo: limit) }
     }
 
     /// The error that a response with another status than the accepted ones is.

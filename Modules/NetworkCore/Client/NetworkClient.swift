@@ -65,8 +65,7 @@ public struct NetworkClient: UnauthenticatedNetworkService {
         try await value(of: endpoint, options, nil)
     }
 
-    /// Sends a request without a token, even if the endpoint requires authentication, and returns when the head of an
-    /// accepted response has arrived.
+    /// As ``send(_:options:)``, and returns when the head of an accepted response has arrived.
     public func stream<Response>(
         _ endpoint: Endpoint<Response>, options: RequestOptions
     ) async throws -> HTTPTransportResponse {
@@ -110,8 +109,7 @@ public struct AuthenticatedNetworkClient: NetworkService {
         try await client.value(of: endpoint, options, rules)
     }
 
-    /// Sends a request, with a token if the endpoint requires authentication and its origin may receive tokens, and
-    /// returns when the head of an accepted response has arrived.
+    /// As ``send(_:options:)``, and returns when the head of an accepted response has arrived.
     public func stream<Response>(
         _ endpoint: Endpoint<Response>, options: RequestOptions
     ) async throws -> HTTPTransportResponse {

@@ -57,7 +57,7 @@ extension NetworkConfiguration: RedactedDescription {
 extension NetworkConfiguration {
     /// Creates the request of an endpoint, without its body.
     ///
-    /// - Throws: ``NetworkError`` with code `invalidRequest`.
+    /// - Throws: ``NetworkError`` with code `invalidRequest`; ``HTTPFieldError``.
     func request<Response>(for endpoint: Endpoint<Response>) throws -> HTTPRequestHead {
         if let problem = endpoint.path.problem { throw NetworkError(.invalidRequest, reason: problem) }
         if case .relative = endpoint.path.target, baseURL.query != nil || baseURL.fragment != nil {
@@ -66,11 +66,7 @@ extension NetworkConfiguration {
         guard let url = url(of: endpoint) else {
             throw NetworkError(.invalidRequest, reason: "the base URL and the path are not a URL")
         }
-        do {
-            return HTTPRequestHead(method: endpoint.method, url: url, headers: try headers(of: endpoint, at: url))
-        } catch {
-            throw NetworkError(error)
-        }
+        return HTTPRequestHead(method: endpoint.method, url: url, headers: try headers(of: endpoint, at: url))
     }
 
     private func headers<Response>(of endpoint: Endpoint<Response>, at url: URL) throws(HTTPFieldError) -> HTTPHeaders {

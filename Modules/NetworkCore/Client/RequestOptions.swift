@@ -3,8 +3,7 @@ public struct RequestOptions: Sendable {
     /// Is called as the body is sent.
     public var progress: ProgressHandler?
 
-    /// The time limit of the whole call: waiting for a token and a connection, pauses, every attempt. It ends with the
-    /// body; for a stream, with the head. `nil`: the endpoint's limit, or else the client's.
+    /// The time limit of the whole call, as ``NetworkConfiguration/deadline``. `nil`: the endpoint's, or else the client's.
     public var deadline: Duration?
 
     /// The least that is sent of the request's body, which is an upload then: it has no total deadline, unless

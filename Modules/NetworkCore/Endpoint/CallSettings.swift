@@ -15,8 +15,7 @@ public struct CallSettings: Sendable {
     /// The idle timeout: how long nothing may be sent or received. `nil`: the configuration's.
     public var timeout: Duration?
 
-    /// The time limit of the whole call: waiting for a token and a connection, pauses, every attempt. It ends with the
-    /// body; for a stream, with the head. `nil`: the configuration's.
+    /// The time limit of the whole call, as ``NetworkConfiguration/deadline``. `nil`: the configuration's.
     public var deadline: Duration?
 
     /// The statuses that count as success. `nil`: the configuration's.

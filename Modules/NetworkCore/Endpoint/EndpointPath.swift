@@ -108,7 +108,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         /// Appends literal text, in which `/` separates segments. The text must not contain a query or a fragment.
         public mutating func appendLiteral(_ literal: String) {
-            if !literal.hasOnlyBytes({ $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }) {
+            if literal.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }) {
                 literalProblem = "a path must not contain a query or a fragment; use the query parameter"
             }
             let isStart = path.isEmpty && segmentsWithValues.isEmpty
@@ -147,8 +147,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 extension String {
     /// The text as UTF-8, percent-encoded except for the unreserved characters of RFC 3986 §2.3.
     ///
-    /// It is safe as one path segment, one query name or one query value, except for `.` and `..`, which no encoding
-    /// makes safe.
+    /// It is safe as one path segment, except for `.` and `..`, and as one query name or one query value.
     var percentEncodedComponent: String { percentEncoded { $0.isUnreserved } }
 
     /// The text, percent-encoded except for the characters that are allowed in a path (RFC 3986 §3.3), such as `/`.
@@ -171,16 +170,12 @@ extension String {
     }
 
     private func percentEncoded(except isAllowed: (UInt8) -> Bool) -> String {
-        guard !hasOnlyBytes(isAllowed) else { return self }
-        var bytes: [UInt8] = []
-        for byte in utf8 {
-            if isAllowed(byte) {
-                bytes.append(byte)
-            } else {
-                bytes += [UInt8(ascii: "%"), UInt8.hexDigits[Int(byte >> 4)], UInt8.hexDigits[Int(byte & 15)]]
-            }
+        guard !utf8.allSatisfy(isAllowed) else { return self }
+        return utf8.map { byte in
+            if isAllowed(byte) { return String(UnicodeScalar(byte)) }
+            return (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
         }
-        return String(decoding: bytes, as: UTF8.self)
+        .joined()
     }
 }
 
@@ -188,6 +183,4 @@ extension UInt8 {
     fileprivate var isUnreserved: Bool { isLetter || isDigit || "-._~".utf8.contains(self) }
 
     fileprivate var isPathPunctuation: Bool { "/!$&'()*+,;=:@".utf8.contains(self) }
-
-    fileprivate static let hexDigits = Array("0123456789ABCDEF".utf8)
 }

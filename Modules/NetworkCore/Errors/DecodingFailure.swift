@@ -18,7 +18,14 @@ public struct DecodingFailure: Error, Sendable, Hashable {
     public let kind: Kind
 
     /// The position: `data.author.name`, with `[3]` for an element. Empty: the top level.
-    public let path: String
+    public var path: String {
+        parts.reduce(into: "") { text, part in
+            switch part {
+            case .index(let index): text += "[\(index)]"
+            case .declared(let name), .received(let name): text += text.isEmpty ? name : ".\(name)"
+            }
+        }
+    }
 
     /// The type that was expected, if the decoder names it.
     public let expected: String?
@@ -30,7 +37,7 @@ public struct DecodingFailure: Error, Sendable, Hashable {
         case received(String)
     }
 
-    private let parts: [Part]
+    private var parts: [Part]
 
     init(_ error: DecodingError) {
         let (kind, path, expected): (Kind, [any CodingKey], Any.Type?) =
@@ -41,34 +48,23 @@ public struct DecodingFailure: Error, Sendable, Hashable {
             case .dataCorrupted(let context): (.dataCorrupted, context.codingPath, nil)
             @unknown default: (.dataCorrupted, [], nil)
             }
-        self.init(kind, parts: path.map(Self.part), expected: expected.map { "\($0)" })
+        self.kind = kind
+        self.expected = expected.map { "\($0)" }
+        parts = path.map(Self.part)
     }
 
-    /// The failure without secrets in its path: the keys of a dictionary are the server's, and are of a response as any
-    /// text.
+    /// The failure without secrets in its path: the keys of a dictionary are texts of the response.
     func redacted(by redaction: Redaction) -> DecodingFailure {
-        let shown = parts.map { part in
-            if case .received(let name) = part {
-                Part.received(redaction.responseText(name, limit: Self.maximumName))
-            } else {
-                part
-            }
+        var copy = self
+        copy.parts = parts.map { part in
+            guard case .received(let name) = part else { return part }
+            return .received(redaction.responseText(name, limit: Self.maximumName))
         }
-        return DecodingFailure(kind, parts: shown, expected: expected)
+        return copy
     }
 
     /// The most bytes of a name that comes from the response.
     private static let maximumName = 256
-
-    private init(_ kind: Kind, parts: [Part], expected: String?) {
-        (self.kind, self.parts, self.expected) = (kind, parts, expected)
-        path = parts.reduce(into: "") { text, part in
-            switch part {
-            case .index(let index): text += "[\(index)]"
-            case .declared(let name), .received(let name): text += text.isEmpty ? name : ".\(name)"
-            }
-        }
-    }
 
     /// A case of an enumeration is written in the program. A dictionary makes its keys of what it reads.
     private static func part(_ key: any CodingKey) -> Part {

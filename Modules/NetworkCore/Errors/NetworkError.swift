@@ -115,8 +115,10 @@ extension NetworkError {
         case let error as CancellationError: throw error
         case let error as AuthenticationError: self.init(error)
         case let error as HTTPTransportError: self.init(error.code, waitedFor: error.waitedFor, cause: error)
-        case let error as HTTPBodyError: self.init(error)
-        case let error as HTTPFieldError: self.init(error)
+        case let error as HTTPBodyError:
+            let code: Code = error.code == .alreadyRead ? .bodyNotReplayable : .encodingFailed
+            self.init(code, reason: error.reason, cause: error)
+        case let error as HTTPFieldError: self.init(.invalidRequest, reason: error.description, cause: error)
         case let error as DecodingError: self.init(.decodingFailed, cause: DecodingFailure(error))
         default: self.init(code, cause: error)
         }
@@ -151,27 +153,21 @@ extension NetworkError {
         return copy
     }
 
-    /// The same failure under the code of a step-up.
-    func demanding(_ stepUp: StepUpChallenge) -> NetworkError {
+    /// A failure of another code, with the same response.
+    func failure(
+        _ code: Code, reason: String? = nil, cause: (any Error)?, stepUp: StepUpChallenge? = nil
+    ) -> NetworkError {
         var failure = NetworkError(
-            .stepUpRequired, response: response, serverError: serverError, retryAfter: retryAfter, cause: cause)
+            code, reason: reason, response: response, serverError: serverError, retryAfter: retryAfter, cause: cause,
+            stepUp: stepUp)
         (failure.body, failure.bodyLength, failure.format) = (body, bodyLength, format)
-        failure.stepUp = stepUp
         return failure
     }
 
     /// The failure of a request that was to be sent again and whose body is a one-shot sequence (G21).
     func becauseOfOneShotBody() -> NetworkError {
-        var failure = NetworkError(
-            .bodyNotReplayable,
-            reason: "the request failed (\(code)), and its body is a one-shot sequence, which cannot be sent again",
-            response: response,
-            serverError: serverError,
-            retryAfter: retryAfter,
-            cause: self
-        )
-        (failure.body, failure.bodyLength, failure.format) = (body, bodyLength, format)
-        return failure
+        let reason = "the request failed (\(code)), and its body is a one-shot sequence, which cannot be sent again"
+        return failure(.bodyNotReplayable, reason: reason, cause: self)
     }
 }
 
@@ -200,7 +196,7 @@ extension NetworkError {
         copy.reason = text(reason)
         copy.response = response?.redacted(by: redaction)
         if let serverError {
-            copy.serverError = serverError.redacted(by: redaction, maximumDetails: Self.maximumDetails)
+            copy.serverError = serverError.redacted(by: redaction)
         } else if let body, fingerprint == nil {
             copy.fingerprint = redaction.fingerprint(
                 of: body, length: bodyLength, contentType: response?.headers.values(of: "Content-Type").first)
@@ -213,13 +209,13 @@ extension NetworkError {
         }
         return copy
     }
-
-    /// The number of details of an error object that are kept.
-    private static let maximumDetails = 32
 }
 
 extension ServerError {
-    fileprivate func redacted(by redaction: Redaction, maximumDetails: Int) -> ServerError {
+    /// The number of details of an error object that are kept.
+    private static let maximumDetails = 32
+
+    fileprivate func redacted(by redaction: Redaction) -> ServerError {
         func text(_ text: String?) -> String? {
             text.map { redaction.responseText($0, limit: String.maximumTextLength) }
         }
@@ -227,12 +223,12 @@ extension ServerError {
         var shown = ServerError(
             code: code(self.code),
             message: text(message),
-            errors: errors.prefix(maximumDetails).map { detail in
+            errors: errors.prefix(Self.maximumDetails).map { detail in
                 ErrorDetail(
                     field: code(detail.field), code: code(detail.code), message: text(detail.message))
             },
             requestId: requestId.map(redaction.identifier))
-        shown.otherCodes = otherCodes.prefix(maximumDetails).map(redaction.code)
+        shown.otherCodes = otherCodes.prefix(Self.maximumDetails).map(redaction.code)
         return shown
     }
 }

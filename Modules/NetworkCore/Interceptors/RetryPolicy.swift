@@ -77,7 +77,8 @@ public struct RetryPolicy: RequestInterceptor {
         let asked = failure.retryAfter ?? .zero
         guard asked <= maximumRetryAfter, budget.withdraw(at: context.clock.uptime) else { return .doNotRetry }
         guard let waitUntilReady, failure.code == .connectionFailed else {
-            return .retry(after: asked + bound(ofPauseAfter: attempt) * random())
+            let backoff = Backoff(base: baseDelay, limit: maximumDelay, floor: .zero)
+            return .retry(after: asked + backoff.bound(afterFailures: attempt) * random())
         }
         let isReady: Bool? = try await context.clock.withDeadline(context.clock.uptime + maximumWait) {
             try await waitUntilReady(failure)
@@ -98,10 +99,6 @@ public struct RetryPolicy: RequestInterceptor {
         case 421: !context.needsNewConnection
         default: false
         }
-    }
-
-    private func bound(ofPauseAfter attempt: Int) -> Duration {
-        Backoff(base: baseDelay, limit: maximumDelay, floor: .zero).bound(afterFailures: attempt)
     }
 }
 

@@ -64,20 +64,10 @@ package struct FieldScanner {
 
     /// Skips to the next item of a list: after the next comma outside a quoted string.
     package mutating func skipItem() {
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: ",") { return }
-            if byte == UInt8(ascii: "\"") {
-                while let inner = rest.popFirst(), inner != UInt8(ascii: "\"") {
-                    if inner == UInt8(ascii: "\\") { _ = rest.popFirst() }
-                }
-            }
+        while !rest.isEmpty {
+            if quotedString() == nil, rest.popFirst() == UInt8(ascii: ",") { return }
         }
     }
 
-    private mutating func skipWhiteSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
-}
-
-extension String {
-    /// Whether all bytes of the text as UTF-8 are allowed.
-    func hasOnlyBytes(_ isAllowed: (UInt8) -> Bool) -> Bool { utf8.allSatisfy(isAllowed) }
+    private mutating func skipWhiteSpace() { rest = rest.drop(while: \.isBlank) }
 }

@@ -1,4 +1,5 @@
 public import AuthInterface
+import Foundation
 
 /// Header fields: an ordered collection in which a name may occur more than once. Names are compared without regard to
 /// case (RFC 9110 §5.1).
@@ -11,9 +12,9 @@ public import AuthInterface
 /// headers.values(of: "via")   // ["1.1 a", "1.1 b"]
 /// ```
 ///
-/// The syntax of a field is checked when it is added. ``append(_:_:)`` and ``set(_:to:)`` throw; a literal and the
-/// subscript cannot, so they leave an invalid field out and keep the error, and a request with such headers is not
-/// sent.
+/// A field is added in O(1), and found, replaced or removed in O(*n*), in the number of fields. Its syntax is checked
+/// when it is added. ``append(_:_:)`` and ``set(_:to:)`` throw; a literal and the subscript cannot, so they leave an
+/// invalid field out and keep the error, and a request with such headers is not sent.
 ///
 /// Descriptions and dumps show names only: a value may be a secret (G17). `NIOHTTP1` has a type of the same name: write
 /// `NetworkCore.HTTPHeaders` where a file imports both.
@@ -27,8 +28,6 @@ public struct HTTPHeaders: Sendable, Hashable {
     public init() {}
 
     /// Creates headers from names and values in order. A name may occur more than once. An invalid field is left out.
-    ///
-    /// - Complexity: O(*n*) in the number of fields.
     public init(_ fields: some Sequence<(String, String)>) {
         for (name, value) in fields { appendIfValid(name, value) }
     }
@@ -42,8 +41,6 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// §5.3 allows; for `Set-Cookie`, whose values may hold commas, use ``values(of:)``.
     ///
     /// Setting replaces all fields of that name with one, `nil` removes them. An invalid field is left out.
-    ///
-    /// - Complexity: O(*n*) in the number of fields.
     public subscript(name: String) -> String? {
         get {
             let values = values(of: name)
@@ -55,23 +52,17 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
 
     /// All values of a field, in order and not joined.
-    ///
-    /// - Complexity: O(*n*) in the number of fields.
     public func values(of name: String) -> [String] {
         fields.compactMap { $0.name.equalsIgnoringASCIICase(name) ? $0.value : nil }
     }
 
     /// The value of the first field of a name; `nil` where there is none.
-    ///
-    /// - Complexity: O(*n*) in the number of fields.
     package func first(of name: String) -> String? { index(of: name).map { fields[$0].value } }
 
     /// The place of the first field of a name.
     private func index(of name: String) -> Int? { fields.firstIndex { $0.name.equalsIgnoringASCIICase(name) } }
 
     /// Adds a field after the others, also beside one of the same name.
-    ///
-    /// - Complexity: O(1) in the number of fields.
     ///
     /// - Throws: ``HTTPFieldError`` when the name or the value is invalid; nothing is added.
     public mutating func append(_ name: String, _ value: String) throws(HTTPFieldError) {
@@ -80,24 +71,16 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// Replaces all fields of a name with one, in the place of the first; `nil` removes them.
     ///
-    /// - Complexity: O(*n*) in the number of fields.
-    ///
     /// - Throws: ``HTTPFieldError`` when the name or the value is invalid; nothing is changed.
     public mutating func set(_ name: String, to value: String?) throws(HTTPFieldError) {
         guard let value else { return remove(name) }
         guard let index = index(of: name) else { return try append(name, value) }
-        fields[index] = try HTTPField(fields[index].name, value)
-        var isFirst = true
-        fields.removeAll { field in
-            guard field.name.equalsIgnoringASCIICase(name) else { return false }
-            defer { isFirst = false }
-            return !isFirst
-        }
+        let field = try HTTPField(fields[index].name, value)
+        remove(name)
+        fields.insert(field, at: index)
     }
 
     /// Removes all fields of a name.
-    ///
-    /// - Complexity: O(*n*) in the number of fields.
     public mutating func remove(_ name: String) {
         fields.removeAll { $0.name.equalsIgnoringASCIICase(name) }
     }
@@ -108,8 +91,6 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
 
     /// The names in order, a repeated one once, in the case it was first written in.
-    ///
-    /// - Complexity: O(*n*) in the number of fields.
     public var names: [String] {
         var seen: Set<String> = []
         return fields.compactMap { seen.insert($0.name.lowercased()).inserted ? $0.name : nil }
@@ -136,8 +117,7 @@ extension HTTPHeaders: RandomAccessCollection {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-    /// Creates headers. Of one name given twice, the last value stays. An invalid field is left out, and a request with
-    /// these headers is not sent.
+    /// Creates headers. Of one name given twice, the last value stays. An invalid field is left out.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { self[name] = value }
     }
@@ -177,17 +157,15 @@ extension HTTPField: RedactedDescription {
 
 extension String {
     /// Whether the text can be a field's name or a method: a token of RFC 9110 §5.6.2.
-    package var isFieldName: Bool { !isEmpty && hasOnlyBytes { $0.isTokenByte } }
+    package var isFieldName: Bool { !isEmpty && utf8.allSatisfy { $0.isTokenByte } }
 
     /// Whether the text can be a field's value: no control characters but the tab (RFC 9110 §5.5).
-    package var isFieldValue: Bool { hasOnlyBytes { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) } }
+    package var isFieldValue: Bool { utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) } }
 
     /// The text without spaces and tabs at its ends (RFC 9110 §5.6.3).
     package var withoutSurroundingWhiteSpace: String {
         guard utf8.first?.isBlank == true || utf8.last?.isBlank == true else { return self }
-        let start = utf8.drop(while: \.isBlank)
-        let end = start.lastIndex { !$0.isBlank }.map { utf8.index(after: $0) } ?? start.startIndex
-        return String(self[start.startIndex..<end])
+        return trimmingCharacters(in: [" ", "\t"])
     }
 
     /// Whether the text is one of some, but for the case of ASCII letters.
@@ -208,7 +186,8 @@ extension UInt8 {
 
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-    fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 }
+    /// A space or a tab (RFC 9110 §5.6.3).
+    var isBlank: Bool { self == 0x20 || self == 0x09 }
 
     fileprivate var asciiLowercased: UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self

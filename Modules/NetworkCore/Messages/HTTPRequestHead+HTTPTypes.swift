@@ -66,10 +66,7 @@ extension HTTPTypes.HTTPResponse {
 }
 
 extension HTTPHeaders {
-    /// Takes fields in order. One whose value has a control character is left out, and a request with these headers is
-    /// not sent.
-    ///
-    /// - Complexity: O(*n*) in the number of fields.
+    /// Takes fields in order. One whose value has a control character is left out.
     public init(_ fields: HTTPFields) {
         self.init(fields.map { ($0.name.rawName, $0.value) })
     }
@@ -77,8 +74,6 @@ extension HTTPHeaders {
 
 extension HTTPFields {
     /// Creates fields in order.
-    ///
-    /// - Complexity: O(*n*) in the number of fields.
     public init(_ headers: HTTPHeaders) {
         self.init()
         for field in headers {

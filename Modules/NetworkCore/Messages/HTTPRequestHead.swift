@@ -62,7 +62,7 @@ public struct HTTPRequestHead: Sendable, Hashable {
         do {
             try Self.validateTrailers(headers)
         } catch {
-            throw NetworkError(error)
+            throw try NetworkError(describing: error)
         }
         return origin
     }
@@ -82,11 +82,4 @@ public struct HTTPRequestHead: Sendable, Hashable {
 extension HTTPRequestHead: RedactedDescription {
     /// The method and the redacted URL; never a header value (G17).
     public var description: String { RequestSummary(self).description }
-}
-
-extension NetworkError {
-    /// A header field that cannot be sent.
-    init(_ error: HTTPFieldError) {
-        self.init(.invalidRequest, reason: error.description, cause: error)
-    }
 }

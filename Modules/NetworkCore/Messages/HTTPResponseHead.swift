@@ -41,13 +41,11 @@ extension HTTPResponseHead {
     func bodyLength(to request: HTTPRequestHead) -> Int? {
         guard request.method != .head, status != 204, status != 304 else { return 0 }
         // Equal lengths may be repeated; see `lengthProblem`.
-        return headers.first(of: "Content-Length").flatMap { value in
-            Int(value) ?? value.firstIndex(of: ",").flatMap { Int(value[..<$0]) }
-        }
+        let length = headers.first(of: "Content-Length")?.utf8.prefix { $0 != UInt8(ascii: ",") }
+        return length.flatMap { Int(Substring($0)) }
     }
 
-    /// What is wrong with `Content-Length`: it is no number of bytes, or there are two of them (RFC 9112 §6.3). Equal
-    /// lengths may be repeated.
+    /// What is wrong with `Content-Length`: it is no number of bytes, or there are two that differ (RFC 9112 §6.3).
     package var lengthProblem: String? {
         let fields = headers.values(of: "Content-Length")
         guard let first = fields.first else { return nil }
@@ -63,7 +61,7 @@ extension HTTPResponseHead {
 
     /// Whether a text is a number of bytes.
     package static func isLength(_ text: String) -> Bool {
-        text.hasOnlyBytes { $0.isDigit } && Int(text) != nil
+        text.utf8.allSatisfy { $0.isDigit } && Int(text) != nil
     }
 
     /// Refuses a head whose fields contradict each other: two lengths (RFC 9112 §6.3) or two targets of a redirect. A

@@ -30,11 +30,12 @@ extension NetworkTimings: CustomStringConvertible {
 
 /// Times the phases of a call's last attempt. It exists where there is an observer only.
 final class CallPhases: Sendable {
+    /// What a phase is timed from.
+    enum Start { case tokenWait, exchange, head }
+
     private struct State {
         var timings = NetworkTimings()
-        var tokenWaitAt: Duration?
-        var sentAt: Duration?
-        var headAt: Duration?
+        var starts: [Start: Duration] = [:]
     }
 
     private let clock: any TimeSource
@@ -48,36 +49,22 @@ final class CallPhases: Sendable {
 
     func startAttempt() { state.withLock { $0 = State() } }
 
-    func startTokenWait() { note { $0.tokenWaitAt = $1 } }
-
-    func endTokenWait() { note { state, now in state.timings.token = state.tokenWaitAt.map { now - $0 } } }
-
-    /// A redirect is sent again: the last exchange counts.
-    func startExchange() {
-        note { state, now in
-            state.sentAt = now
-            (state.timings.connection, state.timings.firstByte) = (nil, nil)
+    /// Notes a start. A redirect is sent again: the last exchange counts.
+    func note(_ start: Start) {
+        let now = clock.uptime
+        state.withLock { state in
+            state.starts[start] = now
+            if start == .exchange { (state.timings.connection, state.timings.firstByte) = (nil, nil) }
         }
     }
 
-    func endConnectionWait() { note { state, now in state.timings.connection = state.sentAt.map { now - $0 } } }
+    func end(_ phase: WritableKeyPath<NetworkTimings, Duration?>, since start: Start) {
+        let now = clock.uptime
+        state.withLock { state in state.timings[keyPath: phase] = state.starts[start].map { now - $0 } }
+    }
 
     /// A transport that does not see connections knows how long the request waited for its turn.
     func setConnectionWait(_ wait: Duration) {
         state.withLock { state in state.timings.connection = state.timings.connection ?? wait }
-    }
-
-    func endHead() {
-        note { state, now in
-            state.headAt = now
-            state.timings.firstByte = state.sentAt.map { now - $0 }
-        }
-    }
-
-    func endBody() { note { state, now in state.timings.body = state.headAt.map { now - $0 } } }
-
-    private func note(_ change: (inout State, _ now: Duration) -> Void) {
-        let now = clock.uptime
-        state.withLock { change(&$0, now) }
     }
 }

@@ -71,13 +71,9 @@ public struct Origin: Sendable, Hashable {
             return (String(decoding: name, as: UTF8.self), port)
         }
         guard let (host, port) = read else { return nil }
-        self.init(scheme: isEncrypted ? "https" : "http", host: host, port: port ?? (isEncrypted ? 443 : 80))
-    }
-
-    private init(scheme: String, host: String, port: Int) {
-        self.scheme = scheme
+        scheme = isEncrypted ? "https" : "http"
         self.host = host
-        self.port = port
+        self.port = port ?? (isEncrypted ? 443 : 80)
     }
 
     /// The ports of URLs that name none (RFC 9110 §4.2).

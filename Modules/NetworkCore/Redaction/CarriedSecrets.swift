@@ -74,13 +74,6 @@ extension CarriedSecrets {
         add(parts[0], named: password.isEmpty ? "password" : "", isHidden: true)
         add(password, named: "password")
     }
-
-    private mutating func addItems(_ text: String) {
-        for item in text.split(separator: "&") {
-            let parts = item.split(separator: "=", maxSplits: 1).map { String($0).formDecoded }
-            if parts.count == 2 { add(parts[1], named: parts[0]) }
-        }
-    }
 }
 
 /// What a call has to send, also where a redirect has dropped the body and fields of its last request.
@@ -126,15 +119,15 @@ extension CarriedSecrets {
     }
 
     private mutating func addUnread(contentType: String?) {
-        if contentType.flatMap({ MediaType($0) })?.holdsNoCredential != true { areComplete = false }
+        if MediaType(contentType)?.holdsNoCredential != true { areComplete = false }
     }
 
     private mutating func add(_ data: Data, contentType: String?) {
-        let type = contentType.flatMap { MediaType($0) }
+        let type = MediaType(contentType)
         guard !data.isEmpty, type?.holdsNoCredential != true else { return }
         guard data.count <= Redaction.maximumBodySize else { return areComplete = false }
         if type?.isForm == true {
-            addItems(String(decoding: data, as: UTF8.self))
+            for item in String(decoding: data, as: UTF8.self).formItems { add(item.value, named: item.name) }
         } else if let object = try? JSONSerialization.jsonObject(with: data) {
             addMembers(of: object)
         } else {
@@ -179,6 +172,14 @@ extension CarriedSecrets {
 extension String {
     /// The text without the encoding of forms and queries.
     var formDecoded: String { replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? self }
+
+    /// The names and values of a form, without its encoding where that is valid. An item without `=` has an empty value.
+    var formItems: [(name: String, value: String)] {
+        split(separator: "&").map { item in
+            let name = item.prefix { $0 != "=" }
+            return (String(name).formDecoded, String(item.dropFirst(name.count + 1)).formDecoded)
+        }
+    }
 
     /// Whether the text is so long that it is found in another one by its own value only, and never by accident.
     var isUnmistakable: Bool { utf8.count >= Redaction.unmistakableLength }

@@ -6,8 +6,8 @@ struct Fingerprint: Sendable, Hashable, CustomStringConvertible {
     /// Random values of this process, so that a digest cannot be compared with one of a guess.
     private static let key = (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max))
 
-    private let length: Int
-    private let digest: Int
+    /// `512 bytes, #5f0c1234abcd9876`.
+    let description: String
 
     /// The content may be the start of what has this length.
     init(_ content: Data, length: Int) {
@@ -17,17 +17,11 @@ struct Fingerprint: Sendable, Hashable, CustomStringConvertible {
         content.withUnsafeBytes { hasher.combine(bytes: $0) }
         hasher.combine(length)
         hasher.combine(Self.key.1)
-        self.length = length
-        digest = hasher.finalize()
+        let digits = String(UInt(bitPattern: hasher.finalize()), radix: 16)
+        description = "\(length) bytes, #\(String(repeating: "0", count: 16 - digits.count))\(digits)"
     }
 
     init(_ text: String) {
         self.init(Data(text.utf8), length: text.utf8.count)
-    }
-
-    /// `512 bytes, #5f0c1234abcd9876`.
-    var description: String {
-        let digits = String(UInt(bitPattern: digest), radix: 16)
-        return "\(length) bytes, #\(String(repeating: "0", count: max(0, 16 - digits.count)))\(digits)"
     }
 }

@@ -4,11 +4,6 @@ import Foundation
 struct QuotedSecret: Sendable {
     private enum Form { case text, base64, hexadecimal }
 
-    private struct Unit: Sendable {
-        let scalar: UInt32
-        let bytes: [UInt8]
-    }
-
     /// The form as it is, without escapes.
     let bytes: [UInt8]
     /// Whether the secret is so short that it may be found by accident.
@@ -17,14 +12,14 @@ struct QuotedSecret: Sendable {
     let isLetters: Bool
 
     private let form: Form
-    private let units: [Unit]
+    private let scalars: [Unicode.Scalar]
 
     private init(_ text: String, _ form: Form, of secret: String) {
         self.form = form
         bytes = Array(text.utf8)
         isShort = !secret.isUnmistakable
         isLetters = secret.utf8.allSatisfy(\.isLetter)
-        units = text.unicodeScalars.map { Unit(scalar: $0.value, bytes: Array(String($0).utf8)) }
+        scalars = Array(text.unicodeScalars)
     }
 
     /// The shortest form of a short secret in base64, in characters.
@@ -61,23 +56,23 @@ struct QuotedSecret: Sendable {
     func end(in text: [UInt8], from start: Int) -> Int? {
         if text[start...].starts(with: bytes) { return start + bytes.count }
         var position = start
-        for (index, unit) in units.enumerated() {
+        for (index, scalar) in scalars.enumerated() {
             if index > 0 { position = skippingSeparator(in: text, from: position, before: index) }
-            guard let length = length(of: unit, in: text, at: position) else { return nil }
+            guard let length = length(of: scalar, in: text, at: position) else { return nil }
             position += length
         }
         return position
     }
 
-    private func length(of unit: Unit, in text: [UInt8], at position: Int) -> Int? {
+    private func length(of scalar: Unicode.Scalar, in text: [UInt8], at position: Int) -> Int? {
         guard position < text.count else { return nil }
         if form == .hexadecimal {
-            let found = text[position]
-            return found == unit.bytes[0] || (found.isLetter && found | 0x20 == unit.bytes[0]) ? 1 : nil
+            let (found, digit) = (text[position], UInt8(ascii: scalar))
+            return found == digit || (found.isLetter && found | 0x20 == digit) ? 1 : nil
         }
-        if let escape = text.escapedScalar(at: position), escape.value == unit.scalar { return escape.length }
+        if let escape = text.escapedScalar(at: position), escape.value == scalar.value { return escape.length }
         var end = position
-        for byte in unit.bytes {
+        for byte in scalar.utf8 {
             guard let length = text.length(of: byte, at: end) else { return nil }
             end += length
         }

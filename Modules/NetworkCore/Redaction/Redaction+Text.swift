@@ -84,7 +84,9 @@ extension Redaction {
                     position += 1
                     continue
                 }
-                guard bytes.isBoundary(before: position), bytes.isBoundary(after: end) else { return nil }
+                // Scripts without spaces have letters of more than one byte.
+                let neighbours = bytes[..<position].suffix(1) + bytes[end...].prefix(1)
+                guard !neighbours.contains(where: { $0.isLetter || $0.isDigit }) else { return nil }
             }
             found.append(position..<end)
             position = end
@@ -94,27 +96,15 @@ extension Redaction {
 
     /// A text of bytes with the placeholder in place of ranges, which are in order.
     package static func replacing(_ secrets: [Range<Int>], in text: String, of bytes: [UInt8]) -> String {
-        guard let last = secrets.last else { return text }
+        guard !secrets.isEmpty else { return text }
         var result: [UInt8] = []
         var copied = 0
         for secret in secrets {
-            result += bytes[copied..<secret.lowerBound]
-            result += placeholder.utf8
+            result += bytes[copied..<secret.lowerBound] + placeholder.utf8
             copied = secret.upperBound
         }
-        return String(decoding: result + bytes[last.upperBound...], as: UTF8.self)
+        return String(decoding: result + bytes[copied...], as: UTF8.self)
     }
-}
-
-extension [UInt8] {
-    /// Whether no word goes on before a position. Scripts without spaces have letters of more than one byte.
-    fileprivate func isBoundary(before position: Int) -> Bool { position == 0 || !self[position - 1].isOfWord }
-
-    fileprivate func isBoundary(after end: Int) -> Bool { end == count || !self[end].isOfWord }
-}
-
-extension UInt8 {
-    fileprivate var isOfWord: Bool { isLetter || isDigit }
 }
 
 extension String {
@@ -149,15 +139,8 @@ extension Redaction {
     static func withoutShapes(_ text: String) -> String {
         guard text.utf8.count > shortestTokenHeader else { return text }
         let bytes = Array(text.utf8)
-        var found: [Range<Int>] = []
-        var position = 0
-        while position < bytes.count {
-            let start = position
-            while position < bytes.count, bytes[position].isRunByte { position += 1 }
-            if position - start > shortestTokenHeader { found += secretRanges(in: bytes[start..<position]) }
-            position += 1
-        }
-        return replacing(found, in: text, of: bytes)
+        let runs = bytes.split { !$0.isRunByte }.filter { $0.count > shortestTokenHeader }
+        return replacing(runs.flatMap(secretRanges), in: text, of: bytes)
     }
 
     /// The tokens in a run of characters that tokens, paths and names with dots are made of.

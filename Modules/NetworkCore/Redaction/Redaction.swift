@@ -74,7 +74,7 @@ package struct Redaction: Sendable {
     /// What is shown in place of a body or of its start: the media type, the length of the whole body in bytes, and the
     /// fingerprint: `text/html, 512 bytes, #5f0c1234abcd9876`.
     package func fingerprint(of data: Data, length: Int, contentType: String?) -> String {
-        let type = contentType.flatMap { MediaType($0) }.map { identifier($0.text) + ", " } ?? ""
+        let type = MediaType(contentType).map { identifier($0.text) + ", " } ?? ""
         return "\(type)\(Fingerprint(data, length: length))"
     }
 

@@ -19,7 +19,10 @@ extension KeyedDecodingContainer {
 
     /// Reads a lifetime in seconds: a number, or a text with a number as some servers write it.
     package func decodeLifetimeIfPresent(forKey key: Key) -> Duration? {
-        guard let seconds = decodeNumberIfPresent(forKey: key), seconds > 0, seconds < 1e9 else { return nil }
+        let number = try? decodeIfPresent(Double.self, forKey: key)
+        guard let seconds = number ?? decodeTextIfPresent(forKey: key).flatMap({ Double($0) }), seconds > 0,
+            seconds < 1e9
+        else { return nil }
         return .seconds(seconds)
     }
 
@@ -27,10 +30,5 @@ extension KeyedDecodingContainer {
     package func decodeExpiryIfPresent(forKey key: Key) -> IssuedExpiry? {
         if let number = try? decodeIfPresent(Double.self, forKey: key) { return IssuedExpiry(number) }
         return decodeTextIfPresent(forKey: key).map { IssuedExpiry($0) }
-    }
-
-    private func decodeNumberIfPresent(forKey key: Key) -> Double? {
-        let number = try? decodeIfPresent(Double.self, forKey: key)
-        return number ?? decodeTextIfPresent(forKey: key).flatMap { Double($0) }
     }
 }

@@ -5,9 +5,7 @@ import AuthInterface
 /// Discord, Dropbox, Auth0, Okta, Box.
 extension [RefreshRefusalRule] {
     /// `{"error":"bad_refresh_token"}`, with 200 (the thread coder/coder, `isFailedRefresh`; getsentry/junior#620).
-    public static var gitHub: Self {
-        [RefreshRefusalRule(["bad_refresh_token"], at: ["error"], [200, 400, 401])]
-    }
+    public static var gitHub: Self { [RefreshRefusalRule(["bad_refresh_token"], [200, 400, 401])] }
 
     /// `{"error":{"message":"TOKEN_EXPIRED"}}` (firebase.google.com, REST reference of Auth, *refresh token*).
     public static var firebase: Self {
@@ -25,10 +23,10 @@ extension [RefreshRefusalRule] {
     public static var fitbit: Self { [RefreshRefusalRule(["invalid_grant"], at: ["errors[].errorType"])] }
 
     /// `{"ok":false,"error":"invalid_refresh_token"}`, with 200 (docs.slack.dev, `oauth.v2.access`).
-    public static var slack: Self { [RefreshRefusalRule(["invalid_refresh_token"], at: ["error"], [200, 400, 401])] }
+    public static var slack: Self { [RefreshRefusalRule(["invalid_refresh_token"], [200, 400, 401])] }
 
     /// `{"error":"invalid_code"}`, with 200 (Weble/ZohoBooksApi#84).
-    public static var zoho: Self { [RefreshRefusalRule(["invalid_code"], at: ["error"], [200, 400, 401])] }
+    public static var zoho: Self { [RefreshRefusalRule(["invalid_code"], [200, 400, 401])] }
 
     /// `{"__type":"NotAuthorizedException","message":"Refresh Token has been revoked"}` of the API of user pools; the
     /// same type with other messages is a wrong client (aws/aws-sdk-net#1936).
@@ -43,7 +41,7 @@ extension [RefreshRefusalRule] {
     /// `{"error":"unauthorized_client","error_description":"refresh_token is invalid"}`, with 403
     /// (raycast/extensions#11836).
     public static var atlassian: Self {
-        [RefreshRefusalRule(["unauthorized_client"], at: ["error"], containing: "refresh_token is invalid")]
+        [RefreshRefusalRule(["unauthorized_client"], containing: "refresh_token is invalid")]
     }
 
     /// `{"status":"BAD_REFRESH_TOKEN","message":"missing or unknown refresh token"}`, beside any `error`
@@ -58,23 +56,21 @@ extension [RefreshRefusalRule] {
     /// `{"error":"invalid_request","error_description":"Value passed for the token was invalid."}` (several clients;
     /// transitive-bullshit/chatgpt-twitter-bot).
     public static var x: Self {
-        [RefreshRefusalRule(["invalid_request"], at: ["error"], containing: "Value passed for the token was invalid")]
+        [RefreshRefusalRule(["invalid_request"], containing: "Value passed for the token was invalid")]
     }
 
     /// `{"reason":"Invalid Token!","error":"invalid_request"}` beside `invalid_grant` (raycast/extensions#10896).
     public static var zoom: Self {
-        [RefreshRefusalRule(["invalid_request"], at: ["error"], [400, 401], containing: "Invalid Token!")]
+        [RefreshRefusalRule(["invalid_request"], [400, 401], containing: "Invalid Token!")]
     }
 
     /// `{"message":"Bad Request","error":400}`: a wrong call gets the same, so it must be repeated (praw-dev/praw#677).
     public static var reddit: Self {
-        [RefreshRefusalRule(["400"], at: ["error"], [400], containing: "Bad Request", means: .ambiguous)]
+        [RefreshRefusalRule(["400"], [400], containing: "Bad Request", means: .ambiguous)]
     }
 
     /// `{"error":"INVALID_REFRESH_TOKEN"}` (developer.yahoo.com, OAuth 2.0, *Errors*).
-    public static var yahoo: Self {
-        [RefreshRefusalRule(["INVALID_REFRESH_TOKEN", "TOKEN_EXPIRED", "INVALID_GRANT"], at: ["error"])]
-    }
+    public static var yahoo: Self { [RefreshRefusalRule(["INVALID_REFRESH_TOKEN", "TOKEN_EXPIRED", "INVALID_GRANT"])] }
 
     /// `{"error_code":"refresh_token_not_found"}`; a session that is over until the user has passed a second factor
     /// asks for that (supabase/auth, `internal/api/apierrors`).
@@ -104,40 +100,35 @@ extension [RefreshRefusalRule] {
     /// `{"error":"invalid_request","error_description":"The provided authorization grant or refresh token is invalid,
     /// expired or revoked"}` (several clients; no page of the provider shows it).
     public static var linkedIn: Self {
-        let text = "refresh token is invalid, expired or revoked"
-        return [RefreshRefusalRule(["invalid_request"], at: ["error"], containing: text)]
+        [RefreshRefusalRule(["invalid_request"], containing: "refresh token is invalid, expired or revoked")]
     }
 
     /// `{"error":"invalid_request","error_description":"This request requires an active refresh_token"}`, with 401
     /// (several clients; no page of the provider shows it).
     public static var shopify: Self {
-        [RefreshRefusalRule(["invalid_request"], at: ["error"], [401], containing: "active refresh_token")]
+        [RefreshRefusalRule(["invalid_request"], [401], containing: "active refresh_token")]
     }
 
     /// `{"error":"invalid_request"}` with a description of the refresh token. A wrong client gets the same code, so it
     /// must be repeated; the text is reconstructed (naver/naver-openapi-guide names the codes alone).
     public static var naver: Self {
         let statuses = RefreshRefusalRule.usualStatuses.union([200])
-        return [
-            RefreshRefusalRule(["invalid_request"], at: ["error"], statuses, containing: "refresh", means: .ambiguous)
-        ]
+        return [RefreshRefusalRule(["invalid_request"], statuses, containing: "refresh", means: .ambiguous)]
     }
 
     /// `{"error":"invalid_grant"}` with 200 too (developers.tiktok.com, *Error handling*).
-    public static var tikTok: Self {
-        [RefreshRefusalRule(["invalid_grant"], at: ["error"], [200, 400, 401])]
-    }
+    public static var tikTok: Self { [RefreshRefusalRule(["invalid_grant"], [200, 400, 401])] }
 
     /// `invalid_grant` while another refresh of the same token is at work ends nothing (forcedotcom/sfdx-core#1342).
     public static var salesforce: Self {
         let text = "token request is already being processed"
-        return [RefreshRefusalRule(["invalid_grant"], at: ["error"], containing: text, means: .unavailable)]
+        return [RefreshRefusalRule(["invalid_grant"], containing: text, means: .unavailable)]
     }
 
     /// `invalid_grant` for a wrong client ends nothing (keycloak, `TokenManager`).
     public static var keycloak: Self {
         ["Unmatching clients", "authorized client don't match"].map {
-            RefreshRefusalRule(["invalid_grant"], at: ["error"], containing: $0, means: .unavailable)
+            RefreshRefusalRule(["invalid_grant"], containing: $0, means: .unavailable)
         }
     }
 }

@@ -1,7 +1,6 @@
 public import AuthInterface
 
-/// What some responses of a token endpoint mean for the session: a line of a table, for a server with words of its own
-/// (G4).
+/// What some responses of a token endpoint mean for the session (G4): for a server with words of its own.
 ///
 /// ```swift
 /// handler.refusals = .gitHub
@@ -84,7 +83,7 @@ public struct RefreshRefusalRule: Sendable, Hashable {
     /// A rule of this package.
     package init(
         _ codes: Set<String>,
-        at places: [String],
+        at places: [String] = ["error"],
         _ statuses: Set<Int> = usualStatuses,
         containing text: String? = nil,
         resource: String? = nil,
@@ -117,7 +116,7 @@ public struct RefreshRefusalRule: Sendable, Hashable {
     func code(in refusal: TokenCallRefusal) -> String? {
         func isListed(_ code: String) -> Bool { code.isOne(of: codes) }
         if isFinal { return refusal.codes.first(where: isListed) }
-        guard statuses.contains(refusal.status), text.map(refusal.body.contains) ?? true else { return nil }
+        guard statuses.contains(refusal.status), text.map(refusal.body.value.contains) ?? true else { return nil }
         if places == Self.everyPlace { return refusal.codes.first(where: isListed) }
         return places.lazy.compactMap { place in
             if let field = Self.field(of: place) {
@@ -127,8 +126,8 @@ public struct RefreshRefusalRule: Sendable, Hashable {
             guard let resource, let (parent, name) = path.parentAndName else {
                 return refusal.body.texts(at: path).map(\.withoutNamespace).first(where: isListed)
             }
-            return refusal.body.members(at: parent).filter { $0["resource"]?.text == resource }
-                .compactMap { $0[name]?.text }.first(where: isListed)
+            return refusal.body.value.values(at: parent).compactMap(\.members)
+                .filter { $0["resource"]?.text == resource }.compactMap { $0[name]?.text }.first(where: isListed)
         }.first
     }
 }

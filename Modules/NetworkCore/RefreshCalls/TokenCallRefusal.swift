@@ -104,7 +104,7 @@ package struct TokenCallRefusal {
 
     private var isThrottled: Bool {
         asksToWait || body.texts(at: "error_codes[]").contains(Self.throttlingCode)
-            || body.contains("AADSTS" + Self.throttlingCode)
+            || body.value.contains("AADSTS" + Self.throttlingCode)
     }
 
     private func stepUp(_ demand: StepUpChallenge.Demand, _ secrets: [String?]) -> StepUpChallenge {

@@ -24,10 +24,7 @@ package struct IssuedExpiry: Sendable, Hashable {
     private let text: String
     private let number: Double?
 
-    init(_ number: Double) {
-        self.number = number
-        text = "\(number)"
-    }
+    init(_ number: Double) { self.init("\(number)") }
 
     init(_ text: String) {
         self.text = text

@@ -24,28 +24,21 @@ package struct ErrorBody: Sendable, Hashable {
     /// The header field in which AWS names an error.
     private static let codeField = "x-amzn-ErrorType"
 
-    private let value: JSONValue
+    let value: JSONValue
     private var codeOfField: String?
 
     package init(_ value: JSONValue) { self.value = value }
 
-    /// Reads a body: JSON of any media type, or a form where its media type says so. `nil`: neither an object nor a
-    /// list.
+    /// Reads JSON of any media type, or a form where its media type says so. `nil`: neither an object nor a list.
     package init?(_ body: Data, _ headers: HTTPHeaders? = nil) {
-        if let json = try? JSONDecoder().decode(JSONValue.self, from: body) {
-            value = json
-        } else if headers?["Content-Type"]?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true,
-            let form = JSONValue(form: String(decoding: body, as: UTF8.self))
-        {
-            value = form
-        } else {
-            return nil
-        }
-        codeOfField = headers?[Self.codeField]?.withoutNamespace
-        switch value {
-        case .object, .list: break
+        let isForm = MediaType(headers?.first(of: "Content-Type"))?.isForm == true
+        let json = try? JSONDecoder().decode(JSONValue.self, from: body)
+        switch json ?? (isForm ? JSONValue(form: String(decoding: body, as: UTF8.self)) : nil) {
+        case .object(let members)?: value = .object(members)
+        case .list(let list)?: value = .list(list)
         default: return nil
         }
+        codeOfField = headers?[Self.codeField]?.withoutNamespace
     }
 
     /// Whether the body is an object.
@@ -81,13 +74,6 @@ package struct ErrorBody: Sendable, Hashable {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// The values at a place, with the members beside each.
-    package func members(at place: MemberPath) -> [[String: JSONValue]] {
-        value.values(at: place).compactMap(\.members)
-    }
-
-    package func contains(_ part: String) -> Bool { value.contains(part) }
-
     /// The codes, without repetition: those in words first, as a number is often the status once more.
     package var codes: [String] {
         let found = Self.codePlaces.flatMap { place in
@@ -114,22 +100,17 @@ package struct ErrorBody: Sendable, Hashable {
             if !found.isEmpty { return found }
         }
         // A map alone, as of Django REST framework: each member is a list of texts.
-        guard let members = value.members, !members.isEmpty, members.values.allSatisfy(\.isListOfTexts) else {
-            if case .list = value { return value.errorDetails }
-            return []
-        }
-        return value.errorDetails
+        let isOther = value.members.map { $0.isEmpty || !$0.values.allSatisfy(\.isListOfTexts) } ?? false
+        return isOther ? [] : value.errorDetails
     }
 }
 
 extension JSONValue {
     /// Reads a form. `nil`: it has no member.
     fileprivate init?(form text: String) {
-        var components = URLComponents()
-        components.percentEncodedQuery = text.replacingOccurrences(of: "+", with: "%20").filter { !$0.isWhitespace }
-        let items = components.queryItems ?? []
+        let items = text.filter { !$0.isWhitespace }.formItems
         guard !items.isEmpty else { return nil }
-        self = .object(Dictionary(items.map { ($0.name, .text($0.value ?? "")) }) { first, _ in first })
+        self = .object(Dictionary(items.map { ($0.name, .text($0.value)) }) { first, _ in first })
     }
 
     fileprivate var isListOfTexts: Bool {

@@ -15,20 +15,16 @@ package struct HTTPDate {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let (weekday, dayText, monthText, yearText, timeText) = Self.fields(parts),
             Self.weekdays.contains(weekday), let month = Self.months.firstIndex(of: String(monthText)),
-            let year = Self.year(yearText, now: now), let day = Self.number(dayText, in: 1...31)
+            let year = Self.year(yearText, now: now), let day = Self.number(dayText)
         else { return nil }
-        let time = timeText.split(separator: ":", omittingEmptySubsequences: false)
-        guard time.count == 3, time.allSatisfy({ $0.utf8.count == 2 }),
-            let hour = Self.number(time[0], in: 0...23),
-            let minute = Self.number(time[1], in: 0...59),
-            let second = Self.number(time[2], in: 0...60)
-        else { return nil }
+        let time = timeText.split(separator: ":").compactMap { $0.utf8.count == 2 ? Self.number($0) : nil }
+        guard timeText.utf8.count == 8, time.count == 3, time[0] < 24, time[1] < 60, time[2] <= 60 else { return nil }
         // The calendar reads the 30th of February as the 2nd of March.
-        let components = DateComponents(year: year, month: month + 1, day: day, hour: hour, minute: minute)
+        let components = DateComponents(year: year, month: month + 1, day: day, hour: time[0], minute: time[1])
         guard let start = Self.calendar.date(from: components), Self.calendar.component(.day, from: start) == day else {
             return nil
         }
-        date = start + TimeInterval(second)
+        date = start + TimeInterval(time[2])
     }
 
     private typealias Fields = (weekday: Substring, day: Substring, month: Substring, year: Substring, time: Substring)
@@ -54,12 +50,13 @@ package struct HTTPDate {
     }
 
     private static func year(_ text: Substring, now: Date) -> Int? {
-        guard text.utf8.count == 2 else { return number(text, in: 1970...9999) }
-        guard let number = number(text, in: 0...99) else { return nil }
-        let thisYear = calendar.component(.year, from: now)
-        let year = thisYear / 100 * 100 + number
-        let recent = year > thisYear + 50 ? year - 100 : year
-        return recent >= 1970 ? recent : nil
+        guard var year = number(text) else { return nil }
+        if text.utf8.count == 2 {
+            let thisYear = calendar.component(.year, from: now)
+            year += thisYear / 100 * 100
+            if year > thisYear + 50 { year -= 100 }
+        }
+        return year >= 1970 ? year : nil
     }
 
     private static let last = Locked<(text: String, date: Date)?>(nil)
@@ -86,10 +83,5 @@ package struct HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private static func number(_ text: Substring, in range: ClosedRange<Int>) -> Int? {
-        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let number = Int(text), range.contains(number)
-        else { return nil }
-        return number
-    }
+    private static func number(_ text: Substring) -> Int? { text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil }
 }

@@ -62,7 +62,7 @@ package indirect enum JSONValue: Decodable, Sendable, Hashable {
     }
 
     /// Whether the value, or one inside it, is a text with a part, in any case.
-    package func contains(_ part: String) -> Bool {
+    func contains(_ part: String) -> Bool {
         switch self {
         case .text(let text): text.lowercased().contains(part.lowercased())
         case .list(let list): list.contains { $0.contains(part) }

@@ -3,8 +3,8 @@ package struct MediaType: Hashable {
     package let text: String
 
     /// Reads a `Content-Type` field, or one item of an `Accept` field. Fails where there is no type.
-    package init?(_ field: some StringProtocol) {
-        text = String(field.prefix { $0 != ";" }).withoutSurroundingWhiteSpace.lowercased()
+    package init?(_ field: (some StringProtocol)?) {
+        text = String((field ?? "").prefix { $0 != ";" }).withoutSurroundingWhiteSpace.lowercased()
         guard text.contains("/") else { return nil }
     }
 
@@ -18,23 +18,17 @@ package struct MediaType: Hashable {
 }
 
 extension HTTPResponse {
-    /// The media type of the body; `nil` where there is no body or the response does not say.
-    private var mediaType: MediaType? {
-        body.isEmpty ? nil : headers.values(of: "Content-Type").first.flatMap { MediaType($0) }
-    }
-
     /// The body as text, where it is `text/plain`.
     var plainText: String? {
-        MediaType(headers.first(of: "Content-Type") ?? "")?.text == "text/plain" ? String(utf8OrLatin1: body) : nil
+        MediaType(headers.first(of: "Content-Type"))?.text == "text/plain" ? String(utf8OrLatin1: body) : nil
     }
 
-    /// Refuses a page that was not asked for. The reading accepts some media types, and the endpoint may ask for
-    /// others.
+    /// Refuses a page that is not among the media types which the reading accepts, or which the endpoint asks for.
     ///
     /// - Throws: ``NetworkError`` with code `decodingFailed`.
     func refusePage(unless accepted: [String], _ requested: String?) throws {
-        guard let mediaType, mediaType.isHTML else { return }
-        guard !accepted.contains(where: mediaType.isNamed), requested.map(mediaType.isNamed) != true else { return }
+        guard !body.isEmpty, let type = MediaType(headers.first(of: "Content-Type")), type.isHTML else { return }
+        guard !accepted.contains(where: type.isNamed), requested.map(type.isNamed) != true else { return }
         let reason = "the response is a page (HTML), and the endpoint does not ask for one"
         throw NetworkError(.decodingFailed, reason: reason, response: head)
     }

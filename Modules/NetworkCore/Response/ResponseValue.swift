@@ -1,5 +1,4 @@
-/// A value together with the head of the response that it was read from. ``NetworkService/response(to:options:)``
-/// returns it.
+/// A value with the head of the response that it was read from: see ``NetworkService/response(to:options:)``.
 public struct ResponseValue<Value: Sendable>: Sendable {
     /// The value.
     public let value: Value
@@ -21,8 +20,7 @@ public struct ResponseValue<Value: Sendable>: Sendable {
 }
 
 extension NetworkService {
-    /// Sends a request, with retries, and reads the value together with the head of its response: status and header
-    /// fields.
+    /// As ``send(_:options:)``, and returns the value with the head of its response: status and header fields.
     ///
     /// ```swift
     /// let response = try await network.response(to: .article(7))

@@ -77,8 +77,7 @@ extension HTTPTransportRequest {
 }
 
 extension HTTPTransportRequest: RedactedDescription {
-    /// Method and URL, with the values of token-like query items and the secrets of the path left out; never a header
-    /// value or a body (G17).
+    /// The method and the redacted URL, without the secrets of the path; never a header value or a body (G17).
     public var description: String {
         RequestSummary(head, context.secrets.isEmpty ? .standard : Redaction(secrets: context.secrets)).description
     }

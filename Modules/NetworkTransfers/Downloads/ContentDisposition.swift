@@ -21,18 +21,7 @@ public struct ContentDisposition: Sendable, Hashable {
         var scanner = FieldScanner(field)
         guard let type = scanner.token() else { return nil }
         self.type = type.lowercased()
-        var parameters: [String: String] = [:]
-        while scanner.skip(UInt8(ascii: ";")) {
-            guard let name = scanner.token()?.lowercased() else { continue }
-            guard scanner.skip(UInt8(ascii: "=")), let value = scanner.tokenOrQuotedString(inList: false) else { break }
-            guard parameters[name] == nil else { continue }
-            if name.hasSuffix("*") {
-                if let decoded = ExtendedValue.decode(value) { parameters[name] = decoded }
-            } else {
-                parameters[name] = value
-            }
-        }
-        self.parameters = parameters
+        parameters = scanner.parameters(inList: false)
     }
 
     /// The file name that the server proposes, in the form that is safe to use: `filename*`, or else `filename`, whose

@@ -37,6 +37,22 @@ enum ExtendedValue {
     }
 }
 
+extension FieldScanner {
+    /// Reads the parameters of an item, with names in lower case. Of one that occurs twice, the first counts; one whose
+    /// name ends with `*` is decoded. The items of a list may have parameters without a value.
+    mutating func parameters(inList isList: Bool) -> [String: String] {
+        var parameters: [String: String] = [:]
+        while skip(UInt8(ascii: ";")) {
+            guard let name = token()?.lowercased() else { continue }
+            let hasValue = skip(UInt8(ascii: "="))
+            guard let value = hasValue ? tokenOrQuotedString(inList: isList) : isList ? "" : nil else { break }
+            guard parameters[name] == nil else { continue }
+            parameters[name] = name.hasSuffix("*") ? ExtendedValue.decode(value) : value
+        }
+        return parameters
+    }
+}
+
 /// Reads the words of a mail that some servers write into `filename`: `=?UTF-8?B?w7wucGRm?=` (RFC 2047 §2).
 enum EncodedWord {
     /// Decodes the words of a text, and drops the blanks between two of them. A word that is invalid stays.

@@ -56,8 +56,7 @@ extension NetworkService {
     /// A file of that name is not replaced: the new one is `report 2.pdf`. No name leads out of the folder, which
     /// must exist. A partial file is not kept.
     ///
-    /// - Throws: `NetworkError`, with code `fileFailed` when the file cannot be written; `CancellationError` at once
-    ///   when the task is cancelled.
+    /// - Throws: As ``download(_:to:options:progress:)``.
     public func download<Response>(
         _ endpoint: Endpoint<Response>,
         into folder: URL,
@@ -102,9 +101,8 @@ extension NetworkService {
         _ progress: ProgressHandler?
     ) -> Download {
         let continuity = options.request.continuity ?? SessionContinuity()
-        let isResumable = endpoint.method == .get
         return Download(
-            isResumable: isResumable, options: options, continuity: continuity, progress: progress
+            isResumable: endpoint.method == .get, options: options, continuity: continuity, progress: progress
         ) { range in
             var endpoint = endpoint
             endpoint.settings.headers["Accept"] = endpoint.settings.headers["Accept"] ?? "*/*"

@@ -175,35 +175,18 @@ struct ContentRange: Equatable {
 
     /// Reads a field's value. Fails for one that is invalid, or names no part (`bytes */10`).
     init?(_ field: String) {
-        var scanner = FieldScanner(field)
-        guard scanner.token()?.lowercased() == "bytes",
-            let range = scanner.text(before: UInt8(ascii: "/")).map({ $0.withoutSurroundingWhiteSpace })
+        let form = /[ \t]*bytes[ \t]+([0-9]+)-([0-9]+)[ \t]*\/[ \t]*([0-9]+|\*)[ \t]*/.ignoresCase()
+        guard let parts = field.wholeMatch(of: form)?.output, let first = Int64(parts.1), let last = Int64(parts.2),
+            first <= last, last < .max  // no file ends after it
         else { return nil }
-        let ends = range.split(separator: "-", omittingEmptySubsequences: false)
-        let size = field.split(separator: "/").last.map { String($0).withoutSurroundingWhiteSpace } ?? ""
-        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
-            last < .max  // no file ends after it
-        else { return nil }
-        if size == "*" {
-            total = nil
-        } else {
-            guard let number = Self.number(size[...]), number > last else { return nil }
-            total = number
-        }
+        total = Int64(parts.3)
+        guard parts.3 == "*" || total.map({ $0 > last }) == true else { return nil }
         (self.first, self.last) = (first, last)
     }
 
     /// The length that a response without a part says: `bytes */10`. `nil`: the value is another one.
     static func total(ofUnsatisfied field: String) -> Int64? {
-        var scanner = FieldScanner(field)
-        guard scanner.token()?.lowercased() == "bytes",
-            scanner.text(before: UInt8(ascii: "/"))?.withoutSurroundingWhiteSpace == "*",
-            let size = field.split(separator: "/").last
-        else { return nil }
-        return number(String(size).withoutSurroundingWhiteSpace[...])
-    }
-
-    private static func number(_ text: Substring) -> Int64? {
-        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int64(text) : nil
+        let form = /[ \t]*bytes[ \t]+\*[ \t]*\/[ \t]*([0-9]+)[ \t]*/.ignoresCase()
+        return field.wholeMatch(of: form).flatMap { Int64($0.output.1) }
     }
 }

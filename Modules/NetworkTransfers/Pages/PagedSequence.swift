@@ -72,9 +72,12 @@ public struct PagedSequence<Item: Sendable, Cursor: Hashable & Sendable>: AsyncS
                 let cursor: Cursor?
                 switch position {
                 case .start: cursor = nil
-                case .next(let next):
-                    try check(next)
-                    cursor = next
+                // `seen` has the pages after the first.
+                case .next(let next) where seen.contains(next):
+                    throw NetworkError(.decodingFailed, reason: "the pages form a loop")
+                case .next where seen.count + 1 >= maximumPages:
+                    throw NetworkError(.decodingFailed, reason: "there are more than \(maximumPages) pages")
+                case .next(let next): cursor = next
                 case .end: return nil
                 }
                 let page = try await fetch(cursor)
@@ -83,16 +86,6 @@ public struct PagedSequence<Item: Sendable, Cursor: Hashable & Sendable>: AsyncS
                 position = page.next.map(Position.next) ?? .end
             }
             return items.popFirst()
-        }
-
-        /// Refuses a page that must not be fetched. `seen` has the pages after the first.
-        private func check(_ next: Cursor) throws {
-            guard !seen.contains(next) else {
-                throw NetworkError(.decodingFailed, reason: "the pages form a loop")
-            }
-            guard seen.count + 1 < maximumPages else {
-                throw NetworkError(.decodingFailed, reason: "there are more than \(maximumPages) pages")
-            }
         }
     }
 }

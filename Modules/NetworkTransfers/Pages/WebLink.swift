@@ -37,20 +37,8 @@ public struct WebLink: Sendable, Hashable {
 
     private init(target: String, parametersIn scanner: inout FieldScanner) {
         self.target = target
-        var relations: [String]?
-        var parameters: [String: String] = [:]
-        while scanner.skip(UInt8(ascii: ";")) {
-            guard let name = scanner.token()?.lowercased() else { continue }
-            var value: String? = ""
-            if scanner.skip(UInt8(ascii: "=")) { value = scanner.tokenOrQuotedString() }
-            guard let value else { break }
-            if name == "rel" {
-                relations = relations ?? value.lowercased().split(separator: " ").map(String.init)
-            } else if parameters[name] == nil {
-                parameters[name] = name.hasSuffix("*") ? ExtendedValue.decode(value) : value
-            }
-        }
-        self.relations = relations ?? []
+        var parameters = scanner.parameters(inList: true)
+        relations = parameters.removeValue(forKey: "rel")?.lowercased().split(separator: " ").map(String.init) ?? []
         self.parameters = parameters
     }
 }

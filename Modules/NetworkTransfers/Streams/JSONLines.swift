@@ -127,8 +127,7 @@ public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
 
 extension HTTPResponseHead {
     fileprivate func refusePage() throws {
-        let type = headers.values(of: "Content-Type").first.flatMap { MediaType($0) }
-        guard let type, type.isHTML else { return }
+        guard MediaType(headers.first(of: "Content-Type"))?.isHTML == true else { return }
         throw NetworkError(.decodingFailed, reason: "the response is a page (HTML), not JSON lines", response: self)
     }
 }

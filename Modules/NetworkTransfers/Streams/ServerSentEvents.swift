@@ -94,7 +94,12 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
                     if let event = try parser.next() { return event }
                     try await readOn()
                 } catch {
-                    try await pause(after: error)
+                    do {
+                        try await pause(after: error)
+                    } catch {
+                        end()
+                        throw error
+                    }
                 }
             }
         }
@@ -141,13 +146,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             let wasOpen = pieces != nil
             pieces = nil
             retry = parser.retry ?? retry
-            let failure: NetworkError
-            do {
-                failure = try NetworkError(describing: error)
-            } catch {
-                end()
-                throw error
-            }
+            let failure = try NetworkError(describing: error)
             let options = source.options
             // A server without events that sends no comments is no failure, whether its silence ends the connection
             // here or at a balancer. One that ends each connection soon is asked ever more rarely.
@@ -156,16 +155,10 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             failures = isSilence || hasEnded ? 1 : failures + 1
             pauses = isSilence ? 1 : pauses + 1
             guard source.reconnects, failure.permitsReconnection, failures <= options.maximumFailures else {
-                end()
                 throw failure
             }
             let pause = options.pause(afterFailures: pauses, asked: [retry, failure.retryAfter])
-            do {
-                try await options.clock.sleep(until: options.clock.uptime + pause)
-            } catch {
-                end()
-                throw error
-            }
+            try await options.clock.sleep(until: options.clock.uptime + pause)
         }
 
         private static func parser(after id: String, _ options: EventStreamOptions) -> ServerSentEventParser {
@@ -176,8 +169,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
 extension HTTPResponseHead {
     fileprivate func requireEventStream() throws {
-        guard let type = headers.values(of: "Content-Type").first, MediaType(type) == MediaType("text/event-stream")
-        else {
+        guard MediaType(headers.first(of: "Content-Type")) == MediaType("text/event-stream") else {
             throw NetworkError(.decodingFailed, reason: "the response is not an event stream", response: self)
         }
     }

@@ -18,22 +18,11 @@ struct FileSafety {
 
     static let folder = FileSafety(kind: .folder)
 
-    private var type: mode_t {
-        switch kind {
-        case .folder: S_IFDIR
-        case .file: S_IFREG
-        }
-    }
-
-    private var mode: String {
-        String(kind == .folder ? access.folderMode : access.fileMode, radix: 8)
-    }
-
     /// Checks the type and the owner.
     ///
     /// - Throws: ``TokenStoreError`` with code `insecure`.
     func checkOwner(_ status: stat, _ path: String) throws(TokenStoreError) {
-        guard status.st_mode & S_IFMT == type else {
+        guard status.st_mode & S_IFMT == (kind == .folder ? S_IFDIR : S_IFREG) else {
             let kind = kind == .folder ? "a folder" : "a regular file"
             let move = "mv \(path.quotedForShell) \((path + ".old").quotedForShell)"
             throw insecure("\(path) is not \(kind); move it away: \(move)")
@@ -52,6 +41,7 @@ struct FileSafety {
         let permissions = status.st_mode & 0o777
         guard permissions & access.refusedPermissions == 0 else {
             let octal = String(permissions, radix: 8)
+            let mode = String(kind == .folder ? access.folderMode : access.fileMode, radix: 8)
             throw insecure("other users can access \(path) (mode \(octal)); run: chmod \(mode) \(path.quotedForShell)")
         }
     }

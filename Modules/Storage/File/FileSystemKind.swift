@@ -46,26 +46,23 @@ enum FileSystemKind: Sendable {
             let fields = line.split(separator: " ")
             guard fields.count > 6, fields[2] == number, let dash = fields.firstIndex(of: "-"), dash + 1 < fields.count
             else { continue }
-            self = Self.kinds[String(fields[dash + 1])] ?? .disk
+            self = Self.kind(of: fields[dash + 1])
             return
         }
         self = .disk
     }
 
-    private static let kinds: [String: FileSystemKind] = {
-        let network = [
-            "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "gfs2", "ocfs2", "lustre", "glusterfs",
-            "beegfs",
-            "fuse", "fuseblk", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "virtiofs", "vboxsf",
-        ]
-        var kinds = Dictionary(uniqueKeysWithValues: network.map { ($0, FileSystemKind.network) })
-        let views = [
-            "proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "configfs", "pstore", "bpf",
-            "efivarfs", "devpts", "mqueue", "binfmt_misc", "fusectl", "autofs",
-        ]
-        for name in views { kinds[name] = .virtual }
-        kinds["tmpfs"] = .memory
-        kinds["ramfs"] = .memory
-        return kinds
-    }()
+    /// The kind of a file system, by its name in the kernel.
+    private static func kind(of name: Substring) -> FileSystemKind {
+        switch name {
+        case "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "gfs2", "ocfs2", "lustre", "glusterfs",
+            "beegfs", "fuse", "fuseblk", "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "virtiofs", "vboxsf":
+            .network
+        case "proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "configfs", "pstore", "bpf",
+            "efivarfs", "devpts", "mqueue", "binfmt_misc", "fusectl", "autofs":
+            .virtual
+        case "tmpfs", "ramfs": .memory
+        default: .disk
+        }
+    }
 }

@@ -14,8 +14,7 @@ extension PrivateFolder {
     /// - Throws: ``TokenStoreError`` with code `insecure` when other users have any right on the file, or when it is a
     ///   symbolic link or not a regular file; `unavailable`.
     func read(_ name: String, atMost limit: Int) throws(TokenStoreError) -> Contents {
-        guard let number = try open(name) else { return .nothing }
-        let file = Descriptor(number: number)
+        guard let file = try open(name) else { return .nothing }
         let path = path(of: name)
         let status = try attempt("inspect", path) { () throws(SystemCallError) in try file.status() }
         try safety.checkOwner(status, path)
@@ -111,17 +110,13 @@ extension PrivateFolder {
     func path(of name: String) -> String { path + "/" + name }
 
     /// Opens a file for reading. `nil`: it does not exist.
-    private func open(_ name: String) throws(TokenStoreError) -> Int32? {
+    private func open(_ name: String) throws(TokenStoreError) -> Descriptor? {
         do {
             // O_NONBLOCK: opening a pipe must not wait for its writer.
             let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-            return try uninterrupted { openat(descriptor.number, name, flags) }
+            return try openIfExists { openat(descriptor.number, name, flags) }
         } catch {
-            switch error.number {
-            case ENOENT: return nil
-            case ELOOP: throw safety.symbolicLink(path(of: name))
-            default: throw refusal(of: name, error)
-            }
+            throw error.number == ELOOP ? safety.symbolicLink(path(of: name)) : refusal(of: name, error)
         }
     }
 

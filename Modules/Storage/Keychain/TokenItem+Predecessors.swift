@@ -48,25 +48,16 @@ extension TokenItem {
     /// account, only the others must be removed.
     private func groups(of old: KeychainLocation) throws(TokenStoreError) -> [KeychainLocation] {
         guard old.covers(location) else { return [old] }
-        do {
-            let found = try items.copyMatching(KeychainQuery(location: old, limit: .all))
-            return found.compactMap(\.accessGroup).filter { $0 != location.accessGroup }.map(old.inGroup)
-        } catch {
-            guard error == .itemNotFound else { throw .keychain(error, "find", old) }
-            return []
-        }
+        let found = try call("find", old, try items.copyMatching(KeychainQuery(location: old, limit: .all))) ?? []
+        return found.compactMap(\.accessGroup).filter { $0 != location.accessGroup }.map(old.inGroup)
     }
 
     private func remove(_ location: KeychainLocation, _ isProtectedDataAvailable: Bool) throws(TokenStoreError) {
-        do {
-            try items.delete(KeychainQuery(location: location))
-            guard location.keychain == .fileBased else { return }
-        } catch {
-            guard error == .itemNotFound else { throw .keychain(error, "delete", location) }
+        guard try call("delete", location, try items.delete(KeychainQuery(location: location))) != nil else {
             guard isProtectedDataAvailable else { throw .notCertain(location) }
             return
         }
-        try removeFurther(location)
+        if location.keychain == .fileBased { try removeFurther(location) }
     }
 
     /// Removes the other items at a location.
@@ -76,12 +67,7 @@ extension TokenItem {
     /// found by the next read, after a sign-out.
     private func removeFurther(_ location: KeychainLocation) throws(TokenStoreError) {
         for _ in 1...Self.maximumItems {
-            do {
-                try items.delete(KeychainQuery(location: location))
-            } catch {
-                guard error == .itemNotFound else { throw .keychain(error, "delete", location) }
-                return
-            }
+            if try call("delete", location, try items.delete(KeychainQuery(location: location))) == nil { return }
         }
         throw .keychain(.duplicateItem, "delete every copy of", location)
     }

@@ -160,40 +160,34 @@ struct TokenItem: Sendable {
         let values = KeychainValues(
             data: data, accessibility: location.keychain == .dataProtection ? accessibility : nil)
         for _ in 1...Self.saveAttempts {
-            do {
-                return try items.update(query, to: values)
-            } catch {
-                guard error == .itemNotFound else { throw .keychain(error, "update", location) }
-            }
-            do {
-                return try items.add(query, values)
-            } catch {
-                guard error == .duplicateItem else { throw .keychain(error, "add", location) }
-            }
+            if try call("update", location, try items.update(query, to: values)) != nil { return }
+            if try call("add", location, unless: [.duplicateItem], try items.add(query, values)) != nil { return }
         }
         throw .keychain(.duplicateItem, "save", location)
     }
 
     /// The data at a location. `nil`: not found.
     func read(_ location: KeychainLocation) throws(TokenStoreError) -> Data? {
+        try call("read", location, try find(location))
+    }
+
+    /// Makes a call for an item: "could not ATTEMPT". `nil`: it ended with a status that is expected.
+    func call<Value>(
+        _ attempt: String, _ location: KeychainLocation, unless expected: [KeychainStatus] = [.itemNotFound],
+        _ body: @autoclosure () throws(KeychainStatus) -> Value
+    ) throws(TokenStoreError) -> Value? {
         do {
-            // An item without data is read as empty data, which is corrupt.
-            return try find(location)
+            return try body()
         } catch {
-            guard error == .itemNotFound else { throw .keychain(error, "read", location) }
+            guard expected.contains(error) else { throw .keychain(error, attempt, location) }
             return nil
         }
     }
 
     /// The content of the item, for a save. It is `.empty` if it cannot be decoded or decrypted, and may be replaced.
     private func readForReplacing() throws(TokenStoreError) -> StoredSession {
-        let data: Data
-        do {
-            data = try find(location)
-        } catch {
-            guard error == .itemNotFound || error == .decodingFailed else { throw .keychain(error, "read", location) }
-            return .empty
-        }
+        let expected = [KeychainStatus.itemNotFound, .decodingFailed]
+        guard let data = try call("read", location, unless: expected, try find(location)) else { return .empty }
         do {
             return try decode(data, at: location)
         } catch {
@@ -225,6 +219,7 @@ struct TokenItem: Sendable {
         }
     }
 
+    /// The data at a location. An item without data has empty data, which is corrupt.
     private func find(_ location: KeychainLocation) throws(KeychainStatus) -> Data {
         let query = KeychainQuery(location: location, returnsData: true, limit: .one)
         return try items.copyMatching(query).first?.data ?? Data()

@@ -102,10 +102,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
         }
     }
 
-    /// Waits until no other holder has the lease, and takes it.
-    ///
-    /// A lease is released by its holder, when it is deallocated, or when its process ends. Waiters of all processes
-    /// get it in the order of their arrival; those that are stopped or have ended are skipped.
+    /// Waits until no other holder has the lease, and takes it, as ``FileTokenStore/lease(waitingAtMost:whileHeld:)`` does.
     ///
     /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`.
     ///   `CancellationError` when the task is cancelled while it waits.

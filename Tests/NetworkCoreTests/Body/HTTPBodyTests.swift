@@ -132,7 +132,7 @@ struct RequestBodyTests {
         let body = try RequestBody.oneShot(Data("x".utf8).pieces).encoded(by: .standard)
         _ = try await body.collect(upTo: 10)
         let error = try await #require(throws: HTTPBodyError.self) { try await body.collect(upTo: 10) }
-        #expect(NetworkError(error).code == .bodyNotReplayable)
+        #expect(try NetworkError(describing: error).code == .bodyNotReplayable)
     }
 
     @Test func `a form is encoded as OAuth 2 needs it`() throws {

@@ -99,10 +99,10 @@ struct RequestBuildingTests {
 
     @Test(arguments: ["b\r\nX-Injected: 1", "b\nc", "b\rc", "b\u{0}", "b\u{1B}"])
     func `a field cannot inject another field`(value: String) {
-        #expect(throws: NetworkError.self) { try request(Endpoint.article(1).header("A", value)) }
-        #expect(throws: NetworkError.self) { try request(Endpoint.article(1).idempotent(key: value)) }
-        #expect(throws: NetworkError.self) { try request(Endpoint.article(1), headers: ["A": value]) }
-        #expect(throws: NetworkError.self) { try request(Endpoint.article(1).header(value, "b")) }
+        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).header("A", value)) }
+        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).idempotent(key: value)) }
+        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1), headers: ["A": value]) }
+        #expect(throws: HTTPFieldError.self) { try request(Endpoint.article(1).header(value, "b")) }
     }
 
     @Test(arguments: ["Host", "content-length", "Transfer-Encoding", "Connection", "TE", "Expect", "Upgrade"])

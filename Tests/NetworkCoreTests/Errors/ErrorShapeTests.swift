@@ -72,6 +72,9 @@ import Testing
         Shape(
             "a form", "error=bad_refresh_token&error_description=It+is+%22old%22", code: "bad_refresh_token",
             #"It is "old""#, headers: ["Content-Type": "application/x-www-form-urlencoded; charset=utf-8"]),
+        Shape(
+            "a form without a valid encoding", "error=%zz&error_description=\"é%\"&", code: "%zz", "\"é%\"",
+            headers: ["Content-Type": "application/x-www-form-urlencoded"]),
         Shape("no error", #"{"error":null,"errcode":0,"code":"","errors":[],"message":false}"#),
         Shape("a form that says it is JSON", "error=x", headers: ["Content-Type": "application/json"]),
     ]

@@ -6,8 +6,7 @@ import Foundation
 /// One stream of ``FileTokenStore/changes``, or of a journal's.
 ///
 /// It watches the folder of the file, or the nearest folder above until the next one on the path is created. The stream
-/// ends when the folder is removed, renamed or unmounted. It ends at once if changes are not reported: on network file
-/// systems, and when the system has no more watches.
+/// ends as those of the store do, and at once when the system has no more watches.
 ///
 /// A disk that does not respond blocks a queue of its folder only: no task, and no stream of another folder.
 final class FileChanges: Sendable {
