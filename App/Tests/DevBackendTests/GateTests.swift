@@ -3,27 +3,19 @@ import Foundation
 import Testing
 
 @Suite(.hangLimit) struct GateTests {
-    @Test func `a gate holds a request before its handler`() async throws {
+    @Test(arguments: [(Gate.Position.beforeHandler, 0), (.beforeResponse, 1)])
+    func `a gate holds a request before its handler, or its response after the commit`(
+        position: Gate.Position, committed: Int
+    ) async throws {
         try await TestClient.withGuest { backend, client, signedIn async throws in
-            let gate = backend.hold("POST", "/auth/refresh")
+            let gate = backend.hold("POST", "/auth/refresh", at: position)
             async let response = client.refresh(signedIn.refreshToken)
             await gate.arrivals(1)
-            #expect(backend.statistics.refreshes == .init(received: 1))
+            #expect(backend.statistics.refreshes == .init(received: 1, committed: committed))
+            if committed == 1 { #expect(backend.journal.last?.status == nil) }
             gate.open()
             #expect(try await response.status == 200)
             #expect(backend.statistics.refreshes == .init(received: 1, committed: 1))
-        }
-    }
-
-    @Test func `a gate holds a response after the commit`() async throws {
-        try await TestClient.withGuest { backend, client, signedIn async throws in
-            let gate = backend.hold("POST", "/auth/refresh", at: .beforeResponse)
-            async let response = client.refresh(signedIn.refreshToken)
-            await gate.arrivals(1)
-            #expect(backend.statistics.refreshes == .init(received: 1, committed: 1))
-            #expect(backend.journal.last?.status == nil)
-            gate.open()
-            #expect(try await response.status == 200)
         }
     }
 

@@ -1,6 +1,5 @@
 import DevBackend
 import Foundation
-import ProgramTesting
 import Testing
 
 @Suite(.hangLimit) struct IdempotencyKeyTests {
@@ -58,10 +57,9 @@ import Testing
     @Test func `the token endpoint repeats its result with the remaining lifetime`() async throws {
         // Not a whole second: the lifetime of a new token must not depend on the fraction.
         let clock = ManualClock(Date(timeIntervalSince1970: 1_800_000_000.7))
-        var configuration = DevBackend.Configuration()
-        configuration.now = { clock.now }
-        configuration.accessTokenLifetime = .seconds(90)
-        try await TestClient.withGuest(configuration) { backend, client, signedIn in
+        try await TestClient.withGuest(
+            at: clock, { $0.accessTokenLifetime = .seconds(90) }
+        ) { backend, client, signedIn in
             let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)&\(secret)"
             func refresh() async throws -> Received.Response {
                 try await client.post("/oauth2/token", form: form, headers: ["Idempotency-Key": "k1"])
@@ -85,15 +83,10 @@ import Testing
     @Test(arguments: ["", String(repeating: "k", count: 256)])
     func `an empty or too long key is rejected before the token is spent`(key: String) async throws {
         try await TestClient.withGuest { backend, client, signedIn in
-            let request =
-                "POST /api/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nIdempotency-Key: \(key)\r\n"
-                + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
-            let connection = try await RawConnection.open(to: backend)
-            try await connection.send(request)
-            let response = await connection.receive(until: #""meta""#)
-            #expect(response.hasPrefix("HTTP/1.1 400 "))
-            #expect(response.contains("VALIDATION_FAILED") && response.contains("Idempotency-Key"))
-            try await connection.close()
+            let response = try await client.refresh(signedIn.refreshToken, key: key)
+            #expect(response.status == 400 && response.code == "VALIDATION_FAILED")
+            #expect(response.fields == ["Idempotency-Key"])
+            #expect(backend.statistics.refreshes.committed == 0)
             #expect(try await client.refresh(signedIn.refreshToken).status == 200)
         }
     }

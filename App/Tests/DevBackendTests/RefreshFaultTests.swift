@@ -29,9 +29,8 @@ import Testing
     func `a gateway responds instead of the server, and no token is spent`(path: String, gateway: GatewayResponse)
         async throws
     {
-        var configuration = DevBackend.Configuration()
-        configuration.faults = FaultPlan([FaultRule("POST", path, .gateway(gateway), times: 1)])
-        try await TestClient.withGuest(configuration) { backend, client, signedIn in
+        try await TestClient.withGuest { backend, client, signedIn in
+            backend.faults = FaultPlan([FaultRule("POST", path, .gateway(gateway), times: 1)])
             let response = try await client.post(path, json: #"{"refreshToken": "\#(signedIn.refreshToken)"}"#)
 
             #expect(response.status == gateway.status)

@@ -82,11 +82,15 @@ extension Trait where Self == TimeLimitTrait {
 
 extension RawConnection {
     /// Connects to a server.
-    static func open(to backend: DevBackend) async throws -> RawConnection { try await open(to: backend.origin) }
+    static func open(to backend: DevBackend) async throws -> RawConnection {
+        try await open(port: backend.origin.port.required("a port"))
+    }
 
-    /// Connects to the server of a URL.
-    static func open(to url: URL) async throws -> RawConnection {
-        try await open(host: url.host.required("a host"), port: url.port.required("a port"))
+    /// Sends a request over a connection of its own, which the server closes after its response.
+    static func response(of backend: DevBackend, to request: String) async throws -> String {
+        let connection = try await open(to: backend)
+        try await connection.send(request)
+        return await connection.receiveText()
     }
 
     /// Reads until the server closes the connection.
