@@ -74,11 +74,6 @@ import TokenRefresh
         return response.status.code
     }
 
-    /// The value of an item of a URL's query.
-    private static func item(_ name: String, of url: URL) -> String? {
-        URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?.first { $0.name == name }?.value
-    }
-
     @Test(arguments: ["development-only", nil])
     func `a browser signs in, the session refreshes, and a sign-out revokes it`(_ secret: String?) async throws {
         try await Self.withApp(secret: secret) { app in
@@ -105,34 +100,6 @@ import TokenRefresh
             }
             #expect(error?.code == .denied)
             #expect(try await app.me() == "Ada")
-        }
-    }
-
-    @Test func `requests that are no response to the page do not end the sign-in`() async throws {
-        try await Self.withApp { app in
-            let browser = LoopbackUserAgent { page in
-                let redirect = try #require(Self.item("redirect_uri", of: page))
-                for target in ["/favicon.ico", "?code=stolen&state=guessed", "?code=stolen", "/a?error=b"] {
-                    let request = HTTPClientRequest(url: redirect + target)
-                    let response = try await HTTPClient.shared.execute(request, timeout: .minutes(15))
-                    #expect(response.status.code == 404)
-                }
-                try await Self.submit(page, "name=Ada")
-            }
-            try await app.signIn(with: browser)
-            #expect(try await app.me() == "Ada")
-        }
-    }
-
-    @Test func `a response of another issuer is refused before its code is sent`() async throws {
-        try await Self.withApp { app in
-            var server = app.server
-            server.issuer = "https://other.example.com"
-            let error = await #expect(throws: OAuth2SignInError.self) {
-                try await app.signIn(at: server, with: Self.user("name=Ada"))
-            }
-            #expect(error?.code == .mismatch)
-            #expect(app.backend.statistics.count("POST", "/oauth2/token") == 0)
         }
     }
 
