@@ -43,7 +43,6 @@ extension Scenarios {
                 #expect(app.session.state == session, "the session keeps its identity")
                 #expect(try await app.store.load()?.generation == 1)
                 #expect(await app.sendAll(100) { .article(Article.ID(1 + $0 % 10)) }.allSatisfy { $0 == nil })
-                app.report("S25", failures: failures.count)
                 #expect(app.backend.statistics.refreshes == .init())
                 #expect(app.events.endings == [])
             }

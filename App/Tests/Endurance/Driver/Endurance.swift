@@ -96,9 +96,7 @@ struct Claims {
 
     var allHold: Bool { claims.allSatisfy(\.holds) && !claims.isEmpty }
 
-    /// What is true at the end of each run of several processes.
-    ///
-    /// - Parameter counts: The number of requests of each process; `nil` for one that did not end by itself.
+    /// What is true at the end of each run of several processes. A process that did not end by itself has no count.
     mutating func recordEnd(_ name: String, of peers: Fleet, _ counts: [Int?], failures: [String]? = nil) {
         let failures = failures ?? peers.failures
         record(

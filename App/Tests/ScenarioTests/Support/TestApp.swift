@@ -64,6 +64,10 @@ struct TestApp: Sendable {
     /// The limits of waits that a scenario is not about: a busy machine must not reach them.
     static let waitLimit: Duration = .seconds(600)
 
+    /// The header of a JPEG of 16×16 pixels.
+    static let photo = Data(
+        [0xFF, 0xD8, 0xFF, 0xC0, 0x00, 0x0B, 0x08, 0x00, 0x10, 0x00, 0x10, 1, 1, 0x11, 0, 0xFF, 0xD9])
+
     let backend: DevBackend
     let setup: Setup
     let store: any TokenStore
@@ -206,14 +210,6 @@ struct TestApp: Sendable {
 
     /// The number of requests for articles that the server has refused.
     var refusals: Int { backend.statistics.count("GET", "/articles/{id}", status: 401) }
-
-    /// Prints the server's counts.
-    func report(_ scenario: String, failures: Int) {
-        let counts = backend.statistics
-        note(
-            "\(scenario): \(counts.requests) requests, \(refusals) refused, \(counts.refreshes.received) refreshes, "
-                + "\(events.endings.count) endings, \(failures) failures")
-    }
 }
 
 extension TestApp.Setup {
