@@ -157,29 +157,6 @@ import TokenRefresh
         }
     }
 
-    @Test func `access tokens only: an expired token is a clear error, and no refresh is sent`() async throws {
-        try await TestApp.run({ $0.speak(.accessTokensOnly) }) { app in
-            #expect(await app.send(.articles()) == nil)
-            #expect(try await app.store.load()?.refreshToken == nil)
-            try await app.backend.expireAccessTokens()
-            let failures = await app.sendAll(20).compactMap(\.self)
-            #expect(failures.count == 20)
-            #expect(failures.allSatisfy { $0.authentication != nil }, "\(failures)")
-            #expect(app.backend.statistics.refreshes.received == 0)
-        }
-    }
-
-    @Test func `a 401 that is about the provider's token refreshes nothing and ends nothing`() async throws {
-        try await TestApp.run { app in
-            let invalid = await #expect(throws: NetworkError.self) {
-                try await app.auth.upgradeGuest(.kakao, token: "not-a-token")
-            }
-            #expect(invalid?.status == 401 && invalid?.code == .unacceptableStatus)
-            #expect(app.backend.statistics.refreshes.received == 0)
-            #expect(app.events.endings == [])
-        }
-    }
-
     @Test func `a sign-out without a server deletes the tokens`() async throws {
         try await TestApp.run { app in
             app.backend.faults = FaultPlan([FaultRule(nil, "/**", .closeBeforeHandler)])

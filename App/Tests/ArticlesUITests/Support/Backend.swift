@@ -41,9 +41,9 @@ final class Backend {
     }
 }
 
-/// The application with ada signed in, whose calls the test responds to.
+/// The application, whose calls the test responds to.
 @MainActor
-final class SignedInApp {
+final class RunningApp {
     let backend = Backend()
     let app: AppModel
     private var run: Task<Void, Never>?
@@ -51,17 +51,22 @@ final class SignedInApp {
     init() {
         app = AppModel(services: backend.services)
         backend.pages.standing = .success(.fixture(1...2))
-        backend.launches.standing = .success(.signedIn(.ada))
-        backend.session.set(.signedIn(.first))
         backend.tokens.standing = .success("fixture")
     }
 
     deinit { run?.cancel() }
 
-    /// Runs the application, to the end of the test, and returns when its main screen is shown.
-    func start() async throws -> MainModel {
+    /// Runs the application, to the end of the test, and returns when it has launched.
+    func launch(_ outcome: LaunchOutcome, state: SessionState) async {
+        backend.session.set(state)
+        backend.launches.standing = .success(outcome)
         run = Task { [app] in await app.run() }
-        await until { app.main != nil }
+        await until { app.splash == nil }
+    }
+
+    /// Launches the application with ada signed in, and returns its main screen.
+    func start() async throws -> MainModel {
+        await launch(.signedIn(.ada), state: .signedIn(.first))
         return try #require(app.main)
     }
 }

@@ -28,11 +28,7 @@ struct TestApp: Sendable {
     /// The parts of an application and its server.
     struct Setup: Sendable {
         var server = DevBackend.Configuration()
-        var authentication = {
-            var policy = AuthenticationPolicy()
-            policy.refusals = .exceptCodes(["PROVIDER_TOKEN_INVALID"])
-            return policy
-        }()
+        var authentication = AuthenticationPolicy()
         var policy = TokenRefreshPolicy.patient
         var clock: any TimeSource = SystemTimeSource()
         var handler = Handler.rest
