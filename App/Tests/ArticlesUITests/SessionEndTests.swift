@@ -134,9 +134,7 @@ import Testing
         await until { app.signIn != nil }
         let login = try #require(app.signIn)
         let tap = await backend.logins.called { await login.social.signIn(with: .apple) }
-        let reads = backend.session.readCount
-        backend.session.set(.signedIn(.second))
-        await backend.session.reads(atLeast: reads + 1)
+        await backend.session.setAndAwaitRead(.signedIn(.second))
         #expect(app.signIn === login)
         backend.logins.respond(to: 0, with: .ada)
         await tap.value

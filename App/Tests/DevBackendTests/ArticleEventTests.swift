@@ -42,19 +42,19 @@ import Testing
     }
 
     @Test func `a stream resumes after the last event, over a restart too`() async throws {
-        try await withTemporaryFolder { folder in
-            let database = DevBackend.DatabaseLocation.file(folder.appendingPathComponent("db").path)
-            let session = try await TestClient.withGuest({ $0.database = database }) { _, client, session in
-                for _ in 0..<150 { _ = try await create(client, session.accessToken) }
-                return session
-            }
-            try await TestClient.withServer({ $0.database = database }) { backend, _ in
-                let stream = try await open(backend, session.accessToken, after: "20")
-                let events = await stream.receive(until: "id: 150\nevent: created\n")
-                for id in 21...150 { #expect(events.contains("id: \(id)\nevent: created\n")) }
-                #expect(!events.contains("id: 19\n"))
-                try await stream.close()
-            }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let database = DevBackend.DatabaseLocation.file(folder.url.appendingPathComponent("db").path)
+        let session = try await TestClient.withGuest({ $0.database = database }) { _, client, session in
+            for _ in 0..<150 { _ = try await create(client, session.accessToken) }
+            return session
+        }
+        try await TestClient.withServer({ $0.database = database }) { backend, _ in
+            let stream = try await open(backend, session.accessToken, after: "20")
+            let events = await stream.receive(until: "id: 150\nevent: created\n")
+            for id in 21...150 { #expect(events.contains("id: \(id)\nevent: created\n")) }
+            #expect(!events.contains("id: 19\n"))
+            try await stream.close()
         }
     }
 

@@ -1,5 +1,6 @@
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
 @Suite(.hangLimit) struct RefreshTests {
@@ -87,21 +88,21 @@ import Testing
     }
 
     @Test func `sessions survive a restart with the same database`() async throws {
-        try await withTemporaryFolder { folder in
-            let database = DevBackend.DatabaseLocation.file(folder.appendingPathComponent("backend.sqlite").path)
-            let (signedIn, expired) = try await TestClient.withServer({ $0.database = database }) { backend, client in
-                let expired = try await client.signIn()
-                try await backend.expireAccessTokens()
-                return (try await client.signIn(), expired)
-            }
-            try await TestClient.withServer({ $0.database = database }) { _, client in
-                let token = signedIn.accessToken
-                #expect(try await client.get("/users/me", token: token).status == 200)
-                #expect(try await client.get("/users/me", token: expired.accessToken).code == "TOKEN_EXPIRED")
-                #expect(try await client.refresh(signedIn.refreshToken).status == 200)
-                let page = try await client.get("/articles?limit=100", token: token).data(Received.Page.self)
-                #expect(page.items.count == 12, "the articles are seeded once")
-            }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let database = DevBackend.DatabaseLocation.file(folder.url.appendingPathComponent("backend.sqlite").path)
+        let (signedIn, expired) = try await TestClient.withServer({ $0.database = database }) { backend, client in
+            let expired = try await client.signIn()
+            try await backend.expireAccessTokens()
+            return (try await client.signIn(), expired)
+        }
+        try await TestClient.withServer({ $0.database = database }) { _, client in
+            let token = signedIn.accessToken
+            #expect(try await client.get("/users/me", token: token).status == 200)
+            #expect(try await client.get("/users/me", token: expired.accessToken).code == "TOKEN_EXPIRED")
+            #expect(try await client.refresh(signedIn.refreshToken).status == 200)
+            let page = try await client.get("/articles?limit=100", token: token).data(Received.Page.self)
+            #expect(page.items.count == 12, "the articles are seeded once")
         }
     }
 }

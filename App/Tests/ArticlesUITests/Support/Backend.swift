@@ -112,32 +112,21 @@ final class ScriptedSession: SessionControl, @unchecked Sendable {  // What is m
     private var signOutFailure: ScreenError?
     private var signOuts = 0
 
-    private var readers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    private var reads = 0
+    private var reader: AsyncStream<Void>.Continuation?
 
     var state: SessionState {
-        let (state, reached) = lock.withLock {
-            reads += 1
-            let reached = readers.filter { $0.count <= reads }
-            readers.removeAll { $0.count <= reads }
-            return (current, reached)
+        lock.withLock {
+            reader?.yield()
+            return current
         }
-        for reader in reached { reader.continuation.resume() }
-        return state
     }
 
-    /// How often the state was read.
-    var readCount: Int { lock.withLock { reads } }
-
-    /// Waits until the state was read a number of times.
-    func reads(atLeast count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isReached = lock.withLock {
-                if reads < count { readers.append((count, continuation)) }
-                return reads >= count
-            }
-            if isReached { continuation.resume() }
-        }
+    /// Changes the state, and waits until it was read.
+    func setAndAwaitRead(_ state: SessionState) async {
+        let (reads, read) = AsyncStream.makeStream(of: Void.self)
+        lock.withLock { reader = read }
+        set(state)
+        for await _ in reads { return }
     }
 
     var signOutCount: Int { lock.withLock { signOuts } }
@@ -213,33 +202,14 @@ extension Page<Article> {
 /// Waits until a condition on observed values holds. It looks again after each change of a value that it has read.
 @MainActor
 func until(_ condition: @MainActor () -> Bool) async {
-    while true {
-        let isMet = await withCheckedContinuation { continuation in
-            let once = OneShot(continuation)
-            let isMet = withObservationTracking {
-                condition()
-            } onChange: {
-                once.resume(false)
-            }
-            if isMet { once.resume(true) }
+    while !Task.isCancelled {
+        let (changes, change) = AsyncStream.makeStream(of: Void.self)
+        let isMet = withObservationTracking {
+            condition()
+        } onChange: {
+            change.yield()
         }
         if isMet { return }
-    }
-}
-
-/// Resumes a continuation once.
-private final class OneShot: @unchecked Sendable {  // `continuation` is under `lock`.
-    private let lock = NSLock()
-    private var continuation: CheckedContinuation<Bool, Never>?
-
-    init(_ continuation: CheckedContinuation<Bool, Never>) {
-        self.continuation = continuation
-    }
-
-    func resume(_ value: Bool) {
-        lock.withLock {
-            defer { continuation = nil }
-            return continuation
-        }?.resume(returning: value)
+        for await _ in changes { break }
     }
 }

@@ -39,14 +39,6 @@ struct MultipartBody {
     }
 }
 
-/// Creates a temporary folder, runs the body, and removes the folder.
-func withTemporaryFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: url) }
-    return try await body(url)
-}
-
 /// A value that a test needs is missing.
 struct MissingValue: Error, CustomStringConvertible {
     let description: String
