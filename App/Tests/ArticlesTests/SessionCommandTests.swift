@@ -71,7 +71,8 @@ import Testing
     func `output that cannot be written is a failure`(_ arguments: [String]) async throws {
         try await home.withSignedIn { base, _ in
             let isLocal = arguments != ["list"] && arguments.last != "--json"
-            let run = try await home.runOnFullDisk(arguments + (isLocal ? [] : base))
+            let words = arguments + (isLocal ? [] : base)
+            let run = try await home.startShell(#"exec "$0" "$@" > /dev/full"#, words).result
             #expect(run.status == 73)
             #expect(run.errors.hasSuffix("articles: the output cannot be written; check that the disk is not full\n"))
         }

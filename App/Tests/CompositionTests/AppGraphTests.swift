@@ -8,7 +8,7 @@ import Testing
 import TokenRefresh
 
 /// The object graph over a transport with scripted responses.
-@Suite struct AppGraphTests {
+@Suite(.timeLimit(.minutes(20))) struct AppGraphTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
 
     private func configuration(_ url: String, refresh: RefreshChoice = .rest) throws -> AppConfiguration {
@@ -90,5 +90,16 @@ import TokenRefresh
             }
         }
         #expect(kinds == ["signedIn", "signedOut"])
+    }
+
+    @Test func `a graph that was shut down sends nothing`() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1:9"))
+        let graph = AppGraph(AppConfiguration(baseURL: url, store: .memory))
+        try await graph.shutdown()
+        let error = await #expect(throws: NetworkError.self) { try await graph.auth.me() }
+        #expect(error?.code == .notSignedIn)
+        await #expect(throws: NetworkError.self) {
+            try await graph.unauthenticatedNetwork.send(Endpoint<Data>.get("articles"))
+        }
     }
 }
