@@ -30,7 +30,7 @@ import Testing
                 #expect(endpoint.absoluteString == backend.baseURL.absoluteString + path)
                 #expect(try await client.post(path, form: "").member("error") == "invalid_client")
             }
-            let secret = try backend.configuration.oauth2Client.secret.required("a secret")
+            let secret = try #require(backend.configuration.oauth2Client.secret)
             let written = String(decoding: try JSONEncoder().encode(description), as: UTF8.self)
             #expect(!written.contains(secret) && !"\(description)".contains(secret))
         }

@@ -17,10 +17,10 @@ import Testing
             #expect(response.member("token_type") == "Bearer")
             #expect(response.member("expires_in") == "90")
             #expect(response.member("success") == nil)
-            let access = try response.member("access_token").required("an access token")
+            let access = try #require(response.member("access_token"))
             #expect(try await http.get("/users/me", token: access).status == 200)
 
-            let next = try response.member("refresh_token").required("a refresh token")
+            let next = try #require(response.member("refresh_token"))
             let body = "grant_type=refresh_token&refresh_token=\(next)&\(client)"
             #expect(try await http.post("/oauth2/token", form: body).status == 200)
             #expect(backend.statistics.refreshes == .init(received: 2, committed: 2))

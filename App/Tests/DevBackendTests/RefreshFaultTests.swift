@@ -77,7 +77,7 @@ import Testing
                 #expect(quick.status == 404)
                 for _ in 1...3 {
                     gate.release()
-                    finished.append(try await group.next().required("a response"))
+                    finished.append(try #require(try await group.next()))
                 }
                 #expect(finished == [1, 2, 3])
             }

@@ -16,7 +16,7 @@ import Testing
             #expect(signedIn.user.name == "Ada Lovelace")
             let me = try await client.get("/users/me", token: signedIn.accessToken)
             #expect(try me.data(Received.User.self) == signedIn.user)
-            let key = try signedIn.user.profileImageKey.required("an image key")
+            let key = try #require(signedIn.user.profileImageKey)
             #expect(signedIn.user.profileUrl == "\(backend.baseURL.absoluteString)/files/\(key)")
             let disguised = ["Host": "evil.example"]
             let other = try await client.get("/users/me", token: signedIn.accessToken, headers: disguised)
@@ -82,12 +82,12 @@ import Testing
             let picture = jpeg(length: 5_000)
             let session = try await client.register(MultipartBody.registration(image: picture)).data(
                 Received.SignedIn.self)
-            let path = "/files/\(try session.user.profileImageKey.required("a key"))"
+            let path = "/files/\(try #require(session.user.profileImageKey))"
             func get(_ headers: [String: String] = [:]) async throws -> Received.Response {
                 try await client.get(path, token: session.accessToken, headers: headers)
             }
             let whole = try await get()
-            let tag = try whole.header("ETag").required("an ETag")
+            let tag = try #require(whole.header("ETag"))
             #expect(whole.status == 200 && whole.data == picture && whole.header("Accept-Ranges") == "bytes")
             let first = try await get(["Range": "bytes=0-1999"])
             #expect(first.status == 206 && first.header("Content-Range") == "bytes 0-1999/5000")

@@ -1,5 +1,6 @@
 import Foundation
 import ProgramTesting
+import Testing
 
 @testable import DevBackend
 
@@ -42,7 +43,7 @@ struct Calls {
         try await send("GET", "/openapi.json")
         try await send("GET", "/users/me")
         let me = try await client.get("/users/me", token: token).data(Received.User.self)
-        let photo = "/files/\(try me.profileImageKey.required("a key"))"
+        let photo = "/files/\(try #require(me.profileImageKey))"
         try await send("GET", photo)
         try await send("GET", "/files/x", token: token)
         for fields in [[:], ["Range": "bytes=0-1"], ["Range": "bytes=999999-"]] {
@@ -56,7 +57,7 @@ struct Calls {
         let stranger = try await client.signIn().accessToken
         let key = ["Idempotency-Key": "k"]
         let created = try await send("POST", "/articles", #"{"title": "A", "content": "B"}"#, token: token, fields: key)
-        let article = String(try created.header("Location").required("a location").dropFirst("/api/v1".count))
+        let article = String(try #require(created.header("Location")).dropFirst("/api/v1".count))
         for (body, user) in [
             (#"{"title": "A", "content": "B"}"#, token as String?), (#"{"title": "A", "content": "C"}"#, token),
             ("{}", token), ("{}", nil),
@@ -110,10 +111,10 @@ struct Calls {
         try await send("POST", Self.authorization, "name=Grace", fields: Self.form)
         let device = try await send("POST", "/oauth2/device_authorization", Self.client, fields: Self.form)
         try await send("POST", "/oauth2/device", "user_code=x&name=Grace", fields: Self.form)
-        let code = try device.member("user_code").required("a code")
+        let code = try #require(device.member("user_code"))
         try await send("POST", "/oauth2/device", "user_code=\(code)&name=Grace", fields: Self.form)
         let grant = "grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code="
-        let deviceCode = try device.member("device_code").required("a code")
+        let deviceCode = try #require(device.member("device_code"))
         try await send("POST", "/oauth2/token", "\(grant)\(deviceCode)&\(Self.client)", fields: Self.form)
         try await send("POST", "/oauth2/revoke", "token=x&\(Self.client)", fields: Self.form)
         var wrong = Self.form

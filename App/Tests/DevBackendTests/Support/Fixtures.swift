@@ -39,19 +39,6 @@ struct MultipartBody {
     }
 }
 
-/// A value that a test needs is missing.
-struct MissingValue: Error, CustomStringConvertible {
-    let description: String
-}
-
-extension Optional {
-    /// The value, or an error that names what was expected.
-    func required(_ name: String) throws -> Wrapped {
-        guard let self else { throw MissingValue(description: "Expected \(name)") }
-        return self
-    }
-}
-
 /// A wall clock that a test advances.
 final class ManualClock: Sendable {
     private let time: NIOLockedValueBox<Date>
@@ -75,7 +62,7 @@ extension Trait where Self == TimeLimitTrait {
 extension RawConnection {
     /// Connects to a server.
     static func open(to backend: DevBackend) async throws -> RawConnection {
-        try await open(port: backend.origin.port.required("a port"))
+        try await open(port: #require(backend.origin.port))
     }
 
     /// Sends a request over a connection of its own, which the server closes after its response.
