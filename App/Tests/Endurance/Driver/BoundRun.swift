@@ -19,10 +19,6 @@ struct BoundRun {
     /// A limit for what a busy machine does late.
     private static let patience = Duration.seconds(120)
 
-    init(options: RunCommand, transport: Transport) {
-        (self.options, self.transport) = (options, transport)
-    }
-
     func perform(_ claims: inout Claims) async throws {
         note(
             "\(name): \(options.minutes) minutes, a kill about every \(options.killEvery) s, access tokens of "

@@ -11,10 +11,6 @@ struct ProviderRun {
 
     private let clock = SystemTimeSource()
 
-    init(options: RunCommand) {
-        self.options = options
-    }
-
     func perform(_ claims: inout Claims) async throws {
         note(
             "S20: \(options.minutes) minutes, a kill every \(options.killEvery) s, access tokens of "
