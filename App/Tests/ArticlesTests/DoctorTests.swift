@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `a lease that another process holds is a warning`() async throws {
+    @Test func `another process's lease, and a server that is not this API or is down, are warnings`() async throws {
         try await home.withSignedIn { base, backend in
             let lease = try await home.tokenStore(of: backend).lease(waitingAtMost: .seconds(5))
             let (status, checks) = try await doctor(base)
@@ -148,6 +148,12 @@ import Testing
             #expect(checks["lease"]?.text.contains("process \(getpid())-") == true)
             #expect(checks["lease"]?.text.contains(" of this host since 20") == true)
             await lease.release()
+            let other = try await doctor(["--base-url", backend.baseURL.absoluteString + "/elsewhere"])
+            #expect(other.checks["server"]?.text.contains("check the path of --base-url") == true)
+            backend.faults = FaultPlan([FaultRule("GET", "/articles", .respond(status: 503))])
+            let down = try await doctor(base)
+            #expect(down.checks["server"]?.status == "warning")
+            #expect(down.checks["server"]?.text.contains("HTTP 503") == true)
         }
     }
 
@@ -163,17 +169,6 @@ import Testing
             #expect(table.output.contains("watch\tthe store cannot report the changes"))
             let usual = try await home.run(["status", "--json"] + base)
             #expect(try usual.object()["storeIsWatched"] as? Bool == true)
-        }
-    }
-
-    @Test func `a server that is not this API, or is down, is a warning`() async throws {
-        try await home.withSignedIn { base, backend in
-            let other = try await doctor(["--base-url", backend.baseURL.absoluteString + "/elsewhere"])
-            #expect(other.checks["server"]?.text.contains("check the path of --base-url") == true)
-            backend.faults = FaultPlan([FaultRule("GET", "/articles", .respond(status: 503))])
-            let down = try await doctor(base)
-            #expect(down.checks["server"]?.status == "warning")
-            #expect(down.checks["server"]?.text.contains("HTTP 503") == true)
         }
     }
 

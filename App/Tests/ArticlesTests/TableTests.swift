@@ -3,7 +3,7 @@ import Foundation
 import ProgramTesting
 import Testing
 
-/// What other programs read: tables in a pipe, selected fields, and a standard output without remarks.
+/// What other programs read: tables in a pipe, and selected fields.
 @Suite struct TableTests {
     private let home = Home()
 
@@ -20,16 +20,6 @@ import Testing
             let status = try await home.run(["status"] + base)
             let names = status.output.split(separator: "\n").map { $0.prefix { $0 != "\t" } }
             #expect(names == ["server", "store", "state", "token"])
-        }
-    }
-
-    @Test func `remarks and progress are not on standard output`() async throws {
-        try await DevBackend.withServer { backend in
-            let photo = try home.file("photo.jpg", Pictures.valid())
-            let run = try await home.run(
-                ["login", "guest", "--name", "Ada", "--photo", photo, "--base-url", "\(backend.baseURL)"])
-            #expect(run.output == "signed in as Ada (user 2)\n")
-            #expect(run.errors.contains("photo fitted: 320×240") && run.errors.contains("100 %"))
         }
     }
 

@@ -7,16 +7,11 @@ import Testing
 @Suite struct ComposeModelTests {
     let backend = Backend()
     let compose: ComposeModel
-    private let published = Published()
-
-    @MainActor
-    private final class Published {
-        var articles: [Article] = []
-    }
+    private let published = Recorder<Article>()
 
     init() {
         let published = published
-        compose = ComposeModel(articles: backend, sessionMayHaveEnded: {}) { published.articles.append($0) }
+        compose = ComposeModel(articles: backend, sessionMayHaveEnded: {}) { published.values.append($0) }
     }
 
     private let draft = ArticleDraft(title: "Title", content: "Text")
@@ -37,7 +32,7 @@ import Testing
         #expect(!compose.canSubmit)
         backend.creations.respond(to: 0, with: .fixture(9))
         await submit.value
-        #expect(published.articles.map(\.id) == [.fixture(9)])
+        #expect(published.values.map(\.id) == [.fixture(9)])
         #expect(!compose.hasDraft)
         #expect(compose.phase == .idle)
     }
@@ -50,8 +45,8 @@ import Testing
         #expect(compose.draft == draft)
         backend.creations.standing = .success(.fixture(9))
         await compose.submit()
-        #expect(Set(backend.creations.requests.map(\.key)).count == 1)
-        #expect(published.articles.count == 1)
+        #expect(Set(backend.creations.requests.map { $0.key }).count == 1)
+        #expect(published.values.count == 1)
     }
 
     @Test func `a form that is sent again after its draft was published has the same key, and the next form another`()
@@ -63,12 +58,12 @@ import Testing
             compose.draft = draft
             await compose.submit(from: sent)
         }
-        let keys = backend.creations.requests.map(\.key)
+        let keys = backend.creations.requests.map { $0.key }
         #expect(keys.count == 3 && keys[0] == keys[1] && keys[1] != keys[2])
         #expect(compose.form != form)
         compose.draft = ArticleDraft(title: "Title", content: "Another text")
         await compose.submit(from: form)
-        #expect(backend.creations.requests.map(\.key).last.map(keys.contains) == false)
+        #expect(backend.creations.requests.map { $0.key }.last.map(keys.contains) == false)
     }
 
     @Test func `a draft that was changed after a failure has a key of its own`() async {
@@ -77,7 +72,7 @@ import Testing
         await compose.submit()
         compose.draft.title = "Another title"
         await compose.submit()
-        #expect(Set(backend.creations.requests.map(\.key)).count == 2)
+        #expect(Set(backend.creations.requests.map { $0.key }).count == 2)
     }
 
     @Test func `two taps on publish make one call`() async {
@@ -87,7 +82,7 @@ import Testing
         backend.creations.respond(to: 0, with: .fixture(9))
         for tap in taps { await tap.value }
         #expect(backend.creations.requests.count == 1)
-        #expect(published.articles.count == 1)
+        #expect(published.values.count == 1)
     }
 
     @Test func `publishing that the user cancels keeps the draft and shows no error`() async {

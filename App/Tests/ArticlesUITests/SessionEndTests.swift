@@ -125,7 +125,7 @@ import Testing
         #expect(next.compose.draft == ArticleDraft(title: "Title", content: "Text"))
         backend.creations.standing = .success(.fixture(9))
         await next.compose.submit()
-        #expect(Set(backend.creations.requests.map(\.key)).count == 1)
+        #expect(Set(backend.creations.requests.map { $0.key }).count == 1)
         #expect(next.path == [.article(.fixture(1))])
         #expect(next.list.articles.first?.id == .fixture(9))
     }

@@ -9,16 +9,11 @@ import Testing
 @Suite struct SignInModelTests {
     let backend = Backend()
     let login: SignInModel
-    private let finished = Finished()
-
-    @MainActor
-    private final class Finished {
-        var users: [User?] = []
-    }
+    private let finished = Recorder<User?>()
 
     init() {
         let finished = finished
-        login = SignInModel(reason: .never, services: backend.services) { finished.users.append($0) }
+        login = SignInModel(reason: .never, services: backend.services) { finished.values.append($0) }
     }
 
     private var guest: GuestLoginModel { login.guest }
@@ -58,7 +53,7 @@ import Testing
         backend.registrations.respond(to: 0, with: .ada)
         await submit.value
         #expect(guest.uploaded == nil)
-        #expect(finished.users == [.ada])
+        #expect(finished.values == [.ada])
     }
 
     @Test func `a guest login that failed keeps name and photo for another try`() async {
@@ -67,10 +62,10 @@ import Testing
         await guest.submit()
         #expect(guest.phase == .failed(.offline))
         #expect(guest.canSubmit)
-        #expect(finished.users == [nil])
+        #expect(finished.values == [nil])
         backend.registrations.standing = .success(.ada)
         await guest.submit()
-        #expect(finished.users == [nil, .ada])
+        #expect(finished.values == [nil, .ada])
     }
 
     @Test func `a guest login that the user cancels shows no error, and its late result does not count`() async {
@@ -82,7 +77,7 @@ import Testing
         #expect(guest.uploaded == nil)
         backend.registrations.respond(to: 0, with: .ada)
         await submit.value
-        #expect(finished.users == [nil])
+        #expect(finished.values == [nil])
     }
 
     @Test func `two taps on a login make one call`() async {
@@ -94,7 +89,7 @@ import Testing
         for tap in taps + [other] { await tap.value }
         #expect(backend.registrations.requests.count == 1)
         #expect(backend.tokens.requests.isEmpty)
-        #expect(finished.users == [.ada])
+        #expect(finished.values == [.ada])
     }
 
     @Test func `the photo that was picked last is used, whichever is ready first`() async {
@@ -117,8 +112,8 @@ import Testing
         backend.photos.respond(to: 0, with: Data("prepared".utf8))
         await pick.value
         await submit.value
-        #expect(backend.registrations.requests.map(\.photo) == [Data("prepared".utf8)])
-        #expect(finished.users == [.ada])
+        #expect(backend.registrations.requests.map { $0.photo } == [Data("prepared".utf8)])
+        #expect(finished.values == [.ada])
     }
 
     @Test func `a photo that cannot be used says why, and a picker that is closed changes nothing`() async {
@@ -141,7 +136,7 @@ import Testing
         await backend.logins.calls(atLeast: 1)
         backend.logins.respond(to: 0, with: .grace)
         await tap.value
-        #expect(finished.users == [.grace])
+        #expect(finished.values == [.grace])
         #expect(social.provider == nil)
     }
 
@@ -159,7 +154,7 @@ import Testing
         #expect(social.phase == .failed(.offline))
         backend.logins.standing = .success(.ada)
         await social.signIn(with: .apple)
-        #expect(finished.users == [nil, .ada])
+        #expect(finished.values == [nil, .ada])
     }
 
     @Test func `two taps on a provider make one call`() async {

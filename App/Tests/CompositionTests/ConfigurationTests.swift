@@ -35,15 +35,14 @@ import Testing
         #expect(configuration.expiredStatus == 419)
     }
 
-    @Test func `an empty environment variable counts as absent`() throws {
-        let environment = try environment(#"{"store":"memory"}"#, ["LATCHKEY_STORE": ""])
-        #expect(try AppConfiguration.read(environment: environment).store == .memory)
-    }
-
-    @Test func `an environment variable names the configuration file`() throws {
-        let usual = try environment(#"{"store":"memory"}"#)
+    @Test func `a variable names the configuration file, which must exist, and an empty one counts as absent`() throws {
+        let usual = try environment(#"{"store":"memory"}"#, ["LATCHKEY_STORE": ""])
+        #expect(try AppConfiguration.read(environment: usual).store == .memory)
         let path = try #require(usual["XDG_CONFIG_HOME"]) + "/articles/config.json"
         #expect(try AppConfiguration.read(environment: ["LATCHKEY_CONFIG": path]).store == .memory)
+        #expect(throws: ConfigurationError.self) {
+            try AppConfiguration.read(environment: ["LATCHKEY_CONFIG": "/nowhere/config.json"])
+        }
     }
 
     @Test func `a client with a secret is confidential, and one without is public`() throws {
@@ -147,11 +146,5 @@ import Testing
         let environment = try environment(file).merging(variables) { $1 }
         let configuration = try AppConfiguration.read(flags: flags, environment: environment)
         #expect(configuration.refresh == .oauth2(secret.map { .basic(id: "a", secret: $0) } ?? .public(id: "a")))
-    }
-
-    @Test func `a configuration file that is named must exist`() throws {
-        #expect(throws: ConfigurationError.self) {
-            try AppConfiguration.read(environment: ["LATCHKEY_CONFIG": "/nowhere/config.json"])
-        }
     }
 }

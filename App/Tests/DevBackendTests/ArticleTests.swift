@@ -117,12 +117,12 @@ import Testing
     @Test func `the response to an invalid article names each invalid field`() async throws {
         try await TestClient.withServer { _, client in
             let token = try await client.signIn().accessToken
-            let empty = try await client.post("/articles", json: #"{"title": "", "content": ""}"#, token: token)
-            #expect(empty.fields == ["title", "content"])
-            let wrong = try await client.post("/articles", json: #"{"title": 7, "content": "x"}"#, token: token)
-            #expect(wrong.fields == ["title"])
-            let missing = try await client.post("/articles", json: #"{"title": "x"}"#, token: token)
-            #expect(missing.fields == ["content"])
+            for (json, fields) in [
+                (#"{"title": "", "content": ""}"#, ["title", "content"]), (#"{"title": 7, "content": "x"}"#, ["title"]),
+                (#"{"title": "x"}"#, ["content"]),
+            ] {
+                #expect(try await client.post("/articles", json: json, token: token).fields == fields)
+            }
         }
     }
 }

@@ -14,25 +14,14 @@ final class Backend {
     let launches = Responder<Void, LaunchOutcome>()
     let users = Responder<Void, User>()
     let portraits = Responder<User, Data?>()
-    let registrations = Responder<Registration, User>()
+    let registrations = Responder<(name: String, photo: Data, progress: @Sendable (Double) -> Void), User>()
     let logins = Responder<SocialProvider, User>()
     let upgrades = Responder<SocialProvider, User>()
     let tokens = Responder<SocialProvider, String>()
     let photos = Responder<Data, Data>()
     let pages = Responder<Article.Cursor?, Page<Article>>()
     let reads = Responder<Article.ID, Article>()
-    let creations = Responder<Creation, Article>()
-
-    struct Registration: Sendable {
-        let name: String
-        let photo: Data
-        let progress: @Sendable (Double) -> Void
-    }
-
-    struct Creation: Sendable {
-        let draft: ArticleDraft
-        let key: String
-    }
+    let creations = Responder<(draft: ArticleDraft, key: String), Article>()
 
     var services: ScreenServices {
         ScreenServices(
@@ -79,7 +68,7 @@ extension Backend: AccountReading, GuestRegistration, SocialLogin, GuestUpgrade,
     func registerGuest(
         name: String, photo: Data, progress: @escaping @Sendable (Double) -> Void
     ) async throws -> User? {
-        try await registrations.call(Registration(name: name, photo: photo, progress: progress))
+        try await registrations.call((name: name, photo: photo, progress: progress))
     }
 
     func signIn(_ provider: SocialProvider, token: String) async throws -> User? { try await logins.call(provider) }
@@ -100,7 +89,7 @@ extension Backend: ArticleReading, ArticleWriting {
     func article(_ id: Article.ID) async throws -> Article { try await reads.call(id) }
 
     func create(_ draft: ArticleDraft, key: String) async throws -> Article {
-        try await creations.call(Creation(draft: draft, key: key))
+        try await creations.call((draft: draft, key: key))
     }
 }
 

@@ -1,3 +1,9 @@
+/// The values that a model passes on.
+@MainActor
+final class Recorder<Value> {
+    var values: [Value] = []
+}
+
 /// The double of a call: each call waits until the test responds to it, in any order.
 @MainActor
 final class Responder<Request: Sendable, Response: Sendable> {
