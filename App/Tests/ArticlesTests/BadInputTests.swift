@@ -9,7 +9,12 @@ import Testing
 
     static let usageErrors: [(arguments: [String], status: Int32, words: String)] = [
         (["--bogus"], 64, "Unknown option '--bogus'; see 'articles --help'"),
-        (["bogus"], 64, "see 'articles --help'"),
+        (["bogus"], 64, "see 'articles --help'"), (["show"], 64, "see 'articles show --help'"),
+        (["login", "guest"], 64, "see 'articles login guest --help'"),
+        (
+            ["login", "social", "--provider", "apple", "--token-file", "-", "--store", "cloud"], 64,
+            "see 'articles login social --help'"
+        ),
         (["demo", "--requests", "0"], 64, "--requests must be from 1 to 5000"),
         (["demo", "--requests", "many"], 64, "--requests"),
         (["demo", "--expired-status", "200"], 64, "--expired-status must be 401 or 419"),

@@ -8,10 +8,8 @@ import Testing
 @Suite struct CommandInputTests {
     private let home = Home()
 
-    /// Runs a script of the shell; `$0` is the program, `$@` the arguments.
     private func shell(_ script: String, _ arguments: [String]) async throws -> SpawnedProgram.Result {
-        let words = ["-c", script, SpawnedProgram.executable("articles").path] + arguments
-        return try await home.start(words, [:], URL(fileURLWithPath: "/bin/sh")).result
+        try await home.startShell(script, arguments).result
     }
 
     @Test func `a server's text does not act on the terminal`() async throws {
@@ -71,8 +69,7 @@ import Testing
         try await home.withSignedIn({ $0.limits.pageItems = 1 }) { base, backend in
             let gate = backend.hold("GET", "/articles")
             let script = #"{ "$0" "$@"; echo "status $?" >&2; } | true"#
-            let words = ["-c", script, SpawnedProgram.executable("articles").path, "list", "--limit", "1"] + base
-            let program = try await home.start(words, [:], URL(fileURLWithPath: "/bin/sh"))
+            let program = try await home.startShell(script, ["list", "--limit", "1"] + base)
             await gate.arrivals(1)
             gate.open()
             let run = await program.result

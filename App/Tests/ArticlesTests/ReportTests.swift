@@ -53,16 +53,6 @@ import Testing
         }
     }
 
-    @Test(arguments: ["&", "<", ">", "\"", "'", "\u{0}", "\u{1B}", "\u{85}", "\u{202E}", "\u{2066}"])
-    func `text is escaped wherever it stands`(_ character: String) {
-        let library = MarkupTemplates(["piece": #"<p title="{{.}}">{{.}}</p>"#])
-        let html = library.render(character, "piece")
-        #expect(html.components(separatedBy: character).count == (Self.pageOwn[character] ?? 0) + 1)
-    }
-
-    /// How often the piece itself has a character; each escape of `&` starts with one.
-    private static let pageOwn = ["<": 2, ">": 2, "\"": 2, "&": 2]
-
     @Test func `only a refusal that another attempt follows is about the token`() {
         func call(_ statuses: Int...) -> CallSpan {
             let attempts = statuses.enumerated().map { index, status in

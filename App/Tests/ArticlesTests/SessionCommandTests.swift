@@ -20,13 +20,6 @@ import Testing
         return try await articles(backend, "login", "guest", "--name", "Ada", "--photo", photo, "--json")
     }
 
-    /// The stored tokens and their parts.
-    private func secrets(_ backend: DevBackend) async throws -> [String] {
-        let bundle = try #require(try await home.tokenStore(of: backend).load())
-        let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
-        return tokens + tokens.flatMap { $0.split(separator: ".").map(String.init) }
-    }
-
     @Test func `G30: a sign-out that the store has not taken shows in doctor and the list of profiles`() async throws {
         try await home.withSignedIn { base, backend in
             let ordinal = try #require(try await home.tokenStore(of: backend).load()).ordinal
@@ -76,18 +69,17 @@ import Testing
         arguments: [["list"], ["list", "--json"], ["--version"], ["list", "--help"]]
     )
     func `output that cannot be written is a failure`(_ arguments: [String]) async throws {
-        try await DevBackend.withServer { backend in
-            _ = try await signIn(backend)
-            let base = arguments == ["list"] || arguments.last == "--json" ? ["--base-url", "\(backend.baseURL)"] : []
-            let run = try await home.runOnFullDisk(arguments + base)
+        try await home.withSignedIn { base, _ in
+            let isLocal = arguments != ["list"] && arguments.last != "--json"
+            let words = arguments + (isLocal ? [] : base)
+            let run = try await home.startShell(#"exec "$0" "$@" > /dev/full"#, words).result
             #expect(run.status == 73)
             #expect(run.errors.hasSuffix("articles: the output cannot be written; check that the disk is not full\n"))
         }
     }
 
     @Test func `an expired token is refreshed once and stored`() async throws {
-        try await DevBackend.withServer { backend in
-            _ = try await signIn(backend)
+        try await home.withSignedIn { _, backend in
             try await backend.expireAccessTokens()
             #expect(try await articles(backend, "list", "--all").status == 0)
             #expect(try await articles(backend, "list").status == 0)
@@ -96,8 +88,7 @@ import Testing
     }
 
     @Test func `status shows the session, and logout ends it`() async throws {
-        try await DevBackend.withServer { backend in
-            _ = try await signIn(backend)
+        try await home.withSignedIn { _, backend in
             let before = try await articles(backend, "status", "--json")
             #expect(try before.object()["state"] as? String == "signedIn")
             #expect(before.status == 0)
@@ -112,28 +103,25 @@ import Testing
     }
 
     @Test func `a session that the server ended is reported, and its tokens are deleted`() async throws {
-        try await DevBackend.withServer { backend in
-            let login = try await signIn(backend)
-            let user = try #require((try login.object()["user"] as? [String: Any])?["id"] as? String)
-            let secrets = try await secrets(backend)
-            try await backend.revokeSessions(ofUser: #require(Int64(user)))
+        try await home.withSignedIn { _, backend in
+            let bundle = try #require(try await home.tokenStore(of: backend).load())
+            let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
+            try await backend.revokeSessions(ofUser: 2)
             let run = try await articles(backend, "list")
             #expect(run.errorLine?.hasPrefix("articles: the session has ended; sign in with") == true)
             #expect(run.status == 77)
             let kept = String(decoding: try Data(contentsOf: home.tokenFile()), as: UTF8.self)
-            for secret in secrets { #expect(!kept.contains(secret)) }
+            for secret in tokens.flatMap({ $0.split(separator: ".") }) { #expect(!kept.contains(secret)) }
         }
     }
 
     @Test func `every later status shows how the last session ended`() async throws {
-        try await DevBackend.withServer { backend in
-            let login = try await signIn(backend)
-            let user = try #require((try login.object()["user"] as? [String: Any])?["id"] as? String)
+        try await home.withSignedIn { _, backend in
             let before = try await articles(backend, "status", "--json").object()
             #expect(before["expiresAt"] is String)
             #expect(before["lastEnding"] == nil && before["storeFailure"] == nil)
 
-            try await backend.revokeSessions(ofUser: #require(Int64(user)))
+            try await backend.revokeSessions(ofUser: 2)
             try await backend.expireAccessTokens()
             #expect(try await articles(backend, "list").status == 77)
             let refused = try #require(backend.journal.last { $0.path.hasSuffix("/auth/refresh") })
@@ -157,8 +145,7 @@ import Testing
     }
 
     @Test func `status shows why the last refresh failed`() async throws {
-        try await DevBackend.withServer { backend in
-            _ = try await signIn(backend)
+        try await home.withSignedIn { _, backend in
             #expect(try await articles(backend, "status", "--json").object()["refreshFailure"] == nil)
             try await backend.expireAccessTokens()
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .respond(status: 503))])
@@ -186,7 +173,7 @@ import Testing
             #expect(again.status == 64)
             let message = try #require((try again.object()["error"] as? [String: Any])?["message"] as? String)
             #expect(message.hasPrefix("already signed in as Ada (user 2); add --replace"))
-            let social = ["login", "social", "--provider", "apple", "--development-name", "Grace"]
+            let social = Home.login(as: "Grace")
             let base = ["--base-url", backend.baseURL.absoluteString]
             #expect(try await home.run(social + base).status == 64)
             #expect(backend.statistics.registrations == 1 && backend.statistics.socialLogins == 0)
@@ -211,9 +198,8 @@ import Testing
     }
 
     @Test func `create after a lost response makes one article`() async throws {
-        try await DevBackend.withServer { backend in
-            _ = try await signIn(backend)
-            let create = ["create", "--title", "once", "--body", "b", "--base-url", "\(backend.baseURL)"]
+        try await home.withSignedIn { base, backend in
+            let create = ["create", "--title", "once", "--body", "b"] + base
             backend.faults = FaultPlan([FaultRule("POST", "/articles", .closeAfterHandler, times: 1)])
             #expect(try await home.run(create).status == 0, "the attempts of a command have one key")
             backend.faults = FaultPlan([FaultRule("POST", "/articles", .closeAfterHandler)])
@@ -228,16 +214,13 @@ import Testing
     }
 
     @Test func `a login over the session of another user names that user`() async throws {
-        try await DevBackend.withServer { backend in
-            let login = ["login", "social", "--provider", "apple", "--replace", "--development-name"]
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            #expect(try await home.run(login + ["Ada"] + base).output == "signed in as Ada (user 2)\n")
-            let again = try await home.run(login + ["Ada"] + base)
+        try await home.withSignedIn { base, backend in
+            let again = try await home.run(Home.login() + ["--replace"] + base)
             #expect(again.output == "signed in as Ada (user 2)\n", "the same user is not replaced")
-            let other = try await home.run(login + ["Grace"] + base)
+            let other = try await home.run(Home.login(as: "Grace") + ["--replace"] + base)
             #expect(other.output == "signed in as Grace (user 3)\n")
             #expect(other.errors == "note: this replaces the session of Ada (user 2)\n")
-            let json = try await home.run(login + ["Ada", "--json"] + base).object()
+            let json = try await home.run(Home.login() + ["--replace", "--json"] + base).object()
             let replaced = (json["replaced"] as? [String: Any])?["user"] as? [String: Any]
             #expect(replaced?["name"] as? String == "Grace")
             // Each replaced session is revoked, and no other one.
@@ -247,8 +230,7 @@ import Testing
     }
 
     @Test func `an error object names the response`() async throws {
-        try await DevBackend.withServer { backend in
-            _ = try await signIn(backend)
+        try await home.withSignedIn { _, backend in
             let run = try await articles(backend, "show", "9999", "--json")
             let error = try #require(try run.object()["error"] as? [String: Any])
             #expect(error["httpStatus"] as? Int == 404)

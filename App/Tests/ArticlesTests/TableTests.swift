@@ -48,6 +48,8 @@ import Testing
             #expect(whole?["content"] is String)
             let status = try await home.run(["status", "--json", "state,lastEnding"] + base).object()
             #expect(status["state"] as? String == "signedIn" && status["lastEnding"] is NSNull && status.count == 2)
+            let logout = try await home.run(["logout", "--json", "state"])
+            #expect(logout.errorLine?.contains("use --json without fields") == true, "\(logout.errors)")
         }
     }
 
@@ -62,19 +64,5 @@ import Testing
                 line.contains("; the fields are id, title, content, author, createdAt, updatedAt; see 'articles"))
             #expect(backend.statistics.requests == 0)
         }
-    }
-
-    @Test func `an error names the help of its command`() async throws {
-        let show = try await home.run(["show"])
-        #expect(show.errorLine?.hasSuffix("see 'articles show --help'") == true, "\(show.errors)")
-        let guest = try await home.run(["login", "guest"])
-        #expect(guest.errorLine?.hasSuffix("see 'articles login guest --help'") == true, "\(guest.errors)")
-        let social = ["login", "social", "--provider", "apple", "--token-file", "-"]
-        let value = try await home.run(social + ["--store", "cloud"])
-        #expect(value.errorLine?.hasSuffix("see 'articles login social --help'") == true, "\(value.errors)")
-        let whole = try await home.run(["logout", "--json", "state"])
-        #expect(whole.errorLine?.contains("use --json without fields") == true, "\(whole.errors)")
-        let bogus = try await home.run(["bogus"])
-        #expect(bogus.errorLine?.hasSuffix("see 'articles --help'") == true, "\(bogus.errors)")
     }
 }

@@ -21,7 +21,7 @@ import Testing
         Waterfall(terminal: Terminal(isInteractive: false, width: width)).lines(for: spans)
     }
 
-    @Test func `a refused request waits for the refresh and is sent again`() {
+    @Test func `a refused request waits for the refresh and is sent again, and colors change no symbol`() {
         let spans = [
             call("articles/7", 0, (0, 50, 401), (100, 200, 200)),
             call("auth/refresh", 50, (50, 100, 200)),
@@ -34,13 +34,6 @@ import Testing
                 "  GET articles/7      ░░░░░·····██████████  401 → 200   200 ms",
                 "» POST auth/refresh        ▓▓▓▓▓            200          50 ms",
             ])
-    }
-
-    @Test func `colors change no symbol, and each phase has its own`() {
-        let spans = [
-            call("articles/7", 0, (0, 50, 401), (100, 200, 200)),
-            call("auth/refresh", 50, (50, 100, 200)),
-        ]
         let terminal = Terminal(isInteractive: true, hasColor: true, width: 63)
         let colored = Waterfall(terminal: terminal).lines(for: spans)
         let plain = colored.map { $0.replacing(/\u{1B}\[[0-9]+m/, with: "") }

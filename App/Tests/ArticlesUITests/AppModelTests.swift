@@ -7,13 +7,9 @@ import Testing
 /// The launch, and which screens are shown for which state of the session.
 @MainActor
 @Suite struct AppModelTests {
-    let backend = Backend()
-    let app: AppModel
-
-    init() {
-        app = AppModel(services: backend.services)
-        backend.pages.standing = .success(.fixture(1...2))
-    }
+    private let fixture = RunningApp()
+    private var backend: Backend { fixture.backend }
+    private var app: AppModel { fixture.app }
 
     @Test func `a launch that waits shows the splash screen`() async {
         let run = await backend.launches.called { await app.run() }
@@ -23,39 +19,35 @@ import Testing
     }
 
     @Test func `a launch with a valid session shows the user's articles`() async throws {
-        let run = await launch(.signedIn(.ada), state: .signedIn(.first))
+        await fixture.launch(.signedIn(.ada), state: .signedIn(.first))
         let main = try #require(app.main)
         #expect(main.user == .ada)
         await main.load()
         #expect(main.list.articles.count == 2)
-        run.cancel()
     }
 
     @Test func `a launch that cannot tell shows what is stored, with a banner`() async throws {
         backend.stored[.first] = [.fixture(7)]
-        let run = await launch(.unverified(nil, .offline), state: .signedIn(.first))
+        await fixture.launch(.unverified(nil, .offline), state: .signedIn(.first))
         let main = try #require(app.main)
         #expect(main.list.banner == .offline)
         backend.pages.standing = .failure(ScreenError.offline)
         await main.load()
         #expect(main.list.articles.map(\.id) == [.fixture(7)])
         #expect(main.list.banner == .offline)
-        run.cancel()
     }
 
     @Test func `a user who is not known at the launch is fetched with the list`() async throws {
-        let run = await launch(.unverified(nil, .offline), state: .signedIn(.first))
+        await fixture.launch(.unverified(nil, .offline), state: .signedIn(.first))
         backend.users.standing = .success(.ada)
         try await #require(app.main).load()
         #expect(app.main?.user == .ada)
-        run.cancel()
     }
 
     @Test func `a launch without a session shows the login, with the reason and without an alert`() async {
-        let run = await launch(.signedOut(.expired()), state: .signedOut(.expired()))
+        await fixture.launch(.signedOut(.expired()), state: .signedOut(.expired()))
         #expect(app.signIn?.reason == .expired())
         #expect(app.alert == nil)
-        run.cancel()
     }
 
     @Test func `a launch that failed can be tried again`() async throws {
@@ -84,43 +76,49 @@ import Testing
     }
 
     @Test func `a session that ends during the launch shows the login`() async {
-        let run = await launch(.signedIn(.ada), state: .signedOut(.expired()))
+        await fixture.launch(.signedIn(.ada), state: .signedOut(.expired()))
         #expect(app.signIn?.reason == .expired())
-        run.cancel()
     }
 
     @Test func `a sign-in of another process at the login screen opens its session`() async {
-        let run = await launch(.signedOut(.never), state: .signedOut(.never))
+        await fixture.launch(.signedOut(.never), state: .signedOut(.never))
         backend.session.set(.signedIn(.first))
         await until { app.main != nil }
         #expect(app.main?.user == nil)
-        run.cancel()
     }
 
     @Test func `a user who signs out sees the login without an alert`() async {
-        let run = await launch(.signedIn(.ada), state: .signedIn(.first))
+        await fixture.launch(.signedIn(.ada), state: .signedIn(.first))
         let taps = [Task { await app.signOut() }, Task { await app.signOut() }]
         for tap in taps { await tap.value }
         #expect(app.signIn?.reason == .byUser)
         #expect(app.alert == nil)
         #expect(backend.session.signOutCount == 1)
-        run.cancel()
     }
 
     @Test func `a sign-out whose tokens stay says so at the login`() async {
-        let run = await launch(.signedIn(.ada), state: .signedIn(.first))
+        await fixture.launch(.signedIn(.ada), state: .signedIn(.first))
         backend.session.failSignOut(with: ScreenError("storeUnavailable"))
         await app.signOut()
         #expect(app.signIn?.signOutError?.code == "storeUnavailable")
-        run.cancel()
     }
 
-    private func launch(_ outcome: LaunchOutcome, state: SessionState) async -> Task<Void, Never> {
-        backend.session.set(state)
-        backend.launches.standing = .success(outcome)
-        let run = Task { await app.run() }
-        await until { app.splash == nil }
-        return run
+    // MARK: In the background
+
+    @Test func `the newest articles are read for the next launch`() async {
+        backend.launches.standing = .success(.signedIn(.ada))
+        backend.pages.standing = .success(.fixture(1...3))
+        await BackgroundRefresh(services: backend.services).run()
+        #expect(backend.pages.requests == [nil])
+    }
+
+    @Test func `without a session, or a server, nothing is read`() async {
+        let outcomes: [LaunchOutcome] = [.signedOut(.expired()), .unverified(.ada, .offline)]
+        for outcome in outcomes {
+            backend.launches.standing = .success(outcome)
+            await BackgroundRefresh(services: backend.services).run()
+        }
+        #expect(backend.pages.requests.isEmpty)
     }
 }
 

@@ -12,11 +12,10 @@ import Testing
         list = ArticleListModel(session: .first, banner: nil, services: backend.services, sessionMayHaveEnded: {})
     }
 
-    private func loaded(_ page: Page<Article>) async {
-        async let load: Void = list.load()
-        await backend.pages.calls(atLeast: 1)
-        backend.pages.respond(to: 0, with: page)
-        await load
+    private func load(_ page: Page<Article>) async {
+        backend.pages.standing = .success(page)
+        await list.load()
+        backend.pages.standing = nil
     }
 
     @Test func `a list that loads says so, and shows its first page`() async {
@@ -31,7 +30,7 @@ import Testing
     }
 
     @Test func `a list without articles is empty, not loading`() async {
-        await loaded(Page(items: []))
+        await load(Page(items: []))
         #expect(list.isEmpty)
         #expect(!list.hasMore)
     }
@@ -88,7 +87,7 @@ import Testing
     }
 
     @Test func `a page that was requested before a refresh does not come back after it`() async {
-        await loaded(.fixture(1...2, next: "a"))
+        await load(.fixture(1...2, next: "a"))
         backend.pages.ignoresCancellation = true
         let more = await backend.pages.called { await list.loadMore() }
         #expect(list.isLoadingMore)
@@ -100,23 +99,8 @@ import Testing
         #expect(list.articles.map(\.id) == [.fixture(10), .fixture(11)])
         #expect(!list.isLoadingMore)
     }
-}
 
-/// The pages after the first.
-@MainActor
-@Suite struct ArticleListPagesTests {
-    let backend = Backend()
-    let list: ArticleListModel
-
-    init() {
-        list = ArticleListModel(session: .first, banner: nil, services: backend.services, sessionMayHaveEnded: {})
-    }
-
-    private func load(_ page: Page<Article>) async {
-        backend.pages.standing = .success(page)
-        await list.load()
-        backend.pages.standing = nil
-    }
+    // MARK: The pages after the first
 
     @Test func `the next page is added without repetition, until the end of the list`() async {
         await load(.fixture(1...2, next: "a"))

@@ -8,7 +8,7 @@ import Testing
 /// The end of a session while the user works, and what the next login shows.
 @MainActor
 @Suite struct SessionEndTests {
-    private let fixture = SignedInApp()
+    private let fixture = RunningApp()
     private var backend: Backend { fixture.backend }
     private var app: AppModel { fixture.app }
 
@@ -22,6 +22,14 @@ import Testing
         return main
     }
 
+    /// Ends the session, and returns the login that is shown then.
+    @discardableResult
+    private func end(_ ending: SignOutReason = .expired()) async throws -> SignInModel {
+        backend.session.set(.signedOut(ending))
+        await until { app.signIn != nil }
+        return try #require(app.signIn)
+    }
+
     private func signIn(_ user: User, as session: SessionID) async throws {
         backend.session.set(.signedIn(session))
         backend.logins.standing = .success(user)
@@ -31,8 +39,7 @@ import Testing
     @Test func `the end of a session shows one alert with its reason, above the login`() async throws {
         let main = try await start()
         let ending = SessionEnding(status: 401, code: "REFRESH_TOKEN_REUSED", requestID: "r-1")
-        backend.session.set(.signedOut(.expired(ending)))
-        await until { app.signIn != nil }
+        try await end(.expired(ending))
         guard case .expired(let shown)? = app.alert?.reason else {
             Issue.record("there is no alert")
             return
@@ -49,14 +56,12 @@ import Testing
     @Test func `the alert promises a place and a draft only when they are kept`() async throws {
         let main = try await start()
         main.path = [.article(.fixture(1))]
-        backend.session.set(.signedOut(.expired()))
-        await until { app.alert != nil }
+        try await end()
         #expect(app.alert == SessionEndAlert(reason: .expired(), isPlaceKept: true, isDraftKept: false))
         try await signIn(.ada, as: .second)
         let next = try #require(app.main)
         next.compose.draft = ArticleDraft(title: "Title", content: "")
-        backend.session.set(.signedOut(.expired()))
-        await until { app.alert != nil }
+        try await end()
         #expect(app.alert?.isDraftKept == true)
         let nothing = SessionEndAlert(reason: .expired(), isPlaceKept: false, isDraftKept: false)
         #expect(Strings(.english).message(for: nothing) == "The server has ended your session.")
@@ -130,13 +135,9 @@ import Testing
     {
         let main = try await start()
         main.compose.draft = ArticleDraft(title: "Title", content: "Text")
-        backend.session.set(.signedOut(.expired()))
-        await until { app.signIn != nil }
-        let login = try #require(app.signIn)
+        let login = try await end()
         let tap = await backend.logins.called { await login.social.signIn(with: .apple) }
-        let reads = backend.session.readCount
-        backend.session.set(.signedIn(.second))
-        await backend.session.reads(atLeast: reads + 1)
+        await backend.session.setAndAwaitRead(.signedIn(.second))
         #expect(app.signIn === login)
         backend.logins.respond(to: 0, with: .ada)
         await tap.value
@@ -148,8 +149,7 @@ import Testing
         let main = try await start()
         main.path = [.compose]
         main.compose.draft = ArticleDraft(title: "Title", content: "Text")
-        backend.session.set(.signedOut(.expired()))
-        await until { app.signIn != nil }
+        try await end()
         try await signIn(.grace, as: .second)
         backend.pages.standing = .failure(ScreenError.offline)
         let next = try #require(app.main)
@@ -214,9 +214,7 @@ import Testing
 
     @Test func `a guest whose session ends at once sees the login`() async throws {
         _ = try await start()
-        backend.session.set(.signedOut(.byUser))
-        await until { app.signIn != nil }
-        let login = try #require(app.signIn)
+        let login = try await end(.byUser)
         login.guest.name = "Ada"
         await login.guest.pick { Data("photo".utf8) }
         backend.registrations.standing = .success(.ada)

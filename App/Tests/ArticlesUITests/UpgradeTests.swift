@@ -8,7 +8,7 @@ import Testing
 /// A guest who keeps the account.
 @MainActor
 @Suite struct UpgradeTests {
-    private let fixture = SignedInApp()
+    private let fixture = RunningApp()
     private var backend: Backend { fixture.backend }
     private var app: AppModel { fixture.app }
 

@@ -8,7 +8,7 @@ import Testing
 import TokenRefresh
 
 /// The object graph over a transport with scripted responses.
-@Suite struct AppGraphTests {
+@Suite(.timeLimit(.minutes(20))) struct AppGraphTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
 
     private func configuration(_ url: String, refresh: RefreshChoice = .rest) throws -> AppConfiguration {
@@ -22,43 +22,25 @@ import TokenRefresh
     }
 
     private let tokens = TokenRefreshResult(accessToken: "fixture-access", refreshToken: "fixture-refresh")
-
-    @Test func `a session outlives the graph that started it`() async throws {
-        let configuration = try configuration("https://api.example.com/api/v1")
-        try await AppGraph(configuration, over: ScriptedTransport()).session.signIn(tokens)
-        let transport = ScriptedTransport()
-        let outcome = try await AppGraph(configuration, over: transport).auth.autoLogin()
-        guard case .signedIn(let user?) = outcome else {
-            Issue.record("\(outcome)")
-            return
-        }
-        #expect(user.name == "Ada")
-        #expect(
-            transport.lines == ["POST /api/v1/auth/refresh -", "GET /api/v1/users/me Bearer fixture-next"],
-            "the launch refreshes the tokens, whatever their expiry")
-    }
+    private let expired = TokenRefreshResult(accessToken: ScriptedTransport.expired, refreshToken: "fixture-refresh")
 
     @Test(arguments: [
-        "https://other.example.com/api/v1", "https://api.example.com:444/api/v1", "https://api.example.com/api/v2",
+        ("https://other.example.com/api/v1", false), ("https://api.example.com:444/api/v1", false),
+        ("https://api.example.com/api/v2", false), ("https://api.example.com/api/v1/", true),
+        ("https://API.example.com/api/v1", true), ("https://api.example.com:443/api/v1", true),
     ])
-    func `the tokens of one server are never sent to another`(_ url: String) async throws {
+    func `the tokens of one server are never sent to another, and another spelling is the same server`(
+        _ url: String, isSame: Bool
+    ) async throws {
         let first = try configuration("https://api.example.com/api/v1")
         try await AppGraph(first, over: ScriptedTransport()).session.signIn(tokens)
         let transport = ScriptedTransport()
         let graph = AppGraph(try configuration(url), over: transport)
+        #expect(try await graph.store.load()?.accessToken == (isSame ? "fixture-access" : nil))
+        guard !isSame else { return }
         let error = await #expect(throws: NetworkError.self) { try await graph.auth.me() }
         #expect(error?.code == .notSignedIn)
         #expect(transport.lines.isEmpty)
-    }
-
-    @Test(arguments: [
-        "https://api.example.com/api/v1/", "https://API.example.com/api/v1", "https://api.example.com:443/api/v1",
-    ])
-    func `a slash at the end of the base URL does not make another server`(_ url: String) async throws {
-        let first = try configuration("https://api.example.com/api/v1")
-        try await AppGraph(first, over: ScriptedTransport()).session.signIn(tokens)
-        let graph = AppGraph(try configuration(url), over: ScriptedTransport())
-        #expect(try await graph.store.load()?.accessToken == "fixture-access")
     }
 
     @Test(arguments: [
@@ -69,8 +51,7 @@ import TokenRefresh
         let transport = ScriptedTransport()
         let graph = AppGraph(
             try configuration("https://api.example.com/api/v1", refresh: refresh), over: transport)
-        try await graph.session.signIn(
-            TokenRefreshResult(accessToken: ScriptedTransport.expired, refreshToken: "fixture-refresh"))
+        try await graph.session.signIn(expired)
         #expect(try await graph.auth.me().name == "Ada")
         #expect(
             transport.lines == [
@@ -84,26 +65,9 @@ import TokenRefresh
         configuration.store = .memory
         configuration.expiredStatus = 419
         let graph = AppGraph(configuration, transport: ScriptedTransport())
-        try await graph.session.signIn(
-            TokenRefreshResult(accessToken: ScriptedTransport.expired, refreshToken: "fixture-refresh"))
+        try await graph.session.signIn(expired)
         let error = await #expect(throws: NetworkError.self) { try await graph.auth.me() }
         #expect(error?.status == 401, "401 means something else here, and nothing is refreshed for it")
-    }
-
-    @Test func `a lost response is replayed with the same key, if the server knows keys`() async throws {
-        var configuration = try configuration("https://api.example.com/api/v1")
-        configuration.store = .memory
-        for (replay, calls) in [(ReplayTolerance.sameKey, 2), (.none, 1)] {
-            configuration.replay = replay
-            let transport = ScriptedTransport(losingRefreshResponses: 1)
-            let graph = AppGraph(configuration, transport: transport)
-            try await graph.session.signIn(
-                TokenRefreshResult(accessToken: ScriptedTransport.expired, refreshToken: "fixture-refresh"))
-            let user = try? await graph.auth.me()
-            #expect((user != nil) == (calls == 2))
-            #expect(transport.keys.count == calls)
-            #expect(Set(transport.keys).count == 1 && transport.keys.first?.isEmpty == false)
-        }
     }
 
     @Test func `the observer is notified, and the report shows the state`() async throws {
@@ -126,5 +90,16 @@ import TokenRefresh
             }
         }
         #expect(kinds == ["signedIn", "signedOut"])
+    }
+
+    @Test func `a graph that was shut down sends nothing`() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1:9"))
+        let graph = AppGraph(AppConfiguration(baseURL: url, store: .memory))
+        try await graph.shutdown()
+        let error = await #expect(throws: NetworkError.self) { try await graph.auth.me() }
+        #expect(error?.code == .notSignedIn)
+        await #expect(throws: NetworkError.self) {
+            try await graph.unauthenticatedNetwork.send(Endpoint<Data>.get("articles"))
+        }
     }
 }

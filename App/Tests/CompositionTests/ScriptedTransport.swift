@@ -18,31 +18,15 @@ extension AppGraph {
 final class ScriptedTransport: HTTPTransport {
     static let expired = "fixture-expired"
 
-    private struct State {
-        var lines: [String] = []
-        var keys: [String] = []
-        var responsesToLose: Int
-    }
-
-    private let state: NIOLockedValueBox<State>
-
-    /// Creates a transport.
-    ///
-    /// - Parameter count: The number of refresh responses that are lost.
-    init(losingRefreshResponses count: Int = 0) {
-        state = NIOLockedValueBox(State(responsesToLose: count))
-    }
-
-    /// The idempotency keys of the refresh calls.
-    var keys: [String] { state.withLockedValue(\.keys) }
+    private let sent = NIOLockedValueBox<[String]>([])
 
     /// Method, path and credentials of every request.
-    var lines: [String] { state.withLockedValue(\.lines) }
+    var lines: [String] { sent.withLockedValue { $0 } }
 
     func perform(_ request: HTTPTransportRequest) async throws -> HTTPTransportResponse {
         let (method, path) = (request.head.method.rawValue, request.head.url.path)
         let authorization = request.head.headers["Authorization"]
-        state.withLockedValue { $0.lines.append("\(method) \(path) \(authorization ?? "-")") }
+        sent.withLockedValue { $0.append("\(method) \(path) \(authorization ?? "-")") }
         switch (path.split(separator: "/").last, authorization) {
         case ("me", "Bearer \(Self.expired)"):
             return response(401, #"{"success":false,"code":"TOKEN_EXPIRED"}"#)
@@ -52,12 +36,6 @@ final class ScriptedTransport: HTTPTransport {
             let list = #"{"success":true,"data":{"items":[{"id":1,"title":"Title","content":"Text"}]}}"#
             return response(200, list, ["ETag": "\"1\"", "Cache-Control": "private, max-age=0"])
         case ("refresh", _):
-            let isLost = state.withLockedValue { state in
-                state.keys.append(request.head.headers["Idempotency-Key"] ?? "")
-                state.responsesToLose -= 1
-                return state.responsesToLose >= 0
-            }
-            if isLost { throw HTTPTransportError(.connectionFailed, reason: "cut off") }
             return response(200, #"{"success":true,"data":{"accessToken":"fixture-next"}}"#)
         case ("token", _):
             return response(200, #"{"access_token":"fixture-next","token_type":"Bearer"}"#)

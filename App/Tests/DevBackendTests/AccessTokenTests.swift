@@ -4,8 +4,8 @@ import Testing
 
 @Suite(.hangLimit) struct AccessTokenTests {
     @Test func `the challenge to a request without a token has no error code`() async throws {
-        try await DevBackend.withServer { backend in
-            let response = try await TestClient(backend).get("/articles")
+        try await TestClient.withServer { _, client in
+            let response = try await client.get("/articles")
             #expect(response.status == 401)
             #expect(response.code == "UNAUTHENTICATED")
             #expect(response.header("WWW-Authenticate") == #"Bearer realm="latchkey""#)
@@ -31,11 +31,13 @@ import Testing
     @Test(arguments: DevBackend.ExpiredTokenStatus.allCases)
     func `a token expires on time with the configured status`(status: DevBackend.ExpiredTokenStatus) async throws {
         let clock = ManualClock()
-        var configuration = DevBackend.Configuration()
-        configuration.now = { clock.now }
-        configuration.accessTokenLifetime = .seconds(60)
-        configuration.dialect.expiredTokenStatus = status
-        try await TestClient.withServer(configuration) { _, client in
+        try await TestClient.withServer(
+            at: clock,
+            {
+                $0.accessTokenLifetime = .seconds(60)
+                $0.dialect.expiredTokenStatus = status
+            }
+        ) { _, client in
             let token = try await client.signIn().accessToken
             clock.advance(by: .seconds(59))
             #expect(try await client.get("/articles", token: token).status == 200)
@@ -52,11 +54,9 @@ import Testing
     @Test func `a path that needs a recent sign-in gets the challenge of RFC 9470, until another sign-in`() async throws
     {
         let clock = ManualClock()
-        var configuration = DevBackend.Configuration()
-        configuration.now = { clock.now }
-        configuration.recentSignIns = ["/articles/*": .seconds(300)]
-        try await TestClient.withServer(configuration) { _, client in
-            let signedIn = try await client.signIn()
+        try await TestClient.withGuest(
+            at: clock, { $0.recentSignIns = ["/articles/*": .seconds(300)] }
+        ) { _, client, signedIn in
             clock.advance(by: .seconds(300))
             #expect(try await client.get("/articles/1", token: signedIn.accessToken).status == 200)
             clock.advance(by: .seconds(1))
@@ -82,9 +82,7 @@ import Testing
     }
 
     @Test func `strict rotation expires older access tokens of the same family only`() async throws {
-        var configuration = DevBackend.Configuration()
-        configuration.faults.strictRotation = true
-        try await TestClient.withGuest(configuration) { _, client, signedIn in
+        try await TestClient.withGuest({ $0.faults.strictRotation = true }) { _, client, signedIn in
             let bystander = try await client.signIn(name: "Grace")
             let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             #expect(try await client.get("/articles", token: signedIn.accessToken).code == "TOKEN_EXPIRED")
@@ -94,9 +92,7 @@ import Testing
     }
 
     @Test func `the configured field carries the token, and no other field does`() async throws {
-        var configuration = DevBackend.Configuration()
-        configuration.dialect.accessTokenField = "accessToken"
-        try await TestClient.withServer(configuration) { _, client in
+        try await TestClient.withServer({ $0.dialect.accessTokenField = "accessToken" }) { _, client in
             let token = try await client.signIn().accessToken
             #expect(try await client.get("/articles", headers: ["accessToken": token]).status == 200)
             #expect(try await client.get("/articles", token: token).status == 200)
@@ -111,16 +107,14 @@ import Testing
     }
 
     @Test func `a token contains its user and its expiry`() async throws {
-        let clock = ManualClock()
-        var configuration = DevBackend.Configuration()
-        configuration.now = { clock.now }
-        configuration.accessTokenLifetime = .seconds(90)
-        try await TestClient.withGuest(configuration) { _, _, signedIn in
+        try await TestClient.withGuest(
+            at: ManualClock(), { $0.accessTokenLifetime = .seconds(90) }
+        ) { _, _, signedIn in
             var payload = String(signedIn.accessToken.split(separator: ".")[1])
                 .replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
             payload += String(repeating: "=", count: (4 - payload.count % 4) % 4)
-            let data = try Data(base64Encoded: payload).required("base64")
-            let claims = try (JSONSerialization.jsonObject(with: data) as? [String: Any]).required("an object")
+            let data = try #require(Data(base64Encoded: payload))
+            let claims = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
             #expect(claims["sub"] as? String == String(signedIn.user.id))
             #expect(claims["gen"] as? Int == 0)
             #expect(claims["epoch"] as? Int == 0)

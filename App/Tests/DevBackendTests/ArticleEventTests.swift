@@ -6,10 +6,8 @@ import Testing
 /// `GET /articles/events`.
 @Suite(.hangLimit) struct ArticleEventTests {
     /// No comments, so that only events are received.
-    private var configuration: DevBackend.Configuration {
-        var configuration = DevBackend.Configuration()
+    private static func silence(_ configuration: inout DevBackend.Configuration) {
         configuration.limits.eventHeartbeat = .seconds(3600)
-        return configuration
     }
 
     private func open(_ backend: DevBackend, _ token: String, after id: String? = nil) async throws -> RawConnection {
@@ -26,7 +24,7 @@ import Testing
     }
 
     @Test func `every change is an event, in order`() async throws {
-        try await TestClient.withServer(configuration) { backend, client in
+        try await TestClient.withServer(Self.silence) { backend, client in
             let token = try await client.signIn().accessToken
             let stream = try await open(backend, token)
             let head = await stream.receive(until: "retry: 1000\n\n")
@@ -44,27 +42,24 @@ import Testing
     }
 
     @Test func `a stream resumes after the last event, over a restart too`() async throws {
-        try await withTemporaryFolder { folder in
-            var configuration = configuration
-            configuration.database = .file(folder.appendingPathComponent("db").path)
-            let session = try await TestClient.withServer(configuration) { _, client in
-                let session = try await client.signIn()
-                for _ in 0..<150 { _ = try await create(client, session.accessToken) }
-                return session
-            }
-            try await DevBackend.withServer(configuration) { backend in
-                let stream = try await open(backend, session.accessToken, after: "20")
-                let events = await stream.receive(until: "id: 150\nevent: created\n")
-                for id in 21...150 { #expect(events.contains("id: \(id)\nevent: created\n")) }
-                #expect(!events.contains("id: 19\n"))
-                try await stream.close()
-            }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let database = DevBackend.DatabaseLocation.file(folder.url.appendingPathComponent("db").path)
+        let session = try await TestClient.withGuest({ $0.database = database }) { _, client, session in
+            for _ in 0..<150 { _ = try await create(client, session.accessToken) }
+            return session
+        }
+        try await TestClient.withServer({ $0.database = database }) { backend, _ in
+            let stream = try await open(backend, session.accessToken, after: "20")
+            let events = await stream.receive(until: "id: 150\nevent: created\n")
+            for id in 21...150 { #expect(events.contains("id: \(id)\nevent: created\n")) }
+            #expect(!events.contains("id: 19\n"))
+            try await stream.close()
         }
     }
 
     @Test func `an expired token ends the stream, and a new one resumes it without a gap`() async throws {
-        try await TestClient.withServer(configuration) { backend, client in
-            let session = try await client.signIn()
+        try await TestClient.withGuest(Self.silence) { backend, client, session in
             let stream = try await open(backend, session.accessToken)
             _ = await stream.receive(until: "retry: 1000\n\n")
             try await backend.expireAccessTokens()
@@ -80,27 +75,26 @@ import Testing
     }
 
     @Test func `a stream without events sends comments`() async throws {
-        var configuration = configuration
-        configuration.limits.eventHeartbeat = .milliseconds(20)
-        try await DevBackend.withServer(configuration) { backend in
-            let stream = try await open(backend, try await TestClient(backend).signIn().accessToken)
+        try await TestClient.withGuest({ $0.limits.eventHeartbeat = .milliseconds(20) }) { backend, _, session in
+            let stream = try await open(backend, session.accessToken)
             #expect(await stream.receive(until: ":\n\n").contains(":\n\n"))
             try await stream.close()
         }
     }
 
     @Test func `stopping the server ends the streams`() async throws {
-        let backend = try await DevBackend.start(configuration)
-        let stream = try await open(backend, try await TestClient(backend).signIn().accessToken)
-        _ = await stream.receive(until: "retry: 1000\n\n")
-        await backend.stop()
-        #expect(await stream.receiveText().contains("0\r\n\r\n"))
+        try await TestClient.withGuest { backend, _, session in
+            let stream = try await open(backend, session.accessToken)
+            _ = await stream.receive(until: "retry: 1000\n\n")
+            await backend.stop()
+            #expect(await stream.receiveText().contains("0\r\n\r\n"))
+        }
     }
 
     @Test func `a wrong Last-Event-ID is an invalid field`() async throws {
-        try await TestClient.withServer(configuration) { _, client in
-            let token = try await client.signIn().accessToken
-            let wrong = try await client.get("/articles/events", token: token, headers: ["Last-Event-ID": "x"])
+        try await TestClient.withGuest { _, client, session in
+            let headers = ["Last-Event-ID": "x"]
+            let wrong = try await client.get("/articles/events", token: session.accessToken, headers: headers)
             #expect(wrong.status == 400 && wrong.fields == ["Last-Event-ID"])
         }
     }

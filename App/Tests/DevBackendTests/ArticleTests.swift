@@ -19,7 +19,7 @@ import Testing
             #expect(page.items.map(\.createdAt) == page.items.map(\.createdAt).sorted(by: >))
             #expect(Set(page.items.map(\.author.name)).count == 1)
             #expect(page.nextCursor == nil)
-            let first = try page.items.first.required("an article")
+            let first = try #require(page.items.first)
             #expect(try await client.get("/articles/\(first.id)", token: token).data(Received.Article.self) == first)
         }
     }

@@ -7,8 +7,8 @@ import Testing
 /// `GET /openapi.json`, compared with the routes. What the bodies are is checked in ``ConformanceTests``.
 @Suite(.hangLimit) struct ContractTests {
     @Test func `the server sends the document without a sign-in`() async throws {
-        try await DevBackend.withServer { backend in
-            let response = try await TestClient(backend).get("/openapi.json")
+        try await TestClient.withServer { _, client in
+            let response = try await client.get("/openapi.json")
             #expect(response.status == 200)
             #expect(response.header("Content-Type") == "application/json")
             #expect(response.member("openapi") == "3.1.0")
@@ -41,10 +41,8 @@ import Testing
     }
 
     @Test func `each operation says what becomes of a body that is too large`() async throws {
-        var configuration = DevBackend.Configuration()
-        (configuration.limits.bodyBytes, configuration.limits.imageBytes) = (10, 10)
         let contract = try Contract()
-        try await DevBackend.withServer(configuration) { backend in
+        try await TestClient.withServer({ ($0.limits.bodyBytes, $0.limits.imageBytes) = (10, 10) }) { backend, _ in
             for operation in contract.operationsWithBody {
                 try await Calls(backend).body(of: operation)
                 #expect(backend.observedStatuses[operation]?.contains(413) == true, "\(operation)")

@@ -6,9 +6,7 @@ import Testing
 @Suite(.hangLimit) struct EnvelopeTests {
     @Test func `every response is an envelope with the request's identifier`() async throws {
         let clock = ManualClock()
-        var configuration = DevBackend.Configuration()
-        configuration.now = { clock.now }
-        try await TestClient.withServer(configuration) { _, client in
+        try await TestClient.withServer(at: clock) { _, client in
             let token = try await client.signIn().accessToken
             let response = try await client.get(
                 "/articles?limit=1", token: token, headers: ["X-Request-Id": "app-1.2_3"])
@@ -27,8 +25,8 @@ import Testing
     }
 
     @Test func `absent values are null`() async throws {
-        try await DevBackend.withServer { backend in
-            let text = String(decoding: try await TestClient(backend).get("/nowhere").data, as: UTF8.self)
+        try await TestClient.withServer { _, client in
+            let text = String(decoding: try await client.get("/nowhere").data, as: UTF8.self)
             #expect(text.contains(#""data":null"#))
             #expect(text.contains(#""errors":null"#))
             #expect(text.contains(#""success":false"#))
@@ -37,8 +35,8 @@ import Testing
 
     @Test(arguments: ["", "two words", "naïve", String(repeating: "x", count: 129)])
     func `a request identifier that is unsafe in logs is replaced`(offered: String) async throws {
-        try await DevBackend.withServer { backend in
-            let response = try await TestClient(backend).get("/nowhere", headers: ["X-Request-Id": offered])
+        try await TestClient.withServer { _, client in
+            let response = try await client.get("/nowhere", headers: ["X-Request-Id": offered])
             let used = try response.envelope(Received.Ignored.self).meta.requestId
             #expect(used != offered)
             #expect(UUID(uuidString: used) != nil)
@@ -63,18 +61,16 @@ import Testing
 
     @Test(arguments: ["", "{", "[]", "7", #"{"refreshToken": "x""#])
     func `a body that is not a JSON object is malformed`(body: String) async throws {
-        try await DevBackend.withServer { backend in
-            let response = try await TestClient(backend).post("/auth/refresh", json: body)
+        try await TestClient.withServer { _, client in
+            let response = try await client.post("/auth/refresh", json: body)
             #expect(response.status == 400)
             #expect(response.code == "MALFORMED_JSON")
         }
     }
 
     @Test func `a body over the limit is too large, with or without a declared length`() async throws {
-        var configuration = DevBackend.Configuration()
-        configuration.limits.bodyBytes = 100
-        try await DevBackend.withServer(configuration) { backend in
-            let declared = try await TestClient(backend).refresh(String(repeating: "x", count: 100))
+        try await TestClient.withServer({ $0.limits.bodyBytes = 100 }) { backend, client in
+            let declared = try await client.refresh(String(repeating: "x", count: 100))
             #expect(declared.status == 413)
             #expect(declared.code == "BODY_TOO_LARGE")
 

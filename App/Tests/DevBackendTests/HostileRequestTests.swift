@@ -40,9 +40,8 @@ import Testing
     ])
     func `broken framing is the client's error, and ends the connection`(rest: String) async throws {
         try await DevBackend.withServer { backend in
-            let connection = try await RawConnection.open(to: backend)
-            try await connection.send("POST /api/v1/auth/refresh HTTP/1.1\r\nHost: localhost\r\n" + rest)
-            let response = await connection.receiveText()
+            let response = try await RawConnection.response(
+                of: backend, to: "POST /api/v1/auth/refresh HTTP/1.1\r\nHost: localhost\r\n" + rest)
             #expect(response.hasPrefix("HTTP/1.1 400 "), "\(rest): \(response)")
             #expect(response.lowercased().contains("connection: close"))
         }
@@ -64,20 +63,17 @@ import Testing
     ]
 
     @Test func `no page of a browser can inject faults, expire tokens or read statistics`() async throws {
-        var configuration = DevBackend.Configuration()
-        configuration.allowsDevEndpoints = true
-        try await DevBackend.withServer(configuration) { backend in
+        try await TestClient.withServer({ $0.allowsDevEndpoints = true }) { backend, _ in
             let body = #"{"rules": [{"path": "/**", "action": {"kind": "respond", "status": 500}}]}"#
             for (fields, status) in Self.pages {
                 let fields = Self.program.merging(fields) { $1 }.filter { !$0.value.isEmpty }
                 for (method, path) in [("POST", "faults"), ("POST", "expire"), ("GET", "stats")] {
                     backend.faults = FaultPlan()
                     let lines = fields.map { "\($0.key): \($0.value)\r\n" }.sorted().joined()
-                    let connection = try await RawConnection.open(to: backend)
-                    try await connection.send(
-                        "\(method) /api/v1/dev/\(path) HTTP/1.1\r\n\(lines)Connection: close\r\n"
+                    let response = try await RawConnection.response(
+                        of: backend,
+                        to: "\(method) /api/v1/dev/\(path) HTTP/1.1\r\n\(lines)Connection: close\r\n"
                             + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
-                    let response = await connection.receiveText()
                     let expected = status == 415 && method == "GET" ? 200 : status
                     #expect(response.hasPrefix("HTTP/1.1 \(expected) "), "\(method) \(path) \(fields): \(response)")
                     #expect((backend.faults == FaultPlan()) == (status != 200 || path != "faults"))

@@ -1,7 +1,8 @@
-import DevBackend
 import Foundation
-import ProgramTesting
+import GRDB
 import Testing
+
+@testable import DevBackend
 
 @Suite(.hangLimit) struct IdempotencyKeyTests {
     private let secret = "client_id=latchkey-dev&client_secret=development-only"
@@ -58,10 +59,9 @@ import Testing
     @Test func `the token endpoint repeats its result with the remaining lifetime`() async throws {
         // Not a whole second: the lifetime of a new token must not depend on the fraction.
         let clock = ManualClock(Date(timeIntervalSince1970: 1_800_000_000.7))
-        var configuration = DevBackend.Configuration()
-        configuration.now = { clock.now }
-        configuration.accessTokenLifetime = .seconds(90)
-        try await TestClient.withGuest(configuration) { backend, client, signedIn in
+        try await TestClient.withGuest(
+            at: clock, { $0.accessTokenLifetime = .seconds(90) }
+        ) { backend, client, signedIn in
             let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)&\(secret)"
             func refresh() async throws -> Received.Response {
                 try await client.post("/oauth2/token", form: form, headers: ["Idempotency-Key": "k1"])
@@ -85,16 +85,25 @@ import Testing
     @Test(arguments: ["", String(repeating: "k", count: 256)])
     func `an empty or too long key is rejected before the token is spent`(key: String) async throws {
         try await TestClient.withGuest { backend, client, signedIn in
-            let request =
-                "POST /api/v1/auth/refresh HTTP/1.1\r\nHost: x\r\nIdempotency-Key: \(key)\r\n"
-                + "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
-            let connection = try await RawConnection.open(to: backend)
-            try await connection.send(request)
-            let response = await connection.receive(until: #""meta""#)
-            #expect(response.hasPrefix("HTTP/1.1 400 "))
-            #expect(response.contains("VALIDATION_FAILED") && response.contains("Idempotency-Key"))
-            try await connection.close()
+            let response = try await client.refresh(signedIn.refreshToken, key: key)
+            #expect(response.status == 400 && response.code == "VALIDATION_FAILED")
+            #expect(response.fields == ["Idempotency-Key"])
+            #expect(backend.statistics.refreshes.committed == 0)
             #expect(try await client.refresh(signedIn.refreshToken).status == 200)
+        }
+    }
+
+    @Test func `only digests of keys are stored`() async throws {
+        try await TestClient.withServer { backend, client in
+            var token = try await client.signIn().refreshToken
+            for number in 1...4 {
+                token = try await client.refresh(token, key: "key-\(number)").data(Received.TokenPair.self).refreshToken
+            }
+            let records = try await backend.database.writer.read { database in
+                try Stored.RefreshToken.order(Column("generation")).fetchAll(database)
+            }
+            #expect(records.map { $0.keyDigest?.count } == [32, 32, 32, 32, nil])
+            #expect(Set(records.compactMap(\.keyDigest)).count == 4)
         }
     }
 }

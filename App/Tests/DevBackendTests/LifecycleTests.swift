@@ -17,23 +17,20 @@ import Testing
     }
 
     @Test func `the description of a server has its OAuth 2 client without the secret`() async throws {
-        var configuration = DevBackend.Configuration()
-        configuration.accessTokenLifetime = .seconds(2)
-        try await DevBackend.withServer(configuration) { backend in
+        try await TestClient.withServer({ $0.accessTokenLifetime = .seconds(2) }) { backend, client in
             let description = backend.serverDescription
             #expect(description.baseURL == backend.baseURL)
             #expect(description.oauth2ClientID == "latchkey-dev")
             #expect(description.oauth2ClientAuthentication == ["client_secret_basic", "client_secret_post"])
             #expect(description.accessTokenLifetimeSeconds == 2)
             #expect(!description.allowsDevEndpoints)
-            let client = TestClient(backend)
             for (endpoint, path) in [
                 (description.tokenEndpoint, "/oauth2/token"), (description.revocationEndpoint, "/oauth2/revoke"),
             ] {
                 #expect(endpoint.absoluteString == backend.baseURL.absoluteString + path)
                 #expect(try await client.post(path, form: "").member("error") == "invalid_client")
             }
-            let secret = try configuration.oauth2Client.secret.required("a secret")
+            let secret = try #require(backend.configuration.oauth2Client.secret)
             let written = String(decoding: try JSONEncoder().encode(description), as: UTF8.self)
             #expect(!written.contains(secret) && !"\(description)".contains(secret))
         }

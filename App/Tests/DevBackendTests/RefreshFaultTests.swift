@@ -29,9 +29,8 @@ import Testing
     func `a gateway responds instead of the server, and no token is spent`(path: String, gateway: GatewayResponse)
         async throws
     {
-        var configuration = DevBackend.Configuration()
-        configuration.faults = FaultPlan([FaultRule("POST", path, .gateway(gateway), times: 1)])
-        try await TestClient.withGuest(configuration) { backend, client, signedIn in
+        try await TestClient.withGuest { backend, client, signedIn in
+            backend.faults = FaultPlan([FaultRule("POST", path, .gateway(gateway), times: 1)])
             let response = try await client.post(path, json: #"{"refreshToken": "\#(signedIn.refreshToken)"}"#)
 
             #expect(response.status == gateway.status)
@@ -41,6 +40,47 @@ import Testing
             #expect(backend.statistics.refreshes == .init(received: 1))
             #expect(backend.statistics.count("POST", path, status: gateway.status) == 1)
             #expect(try await client.refresh(signedIn.refreshToken).status == 200)
+        }
+    }
+
+    // MARK: Gates
+
+    @Test(arguments: [(Gate.Position.beforeHandler, 0), (.beforeResponse, 1)])
+    func `a gate holds a request before its handler, or its response after the commit`(
+        position: Gate.Position, committed: Int
+    ) async throws {
+        try await TestClient.withGuest { backend, client, signedIn async throws in
+            let gate = backend.hold("POST", "/auth/refresh", at: position)
+            async let response = client.refresh(signedIn.refreshToken)
+            await gate.arrivals(1)
+            #expect(backend.statistics.refreshes == .init(received: 1, committed: committed))
+            if committed == 1 { #expect(backend.journal.last?.status == nil) }
+            gate.open()
+            #expect(try await response.status == 200)
+            #expect(backend.statistics.refreshes == .init(received: 1, committed: 1))
+        }
+    }
+
+    @Test func `a gate releases requests one at a time, in their order`() async throws {
+        try await DevBackend.withServer { backend in
+            let gate = backend.hold(nil, "/slow/*")
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                var finished: [Int] = []
+                for number in 1...3 {
+                    group.addTask {
+                        _ = try await TestClient(backend).get("/slow/\(number)")
+                        return number
+                    }
+                    await gate.arrivals(number)
+                }
+                let quick = try await TestClient(backend).get("/quick")
+                #expect(quick.status == 404)
+                for _ in 1...3 {
+                    gate.release()
+                    finished.append(try #require(try await group.next()))
+                }
+                #expect(finished == [1, 2, 3])
+            }
         }
     }
 }

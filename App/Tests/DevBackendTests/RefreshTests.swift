@@ -1,5 +1,6 @@
 import DevBackend
 import Foundation
+import ProgramTesting
 import Testing
 
 @Suite(.hangLimit) struct RefreshTests {
@@ -57,10 +58,9 @@ import Testing
 
     @Test func `an expired token is refused, and each rotation starts a new lifetime`() async throws {
         let clock = ManualClock()
-        var configuration = DevBackend.Configuration()
-        configuration.now = { clock.now }
-        configuration.refreshTokenLifetime = .seconds(100)
-        try await TestClient.withGuest(configuration) { _, client, signedIn in
+        try await TestClient.withGuest(
+            at: clock, { $0.refreshTokenLifetime = .seconds(100) }
+        ) { _, client, signedIn in
             clock.advance(by: .seconds(99))
             let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             clock.advance(by: .seconds(99))
@@ -88,22 +88,21 @@ import Testing
     }
 
     @Test func `sessions survive a restart with the same database`() async throws {
-        try await withTemporaryFolder { folder in
-            var configuration = DevBackend.Configuration()
-            configuration.database = .file(folder.appendingPathComponent("backend.sqlite").path)
-            let (signedIn, expired) = try await TestClient.withServer(configuration) { backend, client in
-                let expired = try await client.signIn()
-                try await backend.expireAccessTokens()
-                return (try await client.signIn(), expired)
-            }
-            try await TestClient.withServer(configuration) { _, client in
-                let token = signedIn.accessToken
-                #expect(try await client.get("/users/me", token: token).status == 200)
-                #expect(try await client.get("/users/me", token: expired.accessToken).code == "TOKEN_EXPIRED")
-                #expect(try await client.refresh(signedIn.refreshToken).status == 200)
-                let page = try await client.get("/articles?limit=100", token: token).data(Received.Page.self)
-                #expect(page.items.count == 12, "the articles are seeded once")
-            }
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let database = DevBackend.DatabaseLocation.file(folder.url.appendingPathComponent("backend.sqlite").path)
+        let (signedIn, expired) = try await TestClient.withServer({ $0.database = database }) { backend, client in
+            let expired = try await client.signIn()
+            try await backend.expireAccessTokens()
+            return (try await client.signIn(), expired)
+        }
+        try await TestClient.withServer({ $0.database = database }) { _, client in
+            let token = signedIn.accessToken
+            #expect(try await client.get("/users/me", token: token).status == 200)
+            #expect(try await client.get("/users/me", token: expired.accessToken).code == "TOKEN_EXPIRED")
+            #expect(try await client.refresh(signedIn.refreshToken).status == 200)
+            let page = try await client.get("/articles?limit=100", token: token).data(Received.Page.self)
+            #expect(page.items.count == 12, "the articles are seeded once")
         }
     }
 }
@@ -111,15 +110,12 @@ import Testing
 @Suite(.hangLimit) struct GraceWindowTests {
     private let clock = ManualClock()
 
-    private var configuration: DevBackend.Configuration {
-        var configuration = DevBackend.Configuration()
-        configuration.now = { [clock] in clock.now }
-        configuration.rotationGrace = .seconds(10)
-        return configuration
+    private func withGuest(_ body: (DevBackend, TestClient, Received.SignedIn) async throws -> Void) async throws {
+        try await TestClient.withGuest(at: clock, { $0.rotationGrace = .seconds(10) }, body)
     }
 
     @Test func `within the window the predecessor returns the same successor again`() async throws {
-        try await TestClient.withGuest(configuration) { backend, client, signedIn in
+        try await withGuest { backend, client, signedIn in
             let first = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             clock.advance(by: .seconds(10))
 
@@ -134,7 +130,7 @@ import Testing
     }
 
     @Test func `after the window the predecessor counts as reuse`() async throws {
-        try await TestClient.withGuest(configuration) { _, client, signedIn in
+        try await withGuest { _, client, signedIn in
             _ = try await client.refresh(signedIn.refreshToken)
             clock.advance(by: .seconds(11))
             #expect(try await client.refresh(signedIn.refreshToken).code == "REFRESH_TOKEN_REUSED")
@@ -142,7 +138,7 @@ import Testing
     }
 
     @Test func `within the window a token older than the predecessor counts as reuse`() async throws {
-        try await TestClient.withGuest(configuration) { _, client, signedIn in
+        try await withGuest { _, client, signedIn in
             let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
             let latest = try await client.refresh(pair.refreshToken).data(Received.TokenPair.self)
             #expect(try await client.refresh(signedIn.refreshToken).code == "REFRESH_TOKEN_REUSED")

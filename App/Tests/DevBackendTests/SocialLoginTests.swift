@@ -29,8 +29,8 @@ import Testing
     }
 
     @Test func `an unknown provider is an invalid field`() async throws {
-        try await DevBackend.withServer { backend in
-            let response = try await login(TestClient(backend), provider: "example", token: "x")
+        try await TestClient.withServer { _, client in
+            let response = try await login(client, provider: "example", token: "x")
             #expect(response.status == 400)
             #expect(response.fields == ["provider"])
         }
@@ -38,9 +38,7 @@ import Testing
 
     @Test func `a token that the provider did not issue for this server is refused`() async throws {
         let clock = ManualClock()
-        var configuration = DevBackend.Configuration()
-        configuration.now = { clock.now }
-        try await TestClient.withServer(configuration) { backend, client in
+        try await TestClient.withServer(at: clock) { backend, client in
             let issuer = DevelopmentProvider()
             let otherIssuer = DevelopmentProvider(signingKey: Data("another key, not that of the server".utf8))
             let soon = clock.now.addingTimeInterval(60)

@@ -41,9 +41,7 @@ import Testing
     }
 
     @Test func `the journal never contains a token`() async throws {
-        var configuration = DevBackend.Configuration()
-        configuration.dialect.accessTokenField = "X-Custom"
-        try await TestClient.withServer(configuration) { backend, client in
+        try await TestClient.withServer({ $0.dialect.accessTokenField = "X-Custom" }) { backend, client in
             let secret = "not-to-be-remembered"
             _ = try await client.get("/n?q=\(secret)", token: secret, headers: ["X-Custom": secret])
             #expect(backend.journal.first?.credentialFields == ["authorization", "x-custom"])

@@ -25,26 +25,38 @@ struct ProviderFlowTests {
         return (coordinator, try #require(await store.load()), store)
     }
 
-    private func refusal(
-        _ provider: RunningProvider, _ browser: ScriptedBrowser
-    ) async throws -> OAuth2SignInError? {
+    @Test(arguments: Authentication.allCases)
+    func `a code is exchanged, a refresh rotates both tokens, and a sign-out revokes them`(
+        authentication: Authentication
+    ) async throws {
+        let provider = try await RunningProvider()
+        let (coordinator, old, store) = try await signedIn(provider, authentication)
+        #expect(coordinator.state.isSignedIn)
+        #expect(try await provider.accepts(old.accessToken))
+        #expect(try await coordinator.refresh().isSignedIn)
+        let new = try #require(await store.load())
+        #expect(new.accessToken != old.accessToken && new.refreshToken != old.refreshToken)
+        #expect(try await provider.accepts(new.accessToken))
+        try await provider.handler(authentication).revoke(new)
+        #expect(try await provider.accepts(new.accessToken) == false)
+    }
+
+    @Test(arguments: [
+        ("code_challenge_method", "plain", "invalid_request"),
+        ("code_challenge", String(repeating: "a", count: 43), "invalid_grant"),
+    ])
+    func `a plain challenge, and a code for another challenge, are refused`(
+        item: String, value: String, code: String
+    ) async throws {
+        let provider = try await RunningProvider()
+        let browser = ScriptedBrowser(changingPage: { $0.set(item, value) })
         let (coordinator, store) = session(try await provider.handler(.none))
         let signIn = try await provider.signIn(.none)
         let error = await #expect(throws: OAuth2SignInError.self) {
             try await signIn.start(coordinator, with: browser.userAgent)
         }
+        #expect(error?.code == .refused && error?.serverCode == code)
         #expect(await store.load() == nil)
-        return error
-    }
-
-    @Test(arguments: Authentication.allCases)
-    func `a code is exchanged with its verifier, however the client authenticates`(
-        authentication: Authentication
-    ) async throws {
-        let provider = try await RunningProvider()
-        let (coordinator, tokens, _) = try await signedIn(provider, authentication)
-        #expect(coordinator.state.isSignedIn)
-        #expect(try await provider.accepts(tokens.accessToken))
     }
 
     @Test(arguments: Authentication.allCases)
@@ -77,16 +89,6 @@ struct ProviderFlowTests {
         #expect(!coordinator.state.isSignedIn)
     }
 
-    @Test(arguments: Authentication.allCases)
-    func `a refresh rotates both tokens`(authentication: Authentication) async throws {
-        let provider = try await RunningProvider()
-        let (coordinator, old, store) = try await signedIn(provider, authentication)
-        #expect(try await coordinator.refresh().isSignedIn)
-        let new = try #require(await store.load())
-        #expect(new.accessToken != old.accessToken && new.refreshToken != old.refreshToken)
-        #expect(try await provider.accepts(new.accessToken))
-    }
-
     @Test func `a second use of a rotated refresh token is rejected, and ends the session of its successor`()
         async throws
     {
@@ -104,15 +106,6 @@ struct ProviderFlowTests {
         #expect(try await coordinator.refresh().isSignedIn == false)
     }
 
-    @Test(arguments: Authentication.allCases)
-    func `a sign-out revokes the tokens`(authentication: Authentication) async throws {
-        let provider = try await RunningProvider()
-        let handler = try await provider.handler(authentication)
-        let (_, tokens, _) = try await signedIn(provider, authentication)
-        try await handler.revoke(tokens)
-        #expect(try await provider.accepts(tokens.accessToken) == false)
-    }
-
     @Test func `a wrong secret refuses the client, and the session stays`() async throws {
         let provider = try await RunningProvider()
         let (_, tokens, _) = try await signedIn(provider, .basic)
@@ -127,22 +120,6 @@ struct ProviderFlowTests {
             #expect(error?.code == .unavailable)
         }
         #expect(try await provider.accepts(tokens.accessToken))
-    }
-
-    @Test func `the provider refuses a plain challenge`() async throws {
-        let provider = try await RunningProvider()
-        let browser = ScriptedBrowser(changingPage: { $0.set("code_challenge_method", "plain") })
-        let error = try await refusal(provider, browser)
-        #expect(error?.code == .refused)
-        #expect(error?.serverCode == "invalid_request")
-    }
-
-    @Test func `a code for another challenge is refused`() async throws {
-        let provider = try await RunningProvider()
-        let browser = ScriptedBrowser(changingPage: { $0.set("code_challenge", String(repeating: "a", count: 43)) })
-        let error = try await refusal(provider, browser)
-        #expect(error?.code == .refused)
-        #expect(error?.serverCode == "invalid_grant")
     }
 
     @Test(arguments: Authentication.allCases, ["ES256", "RS256"])

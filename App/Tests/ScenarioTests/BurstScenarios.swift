@@ -11,52 +11,37 @@ extension Scenarios {
     @Suite struct BurstScenarios {
         static let jitter = FaultRule(nil, "/**", .jitter(upTo: .milliseconds(200)))
 
-        static let bursts: [(name: String, faults: FaultPlan)] = [
-            ("S1 burst", .none),
-            ("S1 burst with jitter", FaultPlan([jitter])),
-            ("S1 burst with jitter, strict", FaultPlan([jitter], strictRotation: true)),
-        ]
+        /// 1,000 requests, which cost one refresh.
+        private func burst(_ app: TestApp, _ faults: FaultPlan = FaultPlan([Self.jitter])) async {
+            app.backend.faults = faults
+            let failures = await app.sendAll(1_000).compactMap(\.self)
+            #expect(failures.count == 0, "\(failures.first.map(String.init(describing:)) ?? "")")
+            #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
+        }
 
-        @Test(arguments: bursts)
-        func `S1: 1,000 requests with an expired token: one refresh, no failure`(
-            burst: (name: String, faults: FaultPlan)
-        ) async throws {
+        @Test(arguments: [FaultPlan.none, FaultPlan([jitter]), FaultPlan([jitter], strictRotation: true)])
+        func `S1: 1,000 requests with an expired token: one refresh, no failure`(faults: FaultPlan) async throws {
             try await TestApp.run { app in
-                app.backend.faults = burst.faults
                 try await app.backend.expireAccessTokens()
-                let failures = await app.sendAll(1_000).compactMap(\.self)
-                app.report(burst.name, failures: failures.count)
-                #expect(failures.count == 0, "\(failures.first.map(String.init(describing:)) ?? "")")
+                await burst(app, faults)
                 #expect(app.refusals > 0)
-                #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
             }
         }
 
         @Test func `S1: a token known to be expired is refreshed first, and no request is refused`() async throws {
             let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_900_000_000))
-            try await TestApp.run({
-                $0.server.now = { clock.date }
-                $0.clock = clock
-            }) { app in
-                app.backend.faults = FaultPlan([Self.jitter])
+            try await TestApp.run({ $0.clock = clock }) { app in
                 clock.advance(by: app.backend.configuration.accessTokenLifetime)
-                let failures = await app.sendAll(1_000).compactMap(\.self)
-                app.report("S1 proactive", failures: failures.count)
-                #expect(failures.count == 0)
+                await burst(app)
                 #expect(app.refusals == 0)
-                #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
             }
         }
 
         @Test(arguments: [30.0, -30.0])
         func `S1: every new token looks expired to the client's clock, or valid for years`(days: Double) async throws {
             try await TestApp.run({ $0.clock = WrongClock(offset: days * 86_400) }) { app in
-                app.backend.faults = FaultPlan([Self.jitter])
                 try await app.backend.expireAccessTokens()
-                let failures = await app.sendAll(1_000).compactMap(\.self)
-                app.report("S1 clock off by \(Int(days)) days", failures: failures.count)
-                #expect(failures.count == 0)
-                #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
+                await burst(app)
             }
         }
 
@@ -74,7 +59,6 @@ extension Scenarios {
                 }
                 gate.open()
                 let failures = await late.compactMap(\.self)
-                app.report("S2", failures: failures.count)
                 #expect(failures.count == 0)
                 #expect(app.refusals == 20)
                 #expect(app.backend.statistics.refreshes.received == 1)

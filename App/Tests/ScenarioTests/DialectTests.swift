@@ -11,9 +11,6 @@ import TokenRefresh
 
 /// A client's flow, from login to sign-out, against each dialect of the server.
 @Suite struct DialectTests {
-    private static let photo = Data(
-        [0xFF, 0xD8, 0xFF, 0xC0, 0x00, 0x0B, 0x08, 0x00, 0x10, 0x00, 0x10, 1, 1, 0x11, 0, 0xFF, 0xD9])
-
     /// The counts of the server that all dialects share after a burst.
     private func expectOneRefresh(_ app: TestApp, _ count: Int = 20, sourceLocation: SourceLocation = #_sourceLocation)
         async throws
@@ -32,7 +29,6 @@ import TokenRefresh
         let clock = ManualTimeSource()
         try await TestApp.run({
             $0.speak(.plainWithExpiry)
-            $0.server.now = { clock.date }
             $0.clock = clock
         }) { app in
             let lifetime = app.backend.configuration.accessTokenLifetime
@@ -69,11 +65,11 @@ import TokenRefresh
         setup.speak(.textIdentifiers)
         try await DevBackend.withServer(setup.server) { [setup] backend in
             let app = TestApp(backend, setup, store: MemoryTokenStore())
-            let user = try #require(try await app.auth.registerGuest(name: "Ada", photo: Self.photo))
+            let user = try #require(try await app.auth.registerGuest(name: "Ada", photo: TestApp.photo))
             #expect(UUID(uuidString: user.id.rawValue) != nil)
             let key = try #require(user.profileImageKey)
             #expect(user.profileURL?.absoluteString == "\(backend.baseURL)/files/\(key)")
-            #expect(try await app.network.send(.file(key)) == Self.photo)
+            #expect(try await app.network.send(.file(key)) == TestApp.photo)
 
             let articles = ArticleService(network: app.network)
             let created = try await articles.create(ArticleDraft(title: "Hello", content: "World"))
@@ -158,29 +154,6 @@ import TokenRefresh
                 return
             }
             #expect(try await app.store.load() == nil)
-        }
-    }
-
-    @Test func `access tokens only: an expired token is a clear error, and no refresh is sent`() async throws {
-        try await TestApp.run({ $0.speak(.accessTokensOnly) }) { app in
-            #expect(await app.send(.articles()) == nil)
-            #expect(try await app.store.load()?.refreshToken == nil)
-            try await app.backend.expireAccessTokens()
-            let failures = await app.sendAll(20).compactMap(\.self)
-            #expect(failures.count == 20)
-            #expect(failures.allSatisfy { $0.authentication != nil }, "\(failures)")
-            #expect(app.backend.statistics.refreshes.received == 0)
-        }
-    }
-
-    @Test func `a 401 that is about the provider's token refreshes nothing and ends nothing`() async throws {
-        try await TestApp.run { app in
-            let invalid = await #expect(throws: NetworkError.self) {
-                try await app.auth.upgradeGuest(.kakao, token: "not-a-token")
-            }
-            #expect(invalid?.status == 401 && invalid?.code == .unacceptableStatus)
-            #expect(app.backend.statistics.refreshes.received == 0)
-            #expect(app.events.endings == [])
         }
     }
 

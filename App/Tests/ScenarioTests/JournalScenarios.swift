@@ -48,7 +48,6 @@ extension Scenarios {
                 #expect(try await next.session.restore() == .signedOut(.byUser))
                 #expect(await next.send(.me)?.authentication?.code == .notSignedIn)
                 await next.session.settle()
-                next.report("S23 sign-out", failures: 1)
                 #expect(app.backend.statistics.logouts == 1)
                 #expect(try await FileTokenStore(folder: tokens).load() == nil)
                 #expect(app.backend.statistics.refreshes == .init())
@@ -76,7 +75,6 @@ extension Scenarios {
                 try FileManager.default.moveItem(at: away, to: file)
                 let back = next(app, tokens)
                 #expect(await back.sendAll(20).allSatisfy { $0 == nil })
-                back.report("S23 lost", failures: 1)
                 #expect(back.session.state == app.session.state)
                 #expect(back.events.endings == [])
             }

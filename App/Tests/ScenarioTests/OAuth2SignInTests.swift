@@ -6,7 +6,6 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NetworkCore
-import NetworkURLSession
 import OAuth2Flows
 import Storage
 import Testing
@@ -14,37 +13,11 @@ import TokenRefresh
 
 /// Signs in at the server with a browser and with a device code, refreshes and revokes, from discovery to sign-out.
 @Suite(.timeLimit(.minutes(20))) struct OAuth2SignInTests {
-    /// An application that knows only the issuer.
-    private struct OAuth2App {
-        let backend: DevBackend
-        let server: OAuth2Server
-        let client: OAuth2Client
-        let base: NetworkClient
-        let session: TokenRefreshCoordinator
-        let network: AuthenticatedNetworkClient
-
-        init(_ backend: DevBackend) async throws {
-            self.backend = backend
-            base = NetworkClient(baseURL: backend.baseURL, transport: URLSessionTransport(), format: .envelope)
-            server = try await OAuth2Server.discover(issuer: backend.serverDescription.issuer, network: base)
-            let registered = backend.configuration.oauth2Client
-            client = registered.secret.map { .basic(id: registered.id, secret: $0) } ?? .public(id: registered.id)
-            session = TokenRefreshCoordinator(
-                store: MemoryTokenStore(),
-                handler: OAuth2TokenRefreshHandler(
-                    tokenEndpoint: server.tokenEndpoint, revocationEndpoint: server.revocationEndpoint,
-                    client: client, network: base)
-            )
-            network = base.authenticated(by: session)
-        }
-
-        func me() async throws -> String { try await network.send(.me).name }
-
-        /// Signs in with a browser, at this server or another one.
-        func signIn(at other: OAuth2Server? = nil, with browser: any OAuth2UserAgent) async throws {
-            let signIn = OAuth2CodeSignIn(server: other ?? server, client: client, network: base)
-            try await signIn.start(session, with: browser)
-        }
+    /// Signs in with a browser.
+    private static func signIn(_ app: TestApp, at server: OAuth2Server, with browser: LoopbackUserAgent) async throws {
+        let signIn = OAuth2CodeSignIn(
+            server: server, client: TestApp.client(of: app.backend), network: app.unauthenticated)
+        try await signIn.start(app.session, with: browser)
     }
 
     /// A user who submits the form of the page.
@@ -52,13 +25,19 @@ import TokenRefresh
         LoopbackUserAgent { try await submit($0, form) }
     }
 
+    /// Runs an application that knows only the issuer.
     private static func withApp(
-        secret: String? = "development-only", _ body: (OAuth2App) async throws -> Void
+        secret: String? = "development-only", _ body: (TestApp, OAuth2Server) async throws -> Void
     ) async throws {
-        var configuration = DevBackend.Configuration()
-        configuration.oauth2Client = DevBackend.OAuth2Client(id: "latchkey-dev", secret: secret)
-        configuration.devicePollInterval = .seconds(1)
-        try await DevBackend.withServer(configuration) { try await body(OAuth2App($0)) }
+        var setup = TestApp.Setup()
+        setup.handler = .oauth2
+        setup.server.oauth2Client = DevBackend.OAuth2Client(id: "latchkey-dev", secret: secret)
+        setup.server.devicePollInterval = .seconds(1)
+        try await DevBackend.withServer(setup.server) { [setup] backend in
+            let app = TestApp(backend, setup, store: MemoryTokenStore())
+            let issuer = backend.serverDescription.issuer
+            try await body(app, OAuth2Server.discover(issuer: issuer, network: app.unauthenticated))
+        }
     }
 
     /// Submits the form of a page as a browser does, and follows the redirect.
@@ -74,22 +53,17 @@ import TokenRefresh
         return response.status.code
     }
 
-    /// The value of an item of a URL's query.
-    private static func item(_ name: String, of url: URL) -> String? {
-        URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?.first { $0.name == name }?.value
-    }
-
     @Test(arguments: ["development-only", nil])
     func `a browser signs in, the session refreshes, and a sign-out revokes it`(_ secret: String?) async throws {
-        try await Self.withApp(secret: secret) { app in
+        try await Self.withApp(secret: secret) { app, server in
             let browser = LoopbackUserAgent { page in
                 #expect(!page.absoluteString.contains("verifier"))
                 try await Self.submit(page, "name=Ada&decision=allow")
             }
-            try await app.signIn(with: browser)
-            #expect(try await app.me() == "Ada")
+            try await Self.signIn(app, at: server, with: browser)
+            #expect(try await app.auth.me().name == "Ada")
             try await app.backend.expireAccessTokens()
-            #expect(try await app.me() == "Ada")
+            #expect(try await app.auth.me().name == "Ada")
             #expect(app.backend.statistics.refreshes.committed == 1)
             try await app.session.signOut()
             await app.session.settle(within: .seconds(600))
@@ -98,58 +72,31 @@ import TokenRefresh
     }
 
     @Test func `a user who refuses is reported, and an earlier session stays`() async throws {
-        try await Self.withApp { app in
-            try await app.signIn(with: Self.user("name=Ada"))
+        try await Self.withApp { app, server in
+            try await Self.signIn(app, at: server, with: Self.user("name=Ada"))
             let error = await #expect(throws: OAuth2SignInError.self) {
-                try await app.signIn(with: Self.user("decision=deny"))
+                try await Self.signIn(app, at: server, with: Self.user("decision=deny"))
             }
             #expect(error?.code == .denied)
-            #expect(try await app.me() == "Ada")
-        }
-    }
-
-    @Test func `requests that are no response to the page do not end the sign-in`() async throws {
-        try await Self.withApp { app in
-            let browser = LoopbackUserAgent { page in
-                let redirect = try #require(Self.item("redirect_uri", of: page))
-                for target in ["/favicon.ico", "?code=stolen&state=guessed", "?code=stolen", "/a?error=b"] {
-                    let request = HTTPClientRequest(url: redirect + target)
-                    let response = try await HTTPClient.shared.execute(request, timeout: .minutes(15))
-                    #expect(response.status.code == 404)
-                }
-                try await Self.submit(page, "name=Ada")
-            }
-            try await app.signIn(with: browser)
-            #expect(try await app.me() == "Ada")
-        }
-    }
-
-    @Test func `a response of another issuer is refused before its code is sent`() async throws {
-        try await Self.withApp { app in
-            var server = app.server
-            server.issuer = "https://other.example.com"
-            let error = await #expect(throws: OAuth2SignInError.self) {
-                try await app.signIn(at: server, with: Self.user("name=Ada"))
-            }
-            #expect(error?.code == .mismatch)
-            #expect(app.backend.statistics.count("POST", "/oauth2/token") == 0)
+            #expect(try await app.auth.me().name == "Ada")
         }
     }
 
     @Test func `a server without S256 is refused before a page is shown`() async throws {
-        try await Self.withApp { app in
-            var server = app.server
+        try await Self.withApp { app, server in
+            var server = server
             server.codeChallengeMethods = ["plain"]
             let error = await #expect(throws: OAuth2SignInError.self) {
-                try await app.signIn(at: server, with: LoopbackUserAgent { _ in Issue.record("shown") })
+                try await Self.signIn(app, at: server, with: LoopbackUserAgent { _ in Issue.record("shown") })
             }
             #expect(error?.code == .unsupported)
         }
     }
 
     @Test func `a device signs in with a code that the user enters elsewhere`() async throws {
-        try await Self.withApp { app in
-            let signIn = OAuth2DeviceSignIn(server: app.server, client: app.client, network: app.base)
+        try await Self.withApp { app, server in
+            let signIn = OAuth2DeviceSignIn(
+                server: server, client: TestApp.client(of: app.backend), network: app.unauthenticated)
             try await signIn.start(app.session) { code in
                 let entered = code.userCode.lowercased().replacingOccurrences(of: "-", with: "+")
                 let status = try await Self.submit(code.verificationURI, "user_code=\(entered)&name=Ada")
@@ -157,9 +104,9 @@ import TokenRefresh
                 let again = try await Self.submit(code.verificationURI, "user_code=\(entered)&name=Eve")
                 #expect(again == 400)
             }
-            #expect(try await app.me() == "Ada")
+            #expect(try await app.auth.me().name == "Ada")
             try await app.backend.expireAccessTokens()
-            #expect(try await app.me() == "Ada")
+            #expect(try await app.auth.me().name == "Ada")
         }
     }
 }

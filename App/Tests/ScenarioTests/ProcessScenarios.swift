@@ -13,8 +13,7 @@ extension Scenarios {
         func `S11: two concurrent processes over one stored session: one refresh, no failure`(isStrict: Bool)
             async throws
         {
-            let name = isStrict ? "S11 at once, strict" : "S11 at once"
-            try await ProgramSandbox.run(name, { $0.faults = FaultPlan(strictRotation: isStrict) }) { sandbox in
+            try await ProgramSandbox.run({ $0.faults = FaultPlan(strictRotation: isStrict) }) { sandbox in
                 let responses = sandbox.backend.hold("GET", "/articles", at: .beforeResponse)
                 let refreshes = sandbox.backend.hold("POST", "/auth/refresh")
                 try await sandbox.backend.expireAccessTokens()
@@ -32,7 +31,7 @@ extension Scenarios {
         }
 
         @Test func `S11: two consecutive processes over one stored session: one refresh`() async throws {
-            try await ProgramSandbox.run("S11 one after the other") { sandbox in
+            try await ProgramSandbox.run { sandbox in
                 try await sandbox.backend.expireAccessTokens()
                 let endings = try await [sandbox.run("list"), sandbox.run("list")]
                 #expect(endings.map(\.status) == [0, 0], "\(endings.map(\.errors))")
@@ -40,18 +39,14 @@ extension Scenarios {
             }
         }
 
-        static let tolerant: [(name: String, grace: Duration, replay: String)] = [
-            ("S12 grace window", .seconds(60), "60"), ("S12 key", .zero, "key"),
-            // Not declared. The next start does not wait either, because the killed process is known to have ended.
-            ("S12 undeclared grace window", .seconds(60), "none"),
-        ]
-
-        @Test(arguments: tolerant)
+        /// The last grace window is not declared. The next start does not wait either, because the killed process is
+        /// known to have ended.
+        @Test(arguments: [(Duration.seconds(60), "60"), (.zero, "key"), (.seconds(60), "none")])
         func `S12: killed between rotation and save, the next start recovers without waiting`(
-            server: (name: String, grace: Duration, replay: String)
+            grace: Duration, replay: String
         ) async throws {
             try await ProgramSandbox.run(
-                server.name, { $0.rotationGrace = server.grace }, environment: ["LATCHKEY_REPLAY": server.replay]
+                { $0.rotationGrace = grace }, environment: ["LATCHKEY_REPLAY": replay]
             ) { sandbox in
                 try await sandbox.killBeforeTheSave()
                 let next = try await sandbox.run("list")
@@ -88,13 +83,12 @@ extension Scenarios {
                     Issue.record("\(next.session.state)")
                     return
                 }
-                next.report("S12 with neither", failures: 0)
                 #expect(ending.status == 401 && ending.code == "REFRESH_TOKEN_REUSED")
             }
         }
 
         @Test func `S12: killed during a save, again and again, the store has a complete bundle`() async throws {
-            try await ProgramSandbox.run("S12 during the save") { sandbox in
+            try await ProgramSandbox.run { sandbox in
                 for round in 1...10 {
                     let gate = sandbox.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
                     try await sandbox.backend.expireAccessTokens()
@@ -113,7 +107,7 @@ extension Scenarios {
         }
 
         @Test func `S18: a program waits for its background refresh before it ends`() async throws {
-            try await ProgramSandbox.run("S18") { sandbox in
+            try await ProgramSandbox.run { sandbox in
                 let store = try sandbox.store()
                 try await sandbox.age(store, remaining: 30)
                 let gate = sandbox.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
@@ -135,7 +129,7 @@ extension Scenarios {
         }
 
         @Test func `S19: a flipped bit in the stored file is detected, and ends no session`() async throws {
-            try await ProgramSandbox.run("S19") { sandbox in
+            try await ProgramSandbox.run { sandbox in
                 let file = try sandbox.store().file
                 let whole = try Data(contentsOf: file)
                 var flipped = whole

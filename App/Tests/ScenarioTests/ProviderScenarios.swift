@@ -118,7 +118,6 @@ extension Scenarios {
                 app.backend.faults = FaultPlan([FaultRule("POST", app.refreshPath, .gateway(provider.dead), times: 1)])
                 try await app.backend.expireAccessTokens()
                 let failures = await app.sendAll(10).compactMap(\.self)
-                app.report("S28 \(provider.name)", failures: failures.count)
                 #expect(failures.allSatisfy { $0.authentication?.code == .sessionEnded }, "\(provider.name)")
                 #expect(app.events.endings.count == 1, "\(provider.name)")
             }

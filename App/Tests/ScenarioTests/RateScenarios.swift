@@ -40,8 +40,6 @@ extension Scenarios {
                 let usable = Double(run.lifetime) * 0.75
                 let limit = Int((1.3 * seconds / usable).rounded(.down)) + 1
                 let refreshes = apps[0].backend.statistics.refreshes
-                let name = "S14 lifetime \(run.lifetime) s\(run.isStrict ? ", strict" : ""), \(seconds.rounded()) s"
-                apps[0].report("\(name), at most \(limit) refreshes", failures: failures.count)
                 #expect(failures.isEmpty, "\(failures)")
                 #expect(refreshes.committed <= limit)
                 #expect(refreshes.received == refreshes.committed)

@@ -8,16 +8,26 @@ import Testing
 import TokenRefresh
 
 extension Scenarios {
-    /// S8: servers that refuse every token, and endpoints that do.
+    /// S8: servers that refuse every token, and endpoints that do. S25: one that demands a more recent sign-in.
     @Suite struct RefusalScenarios {
+        /// Two processes, of which the one that refreshes expires the token of the other.
+        private func runStrictly(_ body: (_ first: TestApp, _ second: TestApp) async throws -> Void) async throws {
+            let faults = FaultPlan(strictRotation: true)
+            try await TestApp.run(
+                processes: 2,
+                {
+                    $0.clock = ManualTimeSource()
+                    $0.server.faults = faults
+                }
+            ) { try await body($0[0], $0[1]) }
+        }
+
         @Test(arguments: [1, 20])
         func `S8: every response is 401: one refresh, then unauthorized`(count: Int) async throws {
             try await TestApp.run({ $0.clock = ManualTimeSource() }) { app in
                 app.backend.faults = .refusingAccessTokens(at: "/articles/*")
                 let failures = await app.sendAll(count).compactMap(\.self)
-                app.report("S8 \(count) requests", failures: failures.count)
-                #expect(failures.count == count)
-                #expect(failures.allSatisfy { $0.authentication?.code == .unauthorized })
+                #expect(failures.map(\.authentication?.code) == Array(repeating: .unauthorized, count: count))
                 #expect(app.backend.statistics.refreshes.received == 1)
                 #expect(app.refusals <= 2 * count)
                 #expect(app.events.endings == [])
@@ -59,20 +69,12 @@ extension Scenarios {
                     #expect(failures.isEmpty, "\(failures)")
                 }
                 #expect(backend.statistics.refreshes.received == first + 1)
-                for app in apps { app.report("S8 one endpoint, \(processes) processes", failures: 0) }
                 #expect(apps.flatMap(\.events.endings) == [])
             }
         }
 
         @Test func `S8: a refused token that another process has replaced is read from the store`() async throws {
-            try await TestApp.run(
-                processes: 2,
-                {
-                    $0.clock = ManualTimeSource()
-                    $0.server.faults = FaultPlan(strictRotation: true)
-                }
-            ) { apps in
-                let (first, second) = (apps[0], apps[1])
+            try await runStrictly { first, second in
                 try await first.session.refresh()
                 // The other process refreshes, so the server refuses the token of the first.
                 try await second.session.refresh()
@@ -81,19 +83,11 @@ extension Scenarios {
                 let failures = await first.sendAll(20) { _ in .me }.compactMap(\.self)
                 #expect(failures.isEmpty, "\(failures)")
                 #expect(first.backend.statistics.refreshes.received == refreshes)
-                first.report("S8 replaced by the other", failures: failures.count)
             }
         }
 
         @Test func `S11: a replacement that another process has replaced too is replaced again`() async throws {
-            try await TestApp.run(
-                processes: 2,
-                {
-                    $0.clock = ManualTimeSource()
-                    $0.server.faults = FaultPlan(strictRotation: true)
-                }
-            ) { apps in
-                let (first, second) = (apps[0], apps[1])
+            try await runStrictly { first, second in
                 let gate = first.backend.hold("GET", "/articles/1")
                 async let call = first.send(.article(1))
                 await gate.arrivals(1)
@@ -105,9 +99,46 @@ extension Scenarios {
                 try await second.session.refresh()
                 gate.open()
                 let failure = await call
-                first.report("S11 strict, two refusals", failures: failure == nil ? 0 : 1)
                 #expect(failure == nil, "\(String(describing: failure))")
-                #expect(apps.flatMap(\.events.endings) == [])
+                #expect(first.events.endings + second.events.endings == [])
+            }
+        }
+
+        @Test func `S25: a demanded sign-in refreshes nothing and fails its callers only, until it was made`()
+            async throws
+        {
+            let clock = ManualTimeSource()
+            try await TestApp.run({
+                $0.clock = clock
+                $0.server.accessTokenLifetime = .seconds(86_400)
+                $0.server.recentSignIns = ["/articles/7": .seconds(300)]
+            }) { app in
+                clock.advance(by: .seconds(600))
+                let session = app.session.state
+                async let demanding = app.sendAll(10) { _ in .article(7) }
+                async let others = app.sendAll(90) { .article(Article.ID(1 + $0 % 6)) }
+                let (failures, succeeded) = (await demanding.compactMap(\.self), await others)
+                #expect(failures.count == 10)
+                for failure in failures {
+                    #expect(failure.code == .stepUpRequired)
+                    #expect(failure.stepUp?.demand == .userAuthentication)
+                    #expect(failure.stepUp?.maxAge == .seconds(300))
+                }
+                #expect(succeeded.allSatisfy { $0 == nil })
+                #expect(app.backend.statistics.refreshes == .init())
+                #expect(app.session.state == session)
+                // Each was sent once: the engine repeats none of them.
+                #expect(app.backend.journal.count { $0.path.hasSuffix("/articles/7") } == 10)
+
+                let provider = app.backend.configuration.provider
+                let token = try provider.token(for: "apple", subject: "ada", name: "ada", expiresAt: clock.date + 600)
+                let signedIn = try await app.unauthenticated.send(.socialLogin(.apple, token: token))
+                try await app.session.stepUp(signedIn.tokens.result)
+                #expect(app.session.state == session, "the session keeps its identity")
+                #expect(try await app.store.load()?.generation == 1)
+                #expect(await app.sendAll(100) { .article(Article.ID(1 + $0 % 10)) }.allSatisfy { $0 == nil })
+                #expect(app.backend.statistics.refreshes == .init())
+                #expect(app.events.endings == [])
             }
         }
     }

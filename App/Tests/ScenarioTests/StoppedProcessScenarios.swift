@@ -21,7 +21,7 @@ extension Scenarios {
         private static let once = ServerStatistics.Refreshes(received: 1, committed: 1)
 
         @Test func `S22: the holder of the lease is stopped: others are unavailable, then one refresh`() async throws {
-            try await StoppedSandbox.run("S22 (a)") { sandbox in
+            try await StoppedSandbox.run { sandbox in
                 try await sandbox.backend.expireAccessTokens()
                 let peer = try await sandbox.startPeer(untilStoppedAt: "lease")
                 let requests = Task { await sandbox.send() }
@@ -50,7 +50,7 @@ extension Scenarios {
         func `S22: stopped before the first byte, without its lease: another process refreshes, and it does not`(
             loss: Loss, tolerance: StoppedSandbox.Tolerance
         ) async throws {
-            try await StoppedSandbox.run("S22 (b) \(loss)", tolerance) { sandbox in
+            try await StoppedSandbox.run(tolerance) { sandbox in
                 try await sandbox.backend.expireAccessTokens()
                 let point = loss == .removed ? "call" : "suspensionBeforeCall"
                 let peer = try await sandbox.startPeer(untilStoppedAt: point)
@@ -70,7 +70,7 @@ extension Scenarios {
         func `S22: stopped before the response, without its lease: one replay, by rule 4`(
             loss: Loss, tolerance: StoppedSandbox.Tolerance
         ) async throws {
-            try await StoppedSandbox.run("S22 (c) \(loss)", tolerance) { sandbox in
+            try await StoppedSandbox.run(tolerance) { sandbox in
                 let gate = sandbox.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
                 try await sandbox.backend.expireAccessTokens()
                 let peer = try await sandbox.startPeer(stoppingAt: loss == .removed ? nil : "suspension")
@@ -102,7 +102,7 @@ extension Scenarios {
         }
 
         @Test func `S22: all processes are stopped: the response that has arrived meanwhile is used`() async throws {
-            try await StoppedSandbox.run("S22 (d)") { sandbox in
+            try await StoppedSandbox.run { sandbox in
                 let gate = sandbox.backend.hold("POST", "/auth/refresh", at: .beforeResponse)
                 try await sandbox.backend.expireAccessTokens()
                 let first = try await sandbox.startPeer()

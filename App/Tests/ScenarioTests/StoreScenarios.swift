@@ -22,15 +22,13 @@ extension Scenarios {
                 faulty.fail(.record)
                 try await app.backend.expireAccessTokens()
                 let failures = await app.sendAll(20).compactMap(\.self)
-                #expect(failures.count == 20)
-                #expect(failures.allSatisfy { $0.authentication?.code == .storeUnavailable })
+                #expect(failures.map(\.authentication?.code) == Array(repeating: .storeUnavailable, count: 20))
                 #expect(app.backend.statistics.refreshes == .init())
                 #expect(app.events.endings == [])
 
                 // As after a kill, the engine is not used again. The next process has a writable store.
                 let next = TestApp(app.backend, app.setup, store: FileTokenStore(folder: folder.tokens))
                 let later = await next.sendAll(20).compactMap(\.self)
-                next.report("S21", failures: failures.count + later.count)
                 #expect(later.isEmpty, "\(later)")
                 #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
                 #expect(next.events.endings == [])
@@ -40,9 +38,8 @@ extension Scenarios {
         #if os(Linux)
         @Test(.enabled(if: MountedFolder.canMount, "needs root and mount(8)"))
         func `S21: while the token folder's disk is read-only the program makes no refresh call`() async throws {
-            let disk = try await MountedFolder()
-            try await disk.use { disk in
-                try await ProgramSandbox.run("S21 read-only disk", in: disk.tokens) { sandbox in
+            try await MountedFolder.use { disk in
+                try await ProgramSandbox.run(in: disk.tokens) { sandbox in
                     try await sandbox.backend.expireAccessTokens()
                     try await disk.remount("ro")
                     for _ in 0..<2 {
@@ -61,8 +58,7 @@ extension Scenarios {
         @Test(.enabled(if: MountedFolder.canMount, "needs root and mount(8)"))
         func `S16: while the token folder's disk is unmounted the session is unavailable`() async throws {
             let clock = ManualTimeSource()
-            let disk = try await MountedFolder()
-            try await disk.use { disk in
+            try await MountedFolder.use { disk in
                 try await TestApp.run(
                     1, store: { _ in FileTokenStore(folder: disk.tokens) }, { $0.failFast(with: clock) }
                 ) { apps in
@@ -72,15 +68,13 @@ extension Scenarios {
                     #expect(await app.sendAll(20).allSatisfy { $0 == nil })
                     try await app.backend.expireAccessTokens()
                     let failures = await app.sendAll(20).compactMap(\.self)
-                    #expect(failures.count == 20)
-                    #expect(failures.allSatisfy { $0.authentication?.code == .storeUnavailable })
+                    #expect(failures.map(\.authentication?.code) == Array(repeating: .storeUnavailable, count: 20))
                     #expect(app.backend.statistics.refreshes == .init())
                     #expect(app.events.endings == [])
 
                     try await disk.mount()
                     clock.advance(by: .seconds(1))
                     let later = await app.sendAll(20).compactMap(\.self)
-                    app.report("S16 unmounted while running", failures: failures.count + later.count)
                     #expect(later.isEmpty, "\(later)")
                     #expect(app.backend.statistics.refreshes == .init(received: 1, committed: 1))
                     #expect(app.events.endings == [])
@@ -90,9 +84,8 @@ extension Scenarios {
 
         @Test(.enabled(if: MountedFolder.canMount, "needs root and mount(8)"))
         func `S16: without the token folder's disk the program starts unavailable`() async throws {
-            let disk = try await MountedFolder()
-            try await disk.use { disk in
-                try await ProgramSandbox.run("S16 absent at start", in: disk.tokens) { sandbox in
+            try await MountedFolder.use { disk in
+                try await ProgramSandbox.run(in: disk.tokens) { sandbox in
                     try await disk.unmount()
                     for command in ["list", "status"] {
                         let run = try await sandbox.run(command)
@@ -128,7 +121,7 @@ private struct MountedFolder: Sendable {
     /// The folder of a file store on the disk, which the first sign-in creates.
     var tokens: URL { mountPoint.appendingPathComponent("state/tokens") }
 
-    init() async throws {
+    private init() async throws {
         temporary = try TemporaryFolder()
         for folder in [content.appendingPathComponent("state"), mountPoint] {
             try FileManager.default.createDirectory(
@@ -137,16 +130,17 @@ private struct MountedFolder: Sendable {
         try await mount()
     }
 
-    /// Runs the body, and unmounts and removes the folder.
-    func use(_ body: (MountedFolder) async throws -> Void) async throws {
+    /// Runs the body with a folder, and unmounts and removes it.
+    static func use(_ body: (MountedFolder) async throws -> Void) async throws {
+        let disk = try await MountedFolder()
         let result: Result<Void, any Error>
         do {
-            result = .success(try await body(self))
+            result = .success(try await body(disk))
         } catch {
             result = .failure(error)
         }
-        try? await unmount()
-        temporary.remove()
+        try? await disk.unmount()
+        disk.temporary.remove()
         try result.get()
     }
 

@@ -54,15 +54,12 @@ import Testing
         }
     }
 
-    private static let photo = Data(
-        [0xFF, 0xD8, 0xFF, 0xC0, 0x00, 0x0B, 0x08, 0x00, 0x10, 0x00, 0x10, 1, 1, 0x11, 0, 0xFF, 0xD9])
-
     @Test(arguments: ["AsyncHTTPClient", "URLSession"])
     func `G35: after every flow no file, log, recording or URL has a token`(transport: String) async throws {
         let home = try PrivateHome()
         defer { home.temporary.remove() }
         let photo = home.url.appendingPathComponent("source.jpg")
-        try Self.photo.write(to: photo)
+        try TestApp.photo.write(to: photo)
         let result = try await DevBackend.withServer { backend in
             try await home.run(
                 "Endurance",

@@ -101,11 +101,10 @@ final class Home: Sendable {
         try await start(arguments, environment).result
     }
 
-    /// Runs the program with its standard output on a full disk.
-    func runOnFullDisk(_ arguments: [String]) async throws -> SpawnedProgram.Result {
-        let program = SpawnedProgram.executable("articles").path
-        let script = ["-c", #"exec "$0" "$@" > /dev/full"#, program]
-        return try await start(script + arguments, [:], URL(fileURLWithPath: "/bin/sh")).result
+    /// Starts a script of the shell; `$0` is the program, `$@` the arguments.
+    func startShell(_ script: String, _ arguments: [String]) async throws -> SpawnedProgram {
+        let words = ["-c", script, SpawnedProgram.executable("articles").path] + arguments
+        return try await start(words, [:], URL(fileURLWithPath: "/bin/sh"))
     }
 
     /// A user namespace in which no process can watch a folder.

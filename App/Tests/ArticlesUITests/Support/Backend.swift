@@ -41,9 +41,9 @@ final class Backend {
     }
 }
 
-/// The application with ada signed in, whose calls the test responds to.
+/// The application, whose calls the test responds to.
 @MainActor
-final class SignedInApp {
+final class RunningApp {
     let backend = Backend()
     let app: AppModel
     private var run: Task<Void, Never>?
@@ -51,17 +51,22 @@ final class SignedInApp {
     init() {
         app = AppModel(services: backend.services)
         backend.pages.standing = .success(.fixture(1...2))
-        backend.launches.standing = .success(.signedIn(.ada))
-        backend.session.set(.signedIn(.first))
         backend.tokens.standing = .success("fixture")
     }
 
     deinit { run?.cancel() }
 
-    /// Runs the application, to the end of the test, and returns when its main screen is shown.
-    func start() async throws -> MainModel {
+    /// Runs the application, to the end of the test, and returns when it has launched.
+    func launch(_ outcome: LaunchOutcome, state: SessionState) async {
+        backend.session.set(state)
+        backend.launches.standing = .success(outcome)
         run = Task { [app] in await app.run() }
-        await until { app.main != nil }
+        await until { app.splash == nil }
+    }
+
+    /// Launches the application with ada signed in, and returns its main screen.
+    func start() async throws -> MainModel {
+        await launch(.signedIn(.ada), state: .signedIn(.first))
         return try #require(app.main)
     }
 }
@@ -107,32 +112,21 @@ final class ScriptedSession: SessionControl, @unchecked Sendable {  // What is m
     private var signOutFailure: ScreenError?
     private var signOuts = 0
 
-    private var readers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    private var reads = 0
+    private var reader: AsyncStream<Void>.Continuation?
 
     var state: SessionState {
-        let (state, reached) = lock.withLock {
-            reads += 1
-            let reached = readers.filter { $0.count <= reads }
-            readers.removeAll { $0.count <= reads }
-            return (current, reached)
+        lock.withLock {
+            reader?.yield()
+            return current
         }
-        for reader in reached { reader.continuation.resume() }
-        return state
     }
 
-    /// How often the state was read.
-    var readCount: Int { lock.withLock { reads } }
-
-    /// Waits until the state was read a number of times.
-    func reads(atLeast count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isReached = lock.withLock {
-                if reads < count { readers.append((count, continuation)) }
-                return reads >= count
-            }
-            if isReached { continuation.resume() }
-        }
+    /// Changes the state, and waits until it was read.
+    func setAndAwaitRead(_ state: SessionState) async {
+        let (reads, read) = AsyncStream.makeStream(of: Void.self)
+        lock.withLock { reader = read }
+        set(state)
+        for await _ in reads { return }
     }
 
     var signOutCount: Int { lock.withLock { signOuts } }
@@ -208,33 +202,14 @@ extension Page<Article> {
 /// Waits until a condition on observed values holds. It looks again after each change of a value that it has read.
 @MainActor
 func until(_ condition: @MainActor () -> Bool) async {
-    while true {
-        let isMet = await withCheckedContinuation { continuation in
-            let once = OneShot(continuation)
-            let isMet = withObservationTracking {
-                condition()
-            } onChange: {
-                once.resume(false)
-            }
-            if isMet { once.resume(true) }
+    while !Task.isCancelled {
+        let (changes, change) = AsyncStream.makeStream(of: Void.self)
+        let isMet = withObservationTracking {
+            condition()
+        } onChange: {
+            change.yield()
         }
         if isMet { return }
-    }
-}
-
-/// Resumes a continuation once.
-private final class OneShot: @unchecked Sendable {  // `continuation` is under `lock`.
-    private let lock = NSLock()
-    private var continuation: CheckedContinuation<Bool, Never>?
-
-    init(_ continuation: CheckedContinuation<Bool, Never>) {
-        self.continuation = continuation
-    }
-
-    func resume(_ value: Bool) {
-        lock.withLock {
-            defer { continuation = nil }
-            return continuation
-        }?.resume(returning: value)
+        for await _ in changes { break }
     }
 }

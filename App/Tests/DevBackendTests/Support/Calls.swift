@@ -1,26 +1,11 @@
 import Foundation
 import ProgramTesting
+import Testing
 
 @testable import DevBackend
 
-/// Calls of every operation, over connections of their own: `URLSession` follows redirects, and never returns from a
-/// Basic challenge.
+/// Calls of every operation.
 struct Calls {
-    struct Response {
-        let text: String
-
-        func field(_ name: String) -> String? {
-            text.components(separatedBy: "\r\n").first { $0.hasPrefix("\(name): ") }
-                .map { String($0.dropFirst(name.count + 2)) }
-        }
-
-        /// A member of a JSON object anywhere in the body.
-        func member(_ name: String) throws -> String {
-            let member = try text.firstMatch(of: Regex(#""\#(name)":"?([^",}]*)"#)).required(name)
-            return try member.output[1].substring.map(String.init).required(name)
-        }
-    }
-
     private static let client = "client_id=latchkey-dev&client_secret=development-only"
     private static let form = ["Content-Type": "application/x-www-form-urlencoded"]
     private static let upload = ["Content-Type": MultipartBody.contentType]
@@ -30,48 +15,35 @@ struct Calls {
         + "&code_challenge=\(String(repeating: "A", count: 43))"
 
     private let backend: DevBackend
+    private let client: TestClient
 
     init(_ backend: DevBackend) {
         self.backend = backend
+        client = TestClient(backend)
     }
 
     @discardableResult
     private func send(
-        _ method: String, _ path: String, _ body: String = "", token: String? = nil, fields: [String: String] = [:],
-        data: Data? = nil, until end: String? = nil
-    ) async throws -> Response {
-        let body = data ?? Data(body.utf8)
-        var fields = fields
-        fields["Host"] = "localhost"
-        fields["Connection"] = "close"
-        if let token { fields["Authorization"] = "Bearer \(token)" }
-        if !body.isEmpty { fields["Content-Length"] = String(body.count) }
-        let path = path.hasPrefix("/.well-known/") ? path : "/api/v1\(path)"
-        let head = (["\(method) \(path) HTTP/1.1"] + fields.map { "\($0.key): \($0.value)" }).joined(separator: "\r\n")
-        let connection = try await RawConnection.open(to: backend)
-        try await connection.send(Data("\(head)\r\n\r\n".utf8) + body)
-        guard let end else { return Response(text: await connection.receiveText()) }
-        let text = await connection.receive(until: end)
-        try await connection.close()
-        return Response(text: text)
+        _ method: String, _ path: String, _ body: String = "", token: String? = nil, fields: [String: String] = [:]
+    ) async throws -> Received.Response {
+        try await client.send(method, path, token: token, headers: fields, body: body.isEmpty ? nil : Data(body.utf8))
     }
 
     /// Registers a guest, also wrongly, and returns the access token.
     func signIn() async throws -> String {
-        let path = "/auth/guest/register"
-        try await send("POST", path, fields: Self.upload, data: MultipartBody.registration(name: nil))
-        try await send("POST", path, "{}", fields: ["Content-Type": "application/json"])
-        let guest = try await send("POST", path, fields: Self.upload, data: MultipartBody.registration())
-        let (token, refreshToken) = (try guest.member("accessToken"), try guest.member("refreshToken"))
-        for body in ["{}", #"{"refreshToken": "\#(refreshToken)"}"#, #"{"refreshToken": "x"}"#] {
+        _ = try await client.register(MultipartBody.registration(name: nil))
+        try await send("POST", "/auth/guest/register", "{}", fields: ["Content-Type": "application/json"])
+        let guest = try await client.signIn()
+        let token = guest.accessToken
+        for body in ["{}", #"{"refreshToken": "\#(guest.refreshToken)"}"#, #"{"refreshToken": "x"}"#] {
             try await send("POST", "/auth/refresh", body)
         }
         try await send("POST", "/auth/logout", "{}")
         try await send("POST", "/auth/logout", #"{"refreshToken": "x"}"#)
         try await send("GET", "/openapi.json")
         try await send("GET", "/users/me")
-        let me = try await send("GET", "/users/me", token: token)
-        let photo = "/files/\(try me.member("profileImageKey"))"
+        let me = try await client.get("/users/me", token: token).data(Received.User.self)
+        let photo = "/files/\(try #require(me.profileImageKey))"
         try await send("GET", photo)
         try await send("GET", "/files/x", token: token)
         for fields in [[:], ["Range": "bytes=0-1"], ["Range": "bytes=999999-"]] {
@@ -82,12 +54,10 @@ struct Calls {
 
     /// Reads and changes articles of a user, and returns the access token of another guest.
     func articles(_ token: String) async throws -> String {
-        let register = "/auth/guest/register"
-        let other = try await send("POST", register, fields: Self.upload, data: MultipartBody.registration())
-        let stranger = try other.member("accessToken")
+        let stranger = try await client.signIn().accessToken
         let key = ["Idempotency-Key": "k"]
         let created = try await send("POST", "/articles", #"{"title": "A", "content": "B"}"#, token: token, fields: key)
-        let article = String(try created.field("Location").required("a location").dropFirst("/api/v1".count))
+        let article = String(try #require(created.header("Location")).dropFirst("/api/v1".count))
         for (body, user) in [
             (#"{"title": "A", "content": "B"}"#, token as String?), (#"{"title": "A", "content": "C"}"#, token),
             ("{}", token), ("{}", nil),
@@ -109,7 +79,11 @@ struct Calls {
         try await send("POST", "/articles", #"{"title": "A", "content": "B"}"#, token: token, fields: key)
         try await send("GET", "/articles/events")
         try await send("GET", "/articles/events", token: token, fields: ["Last-Event-ID": "x"])
-        try await send("GET", "/articles/events", token: token, until: "retry:")
+        let stream = try await RawConnection.open(to: backend)
+        try await stream.send(
+            "GET /api/v1/articles/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(token)\r\n\r\n")
+        _ = await stream.receive(until: "retry:")
+        try await stream.close()
         return stranger
     }
 
@@ -129,7 +103,7 @@ struct Calls {
 
     /// The endpoints of OAuth 2.0.
     func oauth2() async throws {
-        try await send("GET", "/.well-known/oauth-authorization-server/api/v1")
+        _ = try await TestClient(backend.origin).get("/.well-known/oauth-authorization-server/api/v1")
         try await send("GET", "/oauth2/authorize")
         try await send("GET", Self.authorization)
         try await send("GET", "/oauth2/device")
@@ -137,10 +111,10 @@ struct Calls {
         try await send("POST", Self.authorization, "name=Grace", fields: Self.form)
         let device = try await send("POST", "/oauth2/device_authorization", Self.client, fields: Self.form)
         try await send("POST", "/oauth2/device", "user_code=x&name=Grace", fields: Self.form)
-        let code = try device.member("user_code")
+        let code = try #require(device.member("user_code"))
         try await send("POST", "/oauth2/device", "user_code=\(code)&name=Grace", fields: Self.form)
         let grant = "grant_type=urn:ietf:params:oauth:grant-type:device_code&device_code="
-        let deviceCode = try device.member("device_code")
+        let deviceCode = try #require(device.member("device_code"))
         try await send("POST", "/oauth2/token", "\(grant)\(deviceCode)&\(Self.client)", fields: Self.form)
         try await send("POST", "/oauth2/revoke", "token=x&\(Self.client)", fields: Self.form)
         var wrong = Self.form
@@ -161,7 +135,8 @@ struct Calls {
         let isUpload = path.hasSuffix("/register")
         let fields = isForm ? Self.form : isUpload ? Self.upload : ["Content-Type": "application/json"]
         let body = isUpload ? MultipartBody.registration() : Data(repeating: 0x20, count: 60)
-        try await send(
-            words[0], path == "/oauth2/authorize" ? Self.authorization : path, token: token, fields: fields, data: body)
+        _ = try await client.send(
+            words[0], path == "/oauth2/authorize" ? Self.authorization : path, token: token, headers: fields, body: body
+        )
     }
 }

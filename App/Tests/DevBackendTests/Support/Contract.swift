@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import Testing
 
 @testable import DevBackend
 
@@ -13,16 +14,16 @@ struct Contract {
     private static let methods = ["get", "put", "post", "delete", "patch", "head", "options", "trace"]
 
     init(_ document: Data = Data(PackageResources.openapi_json)) throws {
-        let root = try (JSONSerialization.jsonObject(with: document) as? [String: Any]).required("an object")
-        let paths = try (root["paths"] as? [String: [String: Any]]).required("paths")
+        let root = try #require(JSONSerialization.jsonObject(with: document) as? [String: Any])
+        let paths = try #require(root["paths"] as? [String: [String: Any]])
         var statuses: [String: Set<Int>] = [:]
         var operationsWithBody: Set<String> = []
         for (path, item) in paths {
             for method in Self.methods {
                 guard let operation = item[method] as? [String: Any] else { continue }
                 let name = "\(method.uppercased()) \(path)"
-                let responses = try (operation["responses"] as? [String: Any]).required("responses of \(name)")
-                statuses[name] = Set(try responses.keys.map { try Int($0).required("a status, not \($0)") })
+                let responses = try #require(operation["responses"] as? [String: Any], "\(name)")
+                statuses[name] = Set(try responses.keys.map { try #require(Int($0), "\($0)") })
                 if operation["requestBody"] != nil { operationsWithBody.insert(name) }
             }
         }

@@ -39,27 +39,6 @@ struct MultipartBody {
     }
 }
 
-/// Creates a temporary folder, runs the body, and removes the folder.
-func withTemporaryFolder<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: url) }
-    return try await body(url)
-}
-
-/// A value that a test needs is missing.
-struct MissingValue: Error, CustomStringConvertible {
-    let description: String
-}
-
-extension Optional {
-    /// The value, or an error that names what was expected.
-    func required(_ name: String) throws -> Wrapped {
-        guard let self else { throw MissingValue(description: "Expected \(name)") }
-        return self
-    }
-}
-
 /// A wall clock that a test advances.
 final class ManualClock: Sendable {
     private let time: NIOLockedValueBox<Date>
@@ -82,11 +61,15 @@ extension Trait where Self == TimeLimitTrait {
 
 extension RawConnection {
     /// Connects to a server.
-    static func open(to backend: DevBackend) async throws -> RawConnection { try await open(to: backend.origin) }
+    static func open(to backend: DevBackend) async throws -> RawConnection {
+        try await open(port: #require(backend.origin.port))
+    }
 
-    /// Connects to the server of a URL.
-    static func open(to url: URL) async throws -> RawConnection {
-        try await open(host: url.host.required("a host"), port: url.port.required("a port"))
+    /// Sends a request over a connection of its own, which the server closes after its response.
+    static func response(of backend: DevBackend, to request: String) async throws -> String {
+        let connection = try await open(to: backend)
+        try await connection.send(request)
+        return await connection.receiveText()
     }
 
     /// Reads until the server closes the connection.

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import Testing
 
 /// What the server sends, as a client decodes it.
 enum Received {
@@ -19,7 +20,7 @@ enum Received {
         /// The envelope's payload.
         func data<Payload: Decodable>(_ type: Payload.Type) throws -> Payload {
             let envelope = try envelope(type)
-            return try envelope.data.required("data, not \(envelope.code)")
+            return try #require(envelope.data, "\(envelope.code)")
         }
 
         /// The envelope's code.

@@ -5,7 +5,7 @@ import NIOHTTP1
 
 @testable import DevBackend
 
-/// A plain HTTP client, without retries and without tokens of its own.
+/// A plain HTTP client, without retries and without tokens of its own. It follows no redirect.
 ///
 /// Not over `URLSession`: on Linux, its `POST` over a connection that the server has closed spins until its time limit,
 /// on the one thread that all sessions of a process have, and the calls that wait for that thread take those of the
@@ -20,6 +20,7 @@ struct TestClient: Sendable {
         var configuration = HTTPClient.Configuration(timeout: .init(connect: timeout, read: timeout))
         // A server that has stopped is an error at once.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.redirectConfiguration = .disallow
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }()
 
@@ -81,17 +82,20 @@ struct TestClient: Sendable {
 extension TestClient {
     /// Starts a server, runs the body with a client of it, and stops the server.
     static func withServer<Result>(
-        _ configuration: DevBackend.Configuration = DevBackend.Configuration(),
+        at clock: ManualClock? = nil, _ configure: (inout DevBackend.Configuration) -> Void = { _ in },
         _ body: (DevBackend, TestClient) async throws -> Result
     ) async throws -> Result {
-        try await DevBackend.withServer(configuration) { try await body($0, TestClient($0)) }
+        var configuration = DevBackend.Configuration()
+        if let clock { configuration.now = { clock.now } }
+        configure(&configuration)
+        return try await DevBackend.withServer(configuration) { try await body($0, TestClient($0)) }
     }
 
     /// Does the same, with a guest who has registered.
     static func withGuest<Result>(
-        _ configuration: DevBackend.Configuration = DevBackend.Configuration(),
+        at clock: ManualClock? = nil, _ configure: (inout DevBackend.Configuration) -> Void = { _ in },
         _ body: (DevBackend, TestClient, Received.SignedIn) async throws -> Result
     ) async throws -> Result {
-        try await withServer(configuration) { try await body($0, $1, $1.signIn()) }
+        try await withServer(at: clock, configure) { try await body($0, $1, $1.signIn()) }
     }
 }

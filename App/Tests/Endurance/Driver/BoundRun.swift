@@ -92,12 +92,10 @@ struct BoundRun {
         }
         claims.record("\(name): each process goes on when the key is back", areBack, areBack)
         let counts = await without.stop()
-        claims.record("\(name): the processes end by themselves", !counts.contains(nil), counts.compactMap(\.self))
         let others = failures(of: without).filter { failure in
             !["storeUnavailable ", "refreshUnavailable "].contains { failure.hasPrefix($0) }
         }
-        claims.record("\(name): no other failure", others.isEmpty, "\(others.count) \(others.first ?? "")")
-        claims.record("\(name): no sign-out", without.events("signedOut") == 0, without.events("signedOut"))
+        claims.recordEnd("\(name), but as unavailable", of: without, counts, failures: others)
         try await peers.start()
     }
 
@@ -109,20 +107,16 @@ struct BoundRun {
     }
 
     private func check(
-        _ claims: inout Claims, _ counters: StrictProfile.Counters, _ peers: Fleet, seconds: Double, kills: Int,
+        _ claims: inout Claims, _ counters: Counters, _ peers: Fleet, seconds: Double, kills: Int,
         counts: [Int?]
     ) {
         let repeats = counters["proofs_refused_jti"]
-        let failures = failures(of: peers)
         switch transport {
         case .asyncHTTPClient: claims.record("\(name): no proof is used twice", repeats == 0, repeats)
         case .urlSession: note("  \(repeats) proofs were repeated by libcurl after \(counters["cuts"]) cuts")
         }
-        claims.record(
-            "\(name): no request fails, except those of a killed process", failures.isEmpty,
-            "\(failures.count) \(failures.first ?? "")")
+        claims.recordEnd(name, of: peers, counts, failures: failures(of: peers))
         claims.record("\(name): no proof is wrong", counters["proofs_refused"] == repeats, counters["proofs_refused"])
-        claims.record("\(name): no sign-out", peers.events("signedOut") == 0, peers.events("signedOut"))
         claims.record("\(name): no token is used after a success", counters["reuses"] == 0, counters["reuses"])
         claims.record(
             "\(name): but with the key of the call before, after a kill", counters["repeats_by_key"] <= kills,
@@ -136,14 +130,10 @@ struct BoundRun {
             "\(name): at least \(changes) challenges", counters["challenges"] >= changes, counters["challenges"])
         let least = Int(seconds * options.rate / 10)
         claims.record("\(name): at least \(least) requests", counters["resource_ok"] >= least, counters["resource_ok"])
-        claims.record("\(name): the processes end by themselves", !counts.contains(nil), counts.compactMap(\.self))
     }
 
     private func checkStored(_ claims: inout Claims, _ profile: StrictProfile) async throws {
-        let state = try await profile.session.start().coordinator.restore()
-        var isSignedIn = false
-        if case .signedIn = state { isSignedIn = true }
-        claims.record("\(name): the store holds the session at the end", isSignedIn, "\(state)")
+        try await claims.recordSession(name, profile.session.start())
         let modes = try profile.session.keyFiles().map { file in
             let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
             return String(mode ?? 0, radix: 8)

@@ -1,5 +1,7 @@
 import ArgumentParser
+import AuthInterface
 import Foundation
+import TokenRefresh
 
 /// The endurance run: scenarios S13, S14, S15, S20 and S27 at full length, with processes (`make endurance`).
 @main
@@ -93,6 +95,23 @@ struct Claims {
     private var claims: [(text: String, holds: Bool, observed: String)] = []
 
     var allHold: Bool { claims.allSatisfy(\.holds) && !claims.isEmpty }
+
+    /// What is true at the end of each run of several processes. A process that did not end by itself has no count.
+    mutating func recordEnd(_ name: String, of peers: Fleet, _ counts: [Int?], failures: [String]? = nil) {
+        let failures = failures ?? peers.failures
+        record(
+            "\(name): no request fails, except those of a killed process", failures.isEmpty,
+            "\(failures.count) \(failures.first ?? "")")
+        record("\(name): no sign-out", peers.events("signedOut") == 0, peers.events("signedOut"))
+        record("\(name): the processes end by themselves", !counts.contains(nil), counts.compactMap(\.self))
+    }
+
+    /// The store holds the session at the end.
+    mutating func recordSession(_ name: String, _ session: PeerSession) async throws {
+        let state = try await session.coordinator.restore()
+        let isSignedIn = if case .signedIn = state { true } else { false }
+        record("\(name): the store holds the session at the end", isSignedIn, "\(state)")
+    }
 
     mutating func record(_ text: String, _ holds: Bool, _ observed: some CustomStringConvertible) {
         claims.append((text, holds, "\(observed)"))

@@ -10,6 +10,8 @@ final class Fleet {
         self.make = make
     }
 
+    deinit { for process in running { process.kill() } }
+
     func start() async throws {
         for _ in 0..<count { running.append(try await make()) }
     }
@@ -56,6 +58,9 @@ final class Fleet {
         for process in running { counts.append(await process.stop()) }
         return counts
     }
+
+    /// Removes the failures so far.
+    func removeFailures() { for process in running { process.removeFailures() } }
 
     var failures: [String] { (running + killed).flatMap(\.failures) }
 

@@ -5,35 +5,25 @@ import NetworkURLSession
 import ProgramTesting
 import TokenRefresh
 
-/// The running OAuth 2 provider.
-final class Provider: Sendable {
-    /// The provider's counts.
-    struct Statistics: Decodable, Sendable, CustomStringConvertible {
-        let signIns: Int
-        let tokenRequests: Int
-        let rotations: Int
-        let graceReplays: Int
-        let reuses: Int
-        let refused: Int
-        let resourceOk: Int
-        let resourceRefused: Int
+/// What a server has counted, by its name there.
+struct Counters: Sendable, CustomStringConvertible {
+    private let counts: [String: Int]
 
-        private enum CodingKeys: String, CodingKey {
-            case signIns = "sign_ins"
-            case tokenRequests = "token_requests"
-            case rotations
-            case graceReplays = "grace_replays"
-            case reuses, refused
-            case resourceOk = "resource_ok"
-            case resourceRefused = "resource_refused"
-        }
-
-        var description: String {
-            "\(tokenRequests) token requests, \(rotations) rotations, \(graceReplays) replays in the grace window, "
-                + "\(reuses) reuses, \(refused) refused, \(resourceOk) requests with 200, \(resourceRefused) with 401"
-        }
+    /// Reads the counts.
+    init(_ path: String, of server: URL, over transport: any HTTPTransport) async throws {
+        let network = NetworkClient(baseURL: server, transport: transport)
+        counts = try await network.send(Endpoint<[String: Int]>.get(path).withoutAuthentication().format(.json))
     }
 
+    subscript(name: String) -> Int { counts[name] ?? 0 }
+
+    var description: String {
+        counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+    }
+}
+
+/// The running OAuth 2 provider.
+final class Provider: Sendable {
     private let process: ProviderProcess
     private let grace: Int
 
@@ -72,9 +62,8 @@ final class Provider: Sendable {
             options: ["--client", process.client, "--grace", "\(grace)"])
     }
 
-    func statistics() async throws -> Statistics {
-        let network = NetworkClient(baseURL: process.issuer, transport: URLSessionTransport(), interceptors: [])
-        return try await network.send(Endpoint<Statistics>.get("stats").withoutAuthentication())
+    func counters() async throws -> Counters {
+        try await Counters("stats", of: process.issuer, over: URLSessionTransport())
     }
 
     private struct Issued: Decodable, Sendable {

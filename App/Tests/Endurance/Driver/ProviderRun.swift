@@ -35,42 +35,24 @@ struct ProviderRun {
             guard clock.uptime < end else { break }
             // Every second kill is in the middle of a refresh.
             if try await peers.replaceOne(number: kills, inRefresh: kills.isMultiple(of: 2)) { kills += 1 }
-            if kills.isMultiple(of: 6) { note("  \(kills) kills, \(try await provider.statistics())") }
+            if kills.isMultiple(of: 6) { note("  \(kills) kills, \(try await provider.counters())") }
         }
         let counts = await peers.stop()
         let seconds = (clock.uptime - start) / .seconds(1)
-        let statistics = try await provider.statistics()
-        note("  \(Int(seconds)) s, \(kills) kills, \(statistics)")
-        check(&claims, statistics, peers, seconds: seconds, kills: kills, counts: counts)
-        let state = try await provider.session(in: folder).coordinator.restore()
-        var isSignedIn = false
-        if case .signedIn = state { isSignedIn = true }
-        claims.record("S20: the store holds the session at the end", isSignedIn, "\(state)")
-    }
-
-    private func check(
-        _ claims: inout Claims,
-        _ statistics: Provider.Statistics,
-        _ peers: Fleet,
-        seconds: Double,
-        kills: Int,
-        counts: [Int?]
-    ) {
-        let failures = peers.failures
-        claims.record(
-            "S20: no request fails, except those of a killed process", failures.isEmpty,
-            "\(failures.count) \(failures.first ?? "")")
-        claims.record("S20: no sign-out", peers.events("signedOut") == 0, "\(peers.events("signedOut")) endings")
-        claims.record("S20: no reuse is detected", statistics.reuses == 0, statistics.reuses)
-        claims.record("S20: no refresh is refused", statistics.refused == 0, statistics.refused)
-        claims.record("S20: one sign-in", statistics.signIns == 1, statistics.signIns)
+        let counters = try await provider.counters()
+        note("  \(Int(seconds)) s, \(kills) kills, \(counters)")
+        claims.recordEnd("S20", of: peers, counts)
+        for (name, text) in [("reuses", "no reuse is detected"), ("refused", "no refresh is refused")] {
+            claims.record("S20: \(text)", counters[name] == 0, counters[name])
+        }
+        claims.record("S20: one sign-in", counters["sign_ins"] == 1, counters["sign_ins"])
         let usable = Double(options.accessLifetime) * 0.75
         let most = Int(1.3 * seconds / usable) + 1 + kills
         let least = Int(seconds / Double(options.accessLifetime + 1) / 2)
         claims.record(
-            "S20: rotations are from \(least) to \(most)", (least...max(most, least)).contains(statistics.rotations),
-            statistics.rotations)
+            "S20: rotations are from \(least) to \(most)", (least...max(most, least)).contains(counters["rotations"]),
+            counters["rotations"])
         claims.record("S20: processes were killed", kills > 0 || options.minutes * 60 <= options.killEvery, kills)
-        claims.record("S20: the other processes end by themselves", !counts.contains(nil), counts.compactMap(\.self))
+        try await claims.recordSession("S20", provider.session(in: folder))
     }
 }

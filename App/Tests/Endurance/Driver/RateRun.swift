@@ -28,26 +28,21 @@ struct RateRun {
             try await PeerSession.signIn(to: backend, in: folder)
             let clock = SystemTimeSource()
             let start = clock.uptime
-            var peers: [PeerProcess] = []
-            defer { for peer in peers { peer.kill() } }
-            for _ in 0..<3 {
-                peers.append(try await PeerProcess(of: backend.baseURL, kind: .backend, in: folder, rate: rate / 3))
+            let peers = Fleet(count: 3) {
+                try await PeerProcess(of: backend.baseURL, kind: .backend, in: folder, rate: rate / 3)
             }
+            try await peers.start()
             try? await clock.sleep(until: start + duration)
-            var counts: [Int?] = []
-            for peer in peers { counts.append(await peer.stop()) }
+            let counts = await peers.stop()
 
             let seconds = (clock.uptime - start) / .seconds(1)
             let most = Int(1.3 * seconds / usable) + 1
             let refreshes = backend.statistics.refreshes
             claims.record("\(name): at most \(most) refreshes", refreshes.received <= most, "\(refreshes)")
-            let failures = peers.flatMap(\.failures)
-            claims.record("\(name): no request fails", failures.isEmpty, "\(failures.count) \(failures.first ?? "")")
-            let endings = peers.reduce(0) { $0 + $1.events("signedOut") }
-            claims.record("\(name): no sign-out", endings == 0, "\(endings) endings")
+            claims.recordEnd(name, of: peers, counts)
             let sent = counts.compactMap(\.self).reduce(0, +)
             let least = Int(seconds * rate / 2)
-            claims.record("\(name): at least \(least) requests", sent >= least && !counts.contains(nil), sent)
+            claims.record("\(name): at least \(least) requests", sent >= least, sent)
         }
     }
 }

@@ -17,45 +17,39 @@ struct SlowResponseRun {
         defer { folder.remove() }
         try await DevBackend.withServer { backend in
             try await PeerSession.signIn(to: backend, in: folder)
-            var peers: [PeerProcess] = []
-            defer { for peer in peers { peer.kill() } }
-            for _ in 0..<2 {
-                peers.append(try await PeerProcess(of: backend.baseURL, kind: .backend, in: folder, rate: 4))
+            let peers = Fleet(count: 2) {
+                try await PeerProcess(of: backend.baseURL, kind: .backend, in: folder, rate: 4)
             }
+            try await peers.start()
             _ = await wait(atMost: .seconds(60)) { backend.statistics.count("GET", "/users/me", status: 200) >= 8 }
             backend.faults = FaultPlan([FaultRule("POST", "/auth/refresh", .delayResponse(delay), times: 1)])
             try await backend.expireAccessTokens()
             await observe(peers, &claims)
-
+            let counts = await peers.stop()
+            claims.recordEnd("\(name), afterwards", of: peers, counts)
             let refreshes = backend.statistics.refreshes
             claims.record(
                 "\(name): one refresh reached the server", refreshes == .init(received: 1, committed: 1), "\(refreshes)"
             )
-            let endings = peers.reduce(0) { $0 + $1.events("signedOut") }
-            claims.record("\(name): no sign-out", endings == 0, "\(endings) endings")
-            for peer in peers { _ = await peer.stop() }
         }
     }
 
-    private func observe(_ peers: [PeerProcess], _ claims: inout Claims) async {
-        let isRefreshed = await wait(atMost: delay + .seconds(30)) { peers.contains { $0.events("refreshed") > 0 } }
+    private func observe(_ peers: Fleet, _ claims: inout Claims) async {
+        let isRefreshed = await wait(atMost: delay + .seconds(30)) { peers.events("refreshed") > 0 }
         claims.record("\(name): the response is kept", isRefreshed, isRefreshed)
         if isPastDeadline {
-            let late = peers.reduce(0) { $0 + $1.events("lateResponseKept") }
+            let late = peers.events("lateResponseKept")
             claims.record("\(name): the response is kept as a late one", late == 1, late)
-            let isAdopted = await wait(atMost: .seconds(60)) { peers.contains { $0.events("adopted") > 0 } }
+            let isAdopted = await wait(atMost: .seconds(60)) { peers.events("adopted") > 0 }
             claims.record("\(name): the other process adopts the response", isAdopted, isAdopted)
         }
-        let failures = peers.flatMap(\.failures)
+        let failures = peers.failures
         let areUnavailable = failures.allSatisfy { $0.hasPrefix("refreshUnavailable") }
         let isAsExpected = isPastDeadline ? areUnavailable && !failures.isEmpty : failures.isEmpty
         let expectation = isPastDeadline ? "requests fail as unavailable until then" : "no request fails"
         let other = failures.first { !$0.hasPrefix("refreshUnavailable") } ?? ""
         claims.record("\(name): \(expectation)", isAsExpected, "\(failures.count) failures \(other)")
-        for peer in peers { peer.removeFailures() }
+        peers.removeFailures()
         _ = await wait(atMost: .seconds(5)) { false }
-        let later = peers.flatMap(\.failures)
-        claims.record(
-            "\(name): no request fails afterwards", later.isEmpty, "\(later.count) failures \(later.first ?? "")")
     }
 }

@@ -1,20 +1,8 @@
 import Foundation
-import NetworkCore
 import ProgramTesting
 
 /// The running servers of the strict profile, and a session there.
 struct StrictProfile: Sendable {
-    /// What the servers have counted, by its name there.
-    struct Counters: Sendable, CustomStringConvertible {
-        fileprivate let counts: [String: Int]
-
-        subscript(name: String) -> Int { counts[name] ?? 0 }
-
-        var description: String {
-            counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        }
-    }
-
     private let process: ProviderProcess
     private let folder: TemporaryFolder
     private let transport: Transport
@@ -65,8 +53,7 @@ struct StrictProfile: Sendable {
     }
 
     func counters() async throws -> Counters {
-        let network = NetworkClient(baseURL: process.issuer, transport: session.transport)
-        return Counters(counts: try await network.send(Endpoint<[String: Int]>.get("counters").format(.json)))
+        try await Counters("counters", of: process.issuer, over: session.transport)
     }
 
     /// How the key cannot be read for a while.

@@ -5,51 +5,28 @@ import TokenRefresh
 
 /// The events of an engine, which tests can wait for.
 final class EventLog: Sendable {
-    private struct Waiter {
-        let id: Int
-        let matches: @Sendable (SessionEvent) -> Bool
-        let continuation: CheckedContinuation<Void, Never>
-    }
-
     private struct State {
         var events: [SessionEvent] = []
-        var waiters: [Waiter] = []
-        var nextID = 0
+        var listeners: [AsyncStream<SessionEvent>.Continuation] = []
     }
 
     private let state = NIOLockedValueBox(State())
 
     func note(_ event: SessionEvent) {
-        let notified = state.withLockedValue { state in
+        state.withLockedValue { state in
             state.events.append(event)
-            let notified = state.waiters.filter { $0.matches(event) }
-            state.waiters.removeAll { $0.matches(event) }
-            return notified
+            for listener in state.listeners { listener.yield(event) }
         }
-        for waiter in notified { waiter.continuation.resume() }
     }
 
     /// Waits until the engine has reported a matching event, or the task is cancelled.
-    func wait(for matches: @escaping @Sendable (SessionEvent) -> Bool) async {
-        let id = state.withLockedValue { state in
-            state.nextID += 1
-            return state.nextID
+    func wait(for matches: (SessionEvent) -> Bool) async {
+        let (events, listener) = AsyncStream.makeStream(of: SessionEvent.self)
+        state.withLockedValue { state in
+            for event in state.events { listener.yield(event) }
+            state.listeners.append(listener)
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isDone = state.withLockedValue { state in
-                    if Task.isCancelled || state.events.contains(where: matches) { return true }
-                    state.waiters.append(Waiter(id: id, matches: matches, continuation: continuation))
-                    return false
-                }
-                if isDone { continuation.resume() }
-            }
-        } onCancel: {
-            let waiter = state.withLockedValue { state in
-                state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
-            }
-            waiter?.continuation.resume()
-        }
+        for await event in events where matches(event) { return }
     }
 
     /// The number of matching events.

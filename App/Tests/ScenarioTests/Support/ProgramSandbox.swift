@@ -15,7 +15,6 @@ struct ProgramSandbox: Sendable {
 
     /// Starts a server, signs ada in with the program, runs the body, and stops the server.
     static func run(
-        _ name: String,
         _ configure: (inout DevBackend.Configuration) -> Void = { _ in },
         in folder: URL? = nil,
         environment: [String: String] = [:],
@@ -31,8 +30,6 @@ struct ProgramSandbox: Sendable {
             let login = try await sandbox.run("login", "social", "--provider", "apple", "--development-name", "ada")
             try #require(login.status == 0, "\(login.errors)")
             try await body(sandbox)
-            let counts = backend.statistics
-            note("\(name): \(counts.requests) requests, \(counts.refreshes.received) refreshes received")
         }
     }
 

@@ -43,7 +43,7 @@ struct StoppedSandbox: Sendable {
 
     /// Starts a server and an application, signs ada in, runs the body, and stops the server.
     static func run(
-        _ name: String, _ tolerance: Tolerance = .none, _ body: (StoppedSandbox) async throws -> Void
+        _ tolerance: Tolerance = .none, _ body: (StoppedSandbox) async throws -> Void
     ) async throws {
         let temporary = try TemporaryFolder()
         defer { temporary.remove() }
@@ -56,7 +56,7 @@ struct StoppedSandbox: Sendable {
         // The token is refused, and never too old: nothing is refreshed that the scenario does not ask for.
         setup.server.accessTokenLifetime = .seconds(30 * 86_400)
         if tolerance == .grace { setup.server.rotationGrace = .seconds(Tolerance.window) }
-        try await ProgramSandbox.run("\(name), \(tolerance)", { [setup] in $0 = setup.server }) { programs in
+        try await ProgramSandbox.run({ [setup] in $0 = setup.server }) { programs in
             let used = try programs.store()
             let store = FileTokenStore(folder: programs.folder, account: programs.account, clock: clock)
             try #require(store.file == used.file)

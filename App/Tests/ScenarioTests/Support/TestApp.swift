@@ -28,11 +28,7 @@ struct TestApp: Sendable {
     /// The parts of an application and its server.
     struct Setup: Sendable {
         var server = DevBackend.Configuration()
-        var authentication = {
-            var policy = AuthenticationPolicy()
-            policy.refusals = .exceptCodes(["PROVIDER_TOKEN_INVALID"])
-            return policy
-        }()
+        var authentication = AuthenticationPolicy()
         var policy = TokenRefreshPolicy.patient
         var clock: any TimeSource = SystemTimeSource()
         var handler = Handler.rest
@@ -63,6 +59,10 @@ struct TestApp: Sendable {
 
     /// The limits of waits that a scenario is not about: a busy machine must not reach them.
     static let waitLimit: Duration = .seconds(600)
+
+    /// The header of a JPEG of 16×16 pixels.
+    static let photo = Data(
+        [0xFF, 0xD8, 0xFF, 0xC0, 0x00, 0x0B, 0x08, 0x00, 0x10, 0x00, 0x10, 1, 1, 0x11, 0, 0xFF, 0xD9])
 
     let backend: DevBackend
     let setup: Setup
@@ -142,6 +142,12 @@ struct TestApp: Sendable {
         auth = AuthService(unauthenticated: unauthenticated, network: network, session: session)
     }
 
+    /// The client that is registered at a server.
+    static func client(of backend: DevBackend) -> OAuth2Client {
+        let client = backend.configuration.oauth2Client
+        return client.secret.map { .basic(id: client.id, secret: $0) } ?? .public(id: client.id)
+    }
+
     /// The path of the refresh call.
     var refreshPath: String { setup.handler == .rest ? "/auth/refresh" : "/oauth2/token" }
 
@@ -206,14 +212,6 @@ struct TestApp: Sendable {
 
     /// The number of requests for articles that the server has refused.
     var refusals: Int { backend.statistics.count("GET", "/articles/{id}", status: 401) }
-
-    /// Prints the server's counts.
-    func report(_ scenario: String, failures: Int) {
-        let counts = backend.statistics
-        note(
-            "\(scenario): \(counts.requests) requests, \(refusals) refused, \(counts.refreshes.received) refreshes, "
-                + "\(events.endings.count) endings, \(failures) failures")
-    }
 }
 
 extension TestApp.Setup {
@@ -233,11 +231,10 @@ extension TestApp.Setup {
             )
         case .oauth2:
             let server = backend.serverDescription
-            let client = backend.configuration.oauth2Client
             var oauth2 = OAuth2TokenRefreshHandler(
                 tokenEndpoint: server.tokenEndpoint,
                 revocationEndpoint: server.revocationEndpoint,
-                client: .basic(id: client.id, secret: client.secret ?? ""),
+                client: TestApp.client(of: backend),
                 network: network,
                 replayTolerance: replay,
                 idempotencyKeyField: field,
