@@ -28,11 +28,11 @@ import Testing
         let queued = Gate()
         let calls = (0..<2).map { _ in Task { try await transport.perform(peer.request("stalled")) } }
         // Calls go through although streams hold all their connections.
-        await peer.stalled.pass()
+        try await peer.stalled.passUnlessCancelled()
         var third = peer.request("ok")
         third.onEvent = { if $0.kind == .queued { queued.open() } }
         let waiting = Task { [third] in try await transport.perform(third) }
-        await queued.pass()
+        try await queued.passUnlessCancelled()
 
         for _ in 0..<3 {
             let response = try await transport.perform(peer.request("ok", .refresh, method: .post))
@@ -94,7 +94,7 @@ import Testing
             let request = HTTPTransportRequest(
                 head: HTTPRequestHead(method: .put, url: peer.url), body: body, idleTimeout: .seconds(300))
             let call = Task { try await transport.perform(request) }
-            await stalled.pass()
+            try await stalled.passUnlessCancelled()
             // The sender is held back when it asks for no more.
             let looks = Locked((last: 0, unchanged: 0))
             try await until {

@@ -47,7 +47,7 @@ import Testing
         let process = try SpawnedProcess(
             SpawnedProcess.peer, ["stalled", server.url.absoluteString, other.url.absoluteString])
         defer { process.kill() }
-        await sent.pass()
+        try await sent.passUnlessCancelled()
         try process.write("go\n")
         let lines = await process.remainingLines()
         #expect(lines == ["task", "asyncHTTPClient 200", "failed timedOut"])

@@ -43,7 +43,7 @@ import Testing
         #expect(error?.code == .expired)
         let userAgent = LoopbackUserAgent { _ in await browser.pass() }
         let signIn = Task { _ = try await userAgent.response(to: .fixture) }
-        await browser.arrivals(atLeast: 2)
+        try await browser.arrivals(atLeast: 2)
         await expectCancellation(of: signIn)
     }
 

@@ -68,7 +68,7 @@ struct PostgreSQLIsolationTests {
         let limits = Self.hasty.with { ($0.connections, $0.cipher) = (2, .seconds(3_600)) }
         let store = server.store(cipher: cipher, limits: limits)
         let update = Task { try await store.save(.fleet(1)) }
-        await cipher.sealing.arrivals(atLeast: 1)
+        try await cipher.sealing.arrivals(atLeast: 1)
         let other = store.store(for: store.account + "/other")
         for _ in 0..<20 { #expect(try await other.load() == nil) }
         let error = await storeFailure { try await other.save(.fleet(1)) }
@@ -83,7 +83,7 @@ struct PostgreSQLIsolationTests {
         let limits = PostgreSQLLimits.patient.with { ($0.connections, $0.waitingCalls) = (1, 1) }
         let store = server.store(cipher: cipher, limits: limits)
         let update = Task { try await store.save(.fleet(1)) }
-        await cipher.sealing.arrivals(atLeast: 1)
+        try await cipher.sealing.arrivals(atLeast: 1)
         let waiting = Task { try await store.load() }
         try await until { store.session.database.pool.waitingCalls > 0 }
         let refusal = await storeFailure { _ = try await store.load() }

@@ -92,7 +92,7 @@ struct KeychainSharingTests {
             try await KeychainTokenStore.over(model).sharedOnModel(lockFile: lockFile, clock: clock)
                 .lease(waitingAtMost: .seconds(3_600))
         }
-        await clock.advance(by: .seconds(3_600), whenAsleep: 1)
+        try await clock.advance(by: .seconds(3_600), whenAsleep: 1)
         #expect(await storeError { _ = try await waiter.value }?.code == .busy)
         await lease.release()
     }

@@ -124,8 +124,8 @@ final class RecordingRevocation: TokenRevocationHandler {
     var isCancelled: Bool { cancelled.arrivals > 0 }
 
     /// Waits until that many calls have been cancelled. Calls must be held.
-    func cancellations(atLeast count: Int) async {
-        await cancelled.arrivals(atLeast: count)
+    func cancellations(atLeast count: Int) async throws {
+        try await cancelled.arrivals(atLeast: count)
     }
 
     /// From now on calls wait at a gate, and ignore their cancellation.
@@ -139,8 +139,8 @@ final class RecordingRevocation: TokenRevocationHandler {
         script.withLock { $0.error = error }
     }
 
-    func calls(atLeast count: Int) async {
-        await door.arrivals(atLeast: count)
+    func calls(atLeast count: Int) async throws {
+        try await door.arrivals(atLeast: count)
     }
 
     func revoke(_ tokens: TokenBundle) async throws {
@@ -160,7 +160,7 @@ final class RecordingRevocation: TokenRevocationHandler {
 final class EventLog: Sendable {
     private struct State {
         var events: [SessionEvent] = []
-        var watchers: [(name: String, race: Race<Void>)] = []
+        var watchers: [(name: String, turn: Turn<Void>)] = []
     }
 
     private let state = Locked(State())
@@ -172,9 +172,9 @@ final class EventLog: Sendable {
         let woken = state.withLock { state in
             state.events.append(event)
             defer { state.watchers.removeAll { $0.name == event.name } }
-            return state.watchers.filter { $0.name == event.name }.map(\.race)
+            return state.watchers.filter { $0.name == event.name }.map(\.turn)
         }
-        for race in woken { race.end(()) }
+        for turn in woken { turn.end(.success(())) }
     }
 
     func count(_ name: String) -> Int {
@@ -182,13 +182,13 @@ final class EventLog: Sendable {
     }
 
     /// Waits until an event of this name has been reported.
-    func first(_ name: String) async {
-        let race = Race<Void>()
+    func first(_ name: String) async throws {
+        let turn = Turn<Void>()
         state.withLock { state in
             let isThere = state.events.contains { $0.name == name }
-            if isThere { race.end(()) } else { state.watchers.append((name, race)) }
+            if isThere { turn.end(.success(())) } else { state.watchers.append((name, turn)) }
         }
-        await race.value()
+        try await turn.valueUnlessCancelled()
     }
 }
 
