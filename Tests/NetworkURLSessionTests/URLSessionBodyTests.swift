@@ -12,7 +12,7 @@ struct URLSessionBodyTests {
     let servers = LoopbackServers()
     let transport = URLSessionTransport()
 
-    func request(_ url: URL, body: HTTPBody = .none, timeout: Duration = .seconds(30)) -> HTTPTransportRequest {
+    func request(_ url: URL, body: HTTPBody = .none, timeout: Duration = .seconds(300)) -> HTTPTransportRequest {
         let head = HTTPRequestHead(method: body.isEmpty ? .get : .post, url: url)
         return HTTPTransportRequest(head: head, body: body, idleTimeout: timeout)
     }

@@ -23,7 +23,7 @@ struct URLSessionTransportTests {
         _ url: URL,
         body: HTTPBody = .none,
         headers: HTTPHeaders = [:],
-        timeout: Duration = .seconds(20),
+        timeout: Duration = .seconds(300),
         progress: ProgressHandler? = nil
     ) async throws -> HTTPResponse {
         let head = HTTPRequestHead(method: HTTPMethod(rawValue: method), url: url, headers: headers)

@@ -19,7 +19,7 @@ struct PostgreSQLIsolationTests {
     }
 
     /// A call that waits for what does not come gives up soon. One that waits for nothing ends earlier on any machine.
-    private static let hasty = PostgreSQLLimits().with { $0.call = .seconds(5) }
+    private static let hasty = PostgreSQLLimits().with { $0.call = .seconds(20) }
 
     @Test func `locked rows delay no other account's reads and updates`() async throws {
         let first = server.store(limits: PostgreSQLLimits().with { $0.call = .seconds(3_600) })

@@ -45,7 +45,7 @@ import Testing
 
     @Test func `a violation names the handler, the rule and the observation`() async throws {
         let violation = await #expect(throws: ContractViolation.self) {
-            try await TokenRefreshHandlerContract.check {
+            try await TokenRefreshHandlerContract.check(timeLimit: .seconds(300)) {
                 var backend = AlteredRefreshBackend()
                 backend.onRefresh = { try await $0.refreshProperly($1).withoutRefreshToken }
                 return backend

@@ -107,7 +107,7 @@ final class ScriptedSession: SessionControl, @unchecked Sendable {  // What is m
     private var signOutFailure: ScreenError?
     private var signOuts = 0
 
-    private var readers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private var readers: [(count: Int, wait: AsyncStream<Void>.Continuation)] = []
     private var reads = 0
 
     var state: SessionState {
@@ -117,22 +117,20 @@ final class ScriptedSession: SessionControl, @unchecked Sendable {  // What is m
             readers.removeAll { $0.count <= reads }
             return (current, reached)
         }
-        for reader in reached { reader.continuation.resume() }
+        for reader in reached { reader.wait.finish() }
         return state
     }
 
     /// How often the state was read.
     var readCount: Int { lock.withLock { reads } }
 
-    /// Waits until the state was read a number of times.
+    /// Waits until the state was read a number of times, or until the task is cancelled.
     func reads(atLeast count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isReached = lock.withLock {
-                if reads < count { readers.append((count, continuation)) }
-                return reads >= count
-            }
-            if isReached { continuation.resume() }
+        let (reached, wait) = AsyncStream.makeStream(of: Void.self)
+        lock.withLock {
+            if reads < count { readers.append((count, wait)) } else { wait.finish() }
         }
+        for await _ in reached {}
     }
 
     var signOutCount: Int { lock.withLock { signOuts } }
@@ -205,36 +203,18 @@ extension Page<Article> {
     }
 }
 
-/// Waits until a condition on observed values holds. It looks again after each change of a value that it has read.
+/// Waits until a condition on observed values holds, or until the task is cancelled, as the time limit of a test does.
+/// It looks again after each change of a value that it has read.
 @MainActor
 func until(_ condition: @MainActor () -> Bool) async {
-    while true {
-        let isMet = await withCheckedContinuation { continuation in
-            let once = OneShot(continuation)
-            let isMet = withObservationTracking {
-                condition()
-            } onChange: {
-                once.resume(false)
-            }
-            if isMet { once.resume(true) }
+    while !Task.isCancelled {
+        let (changes, change) = AsyncStream.makeStream(of: Void.self)
+        let isMet = withObservationTracking {
+            condition()
+        } onChange: {
+            change.finish()
         }
         if isMet { return }
-    }
-}
-
-/// Resumes a continuation once.
-private final class OneShot: @unchecked Sendable {  // `continuation` is under `lock`.
-    private let lock = NSLock()
-    private var continuation: CheckedContinuation<Bool, Never>?
-
-    init(_ continuation: CheckedContinuation<Bool, Never>) {
-        self.continuation = continuation
-    }
-
-    func resume(_ value: Bool) {
-        lock.withLock {
-            defer { continuation = nil }
-            return continuation
-        }?.resume(returning: value)
+        for await _ in changes {}
     }
 }
