@@ -9,7 +9,7 @@ import NetworkTesting
 import NetworkURLSession
 import Testing
 
-@Suite struct HandlerContractTests {
+@Suite(.timeLimit(.minutes(10))) struct HandlerContractTests {
     private func handler(_ url: URL, _ tolerance: ReplayTolerance) -> RESTTokenRefreshHandler {
         let network = NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [])
         return RESTTokenRefreshHandler(network: network, replayTolerance: tolerance, accessToken: .bearer)
@@ -31,7 +31,7 @@ import Testing
 }
 
 /// What a refresh call carries beside the refresh token, and what the handler declares.
-@Suite struct RefreshCallTests {
+@Suite(.timeLimit(.minutes(10))) struct RefreshCallTests {
     private let request = TokenRefreshRequest(
         refreshToken: "fixture-refresh", accessToken: "fixture-access", idempotencyKey: "fixture-key")
 

@@ -184,9 +184,9 @@ struct ExchangeTests {
             return pieces
         }
         let due = Recorder<String>()
-        while due.values.isEmpty {
+        try await until {
             _ = exchange.receive(Data("a".utf8)) { _ in due.record("a") }
-            await Task.yield()
+            return !due.values.isEmpty
         }
         _ = exchange.receive(Data("b".utf8)) { _ in due.record("b") }
         exchange.end()

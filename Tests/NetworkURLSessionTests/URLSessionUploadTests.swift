@@ -7,7 +7,7 @@ import TestSupport
 
 @testable import NetworkURLSession
 
-@Suite("URLSessionUpload")
+@Suite("URLSessionUpload", .timeLimit(.minutes(10)))
 struct URLSessionUploadTests {
     @Test func `a sequence is in a file that only this user can read, until it is discarded`() async throws {
         let content = Data("sequence".utf8)

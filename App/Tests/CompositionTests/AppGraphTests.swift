@@ -8,7 +8,7 @@ import Testing
 import TokenRefresh
 
 /// The object graph over a transport with scripted responses.
-@Suite struct AppGraphTests {
+@Suite(.timeLimit(.minutes(20))) struct AppGraphTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
 
     private func configuration(_ url: String, refresh: RefreshChoice = .rest) throws -> AppConfiguration {

@@ -7,7 +7,7 @@ import Testing
 import TokenRefresh
 
 /// The flows of OAuth2Flows against Authlib's server, which is not this project's code: `make test-provider`.
-@Suite(.enabled(if: RunningProvider.program != nil, "needs the provider: make test-provider"))
+@Suite(.enabled(if: RunningProvider.program != nil, "needs the provider: make test-provider"), .timeLimit(.minutes(20)))
 struct ProviderFlowTests {
     typealias Authentication = RunningProvider.Authentication
 

@@ -4,7 +4,7 @@ import ContractTesting
 import Testing
 
 /// The contract suite of refresh handlers passes a correct handler and catches every mutant.
-@Suite struct HandlerContractSuiteTests {
+@Suite(.timeLimit(.minutes(10))) struct HandlerContractSuiteTests {
     @Test func `a handler that keeps every rule passes`() async throws {
         try await TokenRefreshHandlerContract.check(timeLimit: .seconds(300)) { AlteredRefreshBackend() }
     }

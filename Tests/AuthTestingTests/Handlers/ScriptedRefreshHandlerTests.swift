@@ -3,7 +3,7 @@ import AuthTesting
 import ContractTesting
 import Testing
 
-@Suite struct ScriptedRefreshHandlerTests {
+@Suite(.timeLimit(.minutes(10))) struct ScriptedRefreshHandlerTests {
     private struct Scripted: Error {}
 
     @Test func `a rotating server exchanges the current refresh token only`() throws {

@@ -4,7 +4,7 @@ import ContractTesting
 import Foundation
 import Testing
 
-@Suite struct FaultyTokenStoreTests {
+@Suite(.timeLimit(.minutes(10))) struct FaultyTokenStoreTests {
     private let bundle = TokenBundle(accessToken: "access-1", refreshToken: "refresh-1")
 
     @Test func `without a script it acts as its base store, shared or not`() async throws {

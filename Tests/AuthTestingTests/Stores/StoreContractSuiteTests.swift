@@ -3,7 +3,7 @@ import AuthTesting
 import ContractTesting
 import Testing
 
-@Suite struct StoreContractSuiteTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreContractSuiteTests {
     /// Short, because some mutants never return. A mutant may break other rules because of it.
     private static let timeLimit: Duration = .milliseconds(400)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NetworkCore
 
-@Suite struct DeadlineQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct DeadlineQueueTests {
     @Test func `closures are called in the order of their deadlines, and none that was removed`() async throws {
         let clock = ManualTimeSource(uptime: .zero)
         let queue = DeadlineQueue(clock: clock)

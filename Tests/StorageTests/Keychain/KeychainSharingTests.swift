@@ -7,7 +7,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("G13: an application and its extensions share an item, and an update of it is atomic")
+@Suite("G13: an application and its extensions share an item, and an update of it is atomic", .timeLimit(.minutes(10)))
 struct KeychainSharingTests {
     private typealias Found = Result<StoredSession, TokenStoreError>
 
