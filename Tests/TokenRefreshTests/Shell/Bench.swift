@@ -170,8 +170,9 @@ extension Sequence where Element == Bench.Request {
 }
 
 extension Task where Success == SessionToken, Failure == any Error {
+    /// How it ended. It is cancelled with the task that waits.
     func outcome() async -> String {
-        switch await result {
+        switch await withTaskCancellationHandler(operation: { await result }, onCancel: { cancel() }) {
         case .success(let token): token.name
         case .failure(let error as AuthenticationError): error.code.rawValue
         case .failure(is CancellationError): "cancelled"
