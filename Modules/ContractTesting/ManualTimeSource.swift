@@ -69,7 +69,7 @@ public final class ManualTimeSource: TimeSource {
     /// Advances both clocks as soon as a number of tasks sleep, where no others do.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first.
-    public func advance(by duration: Duration, whenAsleep count: Int) async throws {
+    package func advance(by duration: Duration, whenAsleep count: Int) async throws {
         try await sleepers(atLeast: count)
         advance(by: duration)
     }

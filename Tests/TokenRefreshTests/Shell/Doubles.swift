@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import TestSupport
 import TokenRefresh
 
 /// A store that no other process shares, over one that could be.
@@ -158,24 +159,12 @@ final class RecordingRevocation: TokenRevocationHandler {
 
 /// What an engine reported, and a way to wait for it.
 final class EventLog: Sendable {
-    private struct State {
-        var events: [SessionEvent] = []
-        var watchers: [(name: String, turn: Turn<Void>)] = []
-    }
-
-    private let state = Locked(State())
+    private let events = Locked<[SessionEvent]>([])
 
     /// The events so far, by name.
-    var names: [String] { state.withLock { $0.events.map(\.name) } }
+    var names: [String] { events.withLock { $0.map(\.name) } }
 
-    func append(_ event: SessionEvent) {
-        let woken = state.withLock { state in
-            state.events.append(event)
-            defer { state.watchers.removeAll { $0.name == event.name } }
-            return state.watchers.filter { $0.name == event.name }.map(\.turn)
-        }
-        for turn in woken { turn.end(.success(())) }
-    }
+    func append(_ event: SessionEvent) { events.withLock { $0.append(event) } }
 
     func count(_ name: String) -> Int {
         names.count { $0 == name }
@@ -183,12 +172,7 @@ final class EventLog: Sendable {
 
     /// Waits until an event of this name has been reported.
     func first(_ name: String) async throws {
-        let turn = Turn<Void>()
-        state.withLock { state in
-            let isThere = state.events.contains { $0.name == name }
-            if isThere { turn.end(.success(())) } else { state.watchers.append((name, turn)) }
-        }
-        try await turn.valueUnlessCancelled()
+        try await until { count(name) > 0 }
     }
 }
 
