@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EngineRaceKitTests {
     @Test(arguments: Bench.StoreKind.allCases)
     func `The engine passes every race of the kit`(kind: Bench.StoreKind) async {
-        let report = await RaceKit.run(timeLimit: .seconds(300)) { scene in
+        let report = await RaceKit.run { scene in
             RaceSubject(
                 TokenRefreshCoordinator(
                     store: kind == .shared ? scene.store : OwnTokenStore(base: scene.store),
