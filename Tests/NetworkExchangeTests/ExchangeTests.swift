@@ -221,7 +221,7 @@ struct ExchangeTests {
         let race = Turn<String>()
         let watches = [
             Task { [clock] in
-                try await clock.sleepers(atLeast: 1)
+                guard (try? await clock.sleepers(atLeast: 1)) != nil else { return }
                 race.end(.success("waits on"))
             },
             Task {
