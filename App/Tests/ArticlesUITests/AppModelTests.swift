@@ -6,7 +6,7 @@ import Testing
 
 /// The launch, and which screens are shown for which state of the session.
 @MainActor
-@Suite(.timeLimit(.minutes(20))) struct AppModelTests {
+@Suite struct AppModelTests {
     let backend = Backend()
     let app: AppModel
 

@@ -4,7 +4,7 @@ import Testing
 @testable import ArticlesUI
 
 @MainActor
-@Suite(.timeLimit(.minutes(20))) struct ArticleListModelTests {
+@Suite struct ArticleListModelTests {
     let backend = Backend()
     let list: ArticleListModel
 
@@ -104,7 +104,7 @@ import Testing
 
 /// The pages after the first.
 @MainActor
-@Suite(.timeLimit(.minutes(20))) struct ArticleListPagesTests {
+@Suite struct ArticleListPagesTests {
     let backend = Backend()
     let list: ArticleListModel
 

@@ -4,7 +4,7 @@ import Testing
 @testable import ArticlesUI
 
 @MainActor
-@Suite(.timeLimit(.minutes(20))) struct BackgroundRefreshTests {
+@Suite struct BackgroundRefreshTests {
     let backend = Backend()
 
     @Test func `the newest articles are read for the next launch`() async {

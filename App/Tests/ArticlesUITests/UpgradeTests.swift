@@ -7,7 +7,7 @@ import Testing
 
 /// A guest who keeps the account.
 @MainActor
-@Suite(.timeLimit(.minutes(20))) struct UpgradeTests {
+@Suite struct UpgradeTests {
     private let fixture = SignedInApp()
     private var backend: Backend { fixture.backend }
     private var app: AppModel { fixture.app }

@@ -107,7 +107,7 @@ final class ScriptedSession: SessionControl, @unchecked Sendable {  // What is m
     private var signOutFailure: ScreenError?
     private var signOuts = 0
 
-    private var readers: [(count: Int, wait: AsyncStream<Void>.Continuation)] = []
+    private var readers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
     private var reads = 0
 
     var state: SessionState {
@@ -117,20 +117,22 @@ final class ScriptedSession: SessionControl, @unchecked Sendable {  // What is m
             readers.removeAll { $0.count <= reads }
             return (current, reached)
         }
-        for reader in reached { reader.wait.finish() }
+        for reader in reached { reader.continuation.resume() }
         return state
     }
 
     /// How often the state was read.
     var readCount: Int { lock.withLock { reads } }
 
-    /// Waits until the state was read a number of times, or until the task is cancelled.
+    /// Waits until the state was read a number of times.
     func reads(atLeast count: Int) async {
-        let (reached, wait) = AsyncStream.makeStream(of: Void.self)
-        lock.withLock {
-            if reads < count { readers.append((count, wait)) } else { wait.finish() }
+        await withCheckedContinuation { continuation in
+            let isReached = lock.withLock {
+                if reads < count { readers.append((count, continuation)) }
+                return reads >= count
+            }
+            if isReached { continuation.resume() }
         }
-        for await _ in reached {}
     }
 
     var signOutCount: Int { lock.withLock { signOuts } }
@@ -203,18 +205,36 @@ extension Page<Article> {
     }
 }
 
-/// Waits until a condition on observed values holds, or until the task is cancelled, as the time limit of a test does.
-/// It looks again after each change of a value that it has read.
+/// Waits until a condition on observed values holds. It looks again after each change of a value that it has read.
 @MainActor
 func until(_ condition: @MainActor () -> Bool) async {
-    while !Task.isCancelled {
-        let (changes, change) = AsyncStream.makeStream(of: Void.self)
-        let isMet = withObservationTracking {
-            condition()
-        } onChange: {
-            change.finish()
+    while true {
+        let isMet = await withCheckedContinuation { continuation in
+            let once = OneShot(continuation)
+            let isMet = withObservationTracking {
+                condition()
+            } onChange: {
+                once.resume(false)
+            }
+            if isMet { once.resume(true) }
         }
         if isMet { return }
-        for await _ in changes {}
+    }
+}
+
+/// Resumes a continuation once.
+private final class OneShot: @unchecked Sendable {  // `continuation` is under `lock`.
+    private let lock = NSLock()
+    private var continuation: CheckedContinuation<Bool, Never>?
+
+    init(_ continuation: CheckedContinuation<Bool, Never>) {
+        self.continuation = continuation
+    }
+
+    func resume(_ value: Bool) {
+        lock.withLock {
+            defer { continuation = nil }
+            return continuation
+        }?.resume(returning: value)
     }
 }
