@@ -19,10 +19,12 @@ struct PostgreSQLIsolationTests {
     }
 
     /// A call that waits for what does not come gives up soon. One that waits for nothing ends earlier on any machine.
-    private static let hasty = PostgreSQLLimits().with { $0.call = .seconds(20) }
+    private static let hasty = PostgreSQLLimits.patient.with {
+        ($0.call, $0.rowLock) = (.seconds(20), PostgreSQLLimits().rowLock)
+    }
 
     @Test func `locked rows delay no other account's reads and updates`() async throws {
-        let first = server.store(limits: PostgreSQLLimits().with { $0.call = .seconds(3_600) })
+        let first = server.store(limits: .patient.with { $0.rowLock = PostgreSQLLimits().rowLock })
         let locked = (0..<8).map { first.store(for: "\(first.account)/locked/\($0)") }
         for store in locked { try await store.save(.fleet(1)) }
         let lock = try await server.lockRows("\(first.account)/locked/%")
