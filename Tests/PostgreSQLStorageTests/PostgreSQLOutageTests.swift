@@ -38,7 +38,7 @@ struct PostgreSQLOutageTests {
     @Test func `a release that a crashed server missed is made up for once it is back`() async throws {
         let server = try await PostgreSQLServer()
         // It lapses after the test only.
-        let limits = PostgreSQLLimits().with { $0.claim = .seconds(3_600) }
+        let limits = PostgreSQLLimits.patient.with { $0.claim = .seconds(3_600) }
         let store = server.store("account", limits: limits)
         let lease = try #require(try await store.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
         try await server.crash()
