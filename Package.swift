@@ -144,7 +144,7 @@ let tests: [Target] = [
         ],
         path: "Tests/Support/Peer"
     ),
-    tests(of: "ConcurrencyPrimitives", ["ContractTesting"]),
+    tests(of: "ConcurrencyPrimitives", ["ContractTesting", "TestSupport"]),
     tests(of: "AuthInterface", ["ConcurrencyPrimitives"]),
     tests(of: "TokenRefresh", authKits + ["Storage", "TestSupport"]),
     tests(

@@ -6,7 +6,7 @@ import ProgramTesting
 import Testing
 
 /// Ctrl-C, and the scripts for shells.
-@Suite struct InterruptionTests {
+@Suite(.timeLimit(.minutes(20))) struct InterruptionTests {
     private let home = Home()
 
     @Test(arguments: ["/auth/refresh", "/articles"])
