@@ -47,7 +47,7 @@ extension Mutant {
             return TokenBundle(copying: bundle, session: SessionID(rawValue: session))
         },
         intentwise("composes accents of keys") { intent in
-            intent = intent.with(key: intent.idempotencyKey.precomposedStringWithCanonicalMapping)
+            intent.idempotencyKey = intent.idempotencyKey.precomposedStringWithCanonicalMapping
         },
         fieldwise("loads an empty refresh token as nil") { bundle in
             TokenBundle(copying: bundle, refreshToken: bundle.refreshToken.flatMap { $0.isEmpty ? nil : $0 })
