@@ -128,8 +128,7 @@ let tests: [Target] = [
         dependencies: uses([
             "DevBackend", "articles", "Endurance", "ProgramTesting", "AuthInterface", "ConcurrencyPrimitives",
             "AuthTesting", "ContractTesting", "TokenRefresh", "NetworkCore", "NetworkTransfers", "NetworkURLSession",
-            "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage", "AsyncHTTPClient", "NIOConcurrencyHelpers",
-            "NIOCore", "NIOHTTP1",
+            "NetworkAsyncHTTPClient", "DataAPI", "OAuth2Flows", "Storage", "NIOConcurrencyHelpers",
         ])
     ),
     .testTarget(

@@ -111,6 +111,15 @@ import Testing
         #expect(transport.requests.count == 1, "a code is sent once")
     }
 
+    @Test func `a server without S256 is refused before a page is shown`() async throws {
+        let server = OAuth2Server(
+            issuer: "https://id.example.com", tokenEndpoint: .tokenEndpoint,
+            authorizationEndpoint: URL(string: "https://id.example.com/authorize"), codeChallengeMethods: ["plain"])
+        let signIn = OAuth2CodeSignIn(server: server, client: .fixture, network: NetworkClient(StubTransport()))
+        let userAgent = LoopbackUserAgent { _ in Issue.record("a page is shown") }
+        #expect(await signInError { try await signIn.start(session, with: userAgent) }?.code == .unsupported)
+    }
+
     @Test func `tokens that are no bearer tokens do not start a session`() async throws {
         let transport = StubTransport(.any ~> .text(#"{"access_token":"fixture-access","token_type":"mac"}"#))
         #expect(await signInError { try await signIn("code=a&state=STATE", transport) }?.code == .invalidResponse)

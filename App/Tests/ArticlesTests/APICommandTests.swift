@@ -30,15 +30,13 @@ import Testing
         }
     }
 
-    @Test func `fields of a GET are the query`() async throws {
+    @Test func `fields are the query or JSON values, and the body of an error response is printed`() async throws {
         try await withSignedIn { api, _ in
             let page = try await api("GET", "articles?limit=99", "--field", "limit=5").object()
             #expect(((page["data"] as? [String: Any])?["items"] as? [Any])?.count == 5)
-        }
-    }
-
-    @Test func `the body of an error response is printed`() async throws {
-        try await withSignedIn { api, _ in
+            let number = try await api("POST", "articles", "--field", "title=7", "--field", "content=007")
+            #expect(number.status == 1 && number.output.contains(#""field":"title""#), "\(number.output)")
+            #expect(!number.output.contains(#""field":"content""#))
             let run = try await api("GET", "articles/9999")
             #expect(run.status == 1)
             #expect(try run.object()["code"] as? String == "NOT_FOUND")

@@ -65,19 +65,16 @@ import Testing
         #expect(run.errors.isEmpty)
     }
 
-    @Test func `a file that is not a picture is rejected by name`() async throws {
-        let file = try home.file("notes.txt", Data("not a picture".utf8))
-        let run = try await home.run(["login", "guest", "--name", "Ada", "--photo", file])
-        #expect(run.errorLine == "articles: The file is not a picture: choose a JPEG or a PNG.")
-        #expect(run.status == 65)
-    }
-
-    @Test func `a picture that cannot be fitted is not sent`() async throws {
-        let file = try home.file("huge.png", Pictures.claimsTooMuch)
+    @Test(arguments: [
+        (Data("not a picture".utf8), "articles: The file is not a picture: choose a JPEG or a PNG."),
+        (Pictures.claimsTooMuch, "30000×20000"),
+    ])
+    func `a file that is not a picture, or cannot be fitted, is not sent`(content: Data, words: String) async throws {
+        let file = try home.file("photo", content)
         try await DevBackend.withServer { backend in
             let run = try await home.run(
                 ["login", "guest", "--name", "Ada", "--photo", file, "--base-url", backend.baseURL.absoluteString])
-            #expect(run.errorLine?.contains("30000×20000") == true)
+            #expect(run.errorLine?.contains(words) == true)
             #expect(run.status == 65)
             #expect(backend.statistics.requests == 0)
         }

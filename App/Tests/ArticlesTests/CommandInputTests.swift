@@ -37,7 +37,9 @@ import Testing
         }
     }
 
-    @Test func `bytes that are not UTF-8 are refused, and not replaced`() async throws {
+    @Test func `bytes that are not UTF-8 are refused and not replaced, and no text is cut off at a null character`()
+        async throws
+    {
         try await home.withSignedIn { base, backend in
             let requests = backend.statistics.requests
             let title = try await shell(#"exec "$0" create --body x --title "$(printf 'a\377b')" "$@""#, base)
@@ -53,11 +55,6 @@ import Testing
             let closed = try await shell(#"exec "$0" "$@" <&-"#, ["create", "--title", "x", "--body", "-"] + base)
             #expect(closed.status == 66 && closed.errorLine?.contains("standard input cannot be read") == true)
             #expect(backend.statistics.requests == requests)
-        }
-    }
-
-    @Test func `a null character is refused, and text is never cut off at one`() async throws {
-        try await home.withSignedIn { base, _ in
             let run = try await shell(
                 #"printf 'a\000b' | "$0" "$@""#, ["create", "--title", "x", "--body", "-", "--json"] + base)
             #expect(run.status == 1)
@@ -100,15 +97,6 @@ import Testing
         }
         for names in ["", "a b", "a,b,c", "Host", "a,A", "content-length"] {
             #expect(try await home.run(["list", "--token-fields", names]).status == 64, "\(names)")
-        }
-    }
-
-    @Test func `the fields of an api request are JSON values`() async throws {
-        try await home.withSignedIn { base, _ in
-            let number = try await home.run(
-                ["api", "POST", "articles", "--field", "title=7", "--field", "content=007"] + base)
-            #expect(number.status == 1 && number.output.contains(#""field":"title""#), "\(number.output)")
-            #expect(!number.output.contains(#""field":"content""#))
         }
     }
 

@@ -102,28 +102,21 @@ import Testing
         }
     }
 
-    @Test func `a session that the server ended is reported, and its tokens are deleted`() async throws {
-        try await home.withSignedIn { _, backend in
-            let bundle = try #require(try await home.tokenStore(of: backend).load())
-            let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
-            try await backend.revokeSessions(ofUser: 2)
-            let run = try await articles(backend, "list")
-            #expect(run.errorLine?.hasPrefix("articles: the session has ended; sign in with") == true)
-            #expect(run.status == 77)
-            let kept = String(decoding: try Data(contentsOf: home.tokenFile()), as: UTF8.self)
-            for secret in tokens.flatMap({ $0.split(separator: ".") }) { #expect(!kept.contains(secret)) }
-        }
-    }
-
     @Test func `every later status shows how the last session ended`() async throws {
         try await home.withSignedIn { _, backend in
             let before = try await articles(backend, "status", "--json").object()
             #expect(before["expiresAt"] is String)
             #expect(before["lastEnding"] == nil && before["storeFailure"] == nil)
+            let bundle = try #require(try await home.tokenStore(of: backend).load())
+            let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
 
             try await backend.revokeSessions(ofUser: 2)
             try await backend.expireAccessTokens()
-            #expect(try await articles(backend, "list").status == 77)
+            let run = try await articles(backend, "list")
+            #expect(run.status == 77)
+            #expect(run.errorLine?.hasPrefix("articles: the session has ended; sign in with") == true)
+            let kept = String(decoding: try Data(contentsOf: home.tokenFile()), as: UTF8.self)
+            for secret in tokens.flatMap({ $0.split(separator: ".") }) { #expect(!kept.contains(secret)) }
             let refused = try #require(backend.journal.last { $0.path.hasSuffix("/auth/refresh") })
             for _ in 0..<2 {
                 let status = try await articles(backend, "status", "--json")

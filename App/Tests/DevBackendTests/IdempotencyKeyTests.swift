@@ -20,10 +20,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["other", nil]) func `a spent token with another key or none counts as reuse`(key: String?)
-        async throws
-    {
+    @Test(arguments: ["other", nil])
+    func `a spent token with another key or none counts as reuse, and revokes its family`(key: String?) async throws {
         try await TestClient.withGuest { backend, client, signedIn in
+            let bystander = try await client.signIn(name: "Grace")
             let pair = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
 
             let reuse = try await client.refresh(signedIn.refreshToken, key: key)
@@ -31,6 +31,8 @@ import Testing
             #expect(reuse.status == 401)
             #expect(reuse.code == "REFRESH_TOKEN_REUSED")
             #expect(try await client.refresh(pair.refreshToken).code == "SESSION_REVOKED")
+            #expect(try await client.get("/users/me", token: pair.accessToken).code == "SESSION_REVOKED")
+            #expect(try await client.get("/users/me", token: bystander.accessToken).status == 200)
             #expect(try await client.refresh(signedIn.refreshToken, key: "k1").code == "SESSION_REVOKED")
             #expect(
                 backend.statistics.refreshes == .init(received: 4, committed: 1, reuseDetected: 1, rejected: 2))

@@ -80,6 +80,52 @@ import Testing
         }
     }
 
+    @Test(arguments: ["development-only", nil])
+    func `a code is exchanged once, with its verifier, by a client with a secret or a public one`(
+        secret: String?
+    ) async throws {
+        let client = "client_id=latchkey-dev" + (secret.map { "&client_secret=\($0)" } ?? "")
+        let redirect = "redirect_uri=http://127.0.0.1:1/callback"
+        // RFC 7636, appendix B.
+        let verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+        let page =
+            "/oauth2/authorize?response_type=code&client_id=latchkey-dev&\(redirect)&state=s"
+            + "&code_challenge_method=S256&code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+        try await TestClient.withServer({ $0.oauth2Client.secret = secret }) { _, http in
+            func location(_ form: String) async throws -> String {
+                try #require(try await http.post(page, form: form).header("Location"))
+            }
+            #expect(try await location("decision=deny").hasSuffix("&state=s&error=access_denied"))
+            func exchange(_ code: Substring, _ verifier: String) async throws -> Received.Response {
+                let form = "grant_type=authorization_code&\(redirect)&code=\(code)&code_verifier=\(verifier)&\(client)"
+                return try await http.post("/oauth2/token", form: form)
+            }
+            func newCode() async throws -> Substring {
+                try #require(try await location("name=Ada").firstMatch(of: /[?&]code=([^&]+)/)?.1)
+            }
+            #expect(try await exchange(newCode(), "x").member("error") == "invalid_grant")
+            let code = try await newCode()
+            let token = try #require(try await exchange(code, verifier).member("access_token"))
+            #expect(try await http.get("/users/me", token: token).data(Received.User.self).name == "Ada")
+            #expect(try await exchange(code, verifier).member("error") == "invalid_grant")
+            #expect(try await http.get("/users/me", token: token).code == "SESSION_REVOKED")
+        }
+    }
+
+    @Test func `a device's code is entered in any spelling, and once`() async throws {
+        try await TestClient.withServer { _, http in
+            let device = try await http.post("/oauth2/device_authorization", form: client)
+            let code = try #require(device.member("user_code")).lowercased().replacingOccurrences(of: "-", with: "+")
+            for status in [200, 400] {
+                #expect(try await http.post("/oauth2/device", form: "user_code=\(code)&name=Ada").status == status)
+            }
+            let grant = "grant_type=urn:ietf:params:oauth:grant-type:device_code&\(client)&device_code="
+            let tokens = try await http.post("/oauth2/token", form: grant + #require(device.member("device_code")))
+            let token = try #require(tokens.member("access_token"))
+            #expect(try await http.get("/users/me", token: token).data(Received.User.self).name == "Ada")
+        }
+    }
+
     @Test func `a fault has the form of the endpoint's errors`() async throws {
         try await TestClient.withServer { backend, http in
             backend.faults = FaultPlan([

@@ -72,10 +72,6 @@ private struct WrongClock: TimeSource {
     let offset: TimeInterval
     private let system = SystemTimeSource()
 
-    init(offset: TimeInterval) {
-        self.offset = offset
-    }
-
     var uptime: Duration { system.uptime }
     var date: Date { system.date + offset }
     func sleep(until deadline: Duration) async throws { try await system.sleep(until: deadline) }

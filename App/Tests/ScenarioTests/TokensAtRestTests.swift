@@ -60,15 +60,17 @@ import Testing
         defer { home.temporary.remove() }
         let photo = home.url.appendingPathComponent("source.jpg")
         try TestApp.photo.write(to: photo)
-        let result = try await DevBackend.withServer { backend in
-            try await home.run(
+        let (result, counts) = try await DevBackend.withServer { backend in
+            let result = try await home.run(
                 "Endurance",
                 [
                     "flows", "--server", backend.baseURL.absoluteString, "--transport", transport, "--folder",
                     home.url.path, "--photo", photo.path,
                 ])
+            return (result, backend.statistics)
         }
         try #require(result.status == 0, "\(result.errors)")
+        #expect(counts.refreshes.committed == 3 && counts.logouts == 3)
         func lines(_ word: String) -> [String] {
             result.output.split(separator: "\n").filter { $0.hasPrefix("\(word) ") }
                 .map { String($0.dropFirst(word.count + 1)) }

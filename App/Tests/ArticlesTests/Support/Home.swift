@@ -82,17 +82,17 @@ final class Home: Sendable {
     }
 
     /// Starts a server, signs Ada in, and runs the body with the arguments that name the server, and the flags.
-    func withSignedIn(
+    func withSignedIn<Value>(
         _ configure: (inout DevBackend.Configuration) -> Void = { _ in }, _ flags: [String] = [],
-        _ body: (_ base: [String], DevBackend) async throws -> Void
-    ) async throws {
+        _ body: (_ base: [String], DevBackend) async throws -> Value
+    ) async throws -> Value {
         var configuration = DevBackend.Configuration()
         configure(&configuration)
-        try await DevBackend.withServer(configuration) { backend in
+        return try await DevBackend.withServer(configuration) { backend in
             let base = ["--base-url", backend.baseURL.absoluteString] + flags
             let login = try await run(Self.login() + base)
             #expect(login.status == 0, "\(login.errors)")
-            try await body(base, backend)
+            return try await body(base, backend)
         }
     }
 

@@ -19,10 +19,6 @@ struct BoundRun {
     /// A limit for what a busy machine does late.
     private static let patience = Duration.seconds(120)
 
-    init(options: RunCommand, transport: Transport) {
-        (self.options, self.transport) = (options, transport)
-    }
-
     func perform(_ claims: inout Claims) async throws {
         note(
             "\(name): \(options.minutes) minutes, a kill about every \(options.killEvery) s, access tokens of "
@@ -116,20 +112,20 @@ struct BoundRun {
         case .urlSession: note("  \(repeats) proofs were repeated by libcurl after \(counters["cuts"]) cuts")
         }
         claims.recordEnd(name, of: peers, counts, failures: failures(of: peers))
-        claims.record("\(name): no proof is wrong", counters["proofs_refused"] == repeats, counters["proofs_refused"])
-        claims.record("\(name): no token is used after a success", counters["reuses"] == 0, counters["reuses"])
-        claims.record(
-            "\(name): but with the key of the call before, after a kill", counters["repeats_by_key"] <= kills,
-            counters["repeats_by_key"])
-        claims.record("\(name): no refresh is refused", counters["refused"] == 0, counters["refused"])
-        claims.record("\(name): one sign-in", counters["sign_ins"] == 1, counters["sign_ins"])
         let most = Int(1.3 * seconds / (Double(options.accessLifetime) * 0.75)) + 1 + kills
-        claims.record("\(name): at most \(most) rotations", counters["rotations"] <= most, counters["rotations"])
         let changes = Int(seconds / options.nonceLifetime / 2)
-        claims.record(
-            "\(name): at least \(changes) challenges", counters["challenges"] >= changes, counters["challenges"])
         let least = Int(seconds * options.rate / 10)
-        claims.record("\(name): at least \(least) requests", counters["resource_ok"] >= least, counters["resource_ok"])
+        claims.record(
+            name, counters,
+            [
+                ("proofs_refused", repeats...repeats, "no proof is wrong"),
+                ("reuses", 0...0, "no token is used after a success"),
+                ("repeats_by_key", 0...kills, "but with the key of the call before, after a kill"),
+                ("refused", 0...0, "no refresh is refused"), ("sign_ins", 1...1, "one sign-in"),
+                ("rotations", 0...most, "at most \(most) rotations"),
+                ("challenges", changes...Int.max, "at least \(changes) challenges"),
+                ("resource_ok", least...Int.max, "at least \(least) requests"),
+            ])
     }
 
     private func checkStored(_ claims: inout Claims, _ profile: StrictProfile) async throws {

@@ -106,6 +106,13 @@ struct Claims {
         record("\(name): the processes end by themselves", !counts.contains(nil), counts.compactMap(\.self))
     }
 
+    /// What a server must have counted.
+    mutating func record(_ name: String, _ counters: Counters, _ limits: [(String, ClosedRange<Int>, String)]) {
+        for (counter, limit, text) in limits {
+            record("\(name): \(text)", limit.contains(counters[counter]), counters[counter])
+        }
+    }
+
     /// The store holds the session at the end.
     mutating func recordSession(_ name: String, _ session: PeerSession) async throws {
         let state = try await session.coordinator.restore()

@@ -99,34 +99,42 @@ struct FlowsCommand: AsyncParsableCommand {
         await session.settle()
     }
 
-    /// The code flow, a refresh, and a revocation.
+    /// The code flow.
     private func browser(_ parts: Parts) async throws {
-        let (server, client) = try await discover(parts)
-        let (session, store) = engine(parts, handler(server, client, parts))
-        let signIn = OAuth2CodeSignIn(server: server, client: client, network: parts.base)
-        try await signIn.start(
-            session,
-            with: LoopbackUserAgent { page in
-                let response = try await submit(page, "name=Ada&decision=allow", in: parts)
-                guard let target = response.headers["Location"].flatMap({ URL(string: $0) }) else { return }
-                let items = URLComponents(url: target, resolvingAgainstBaseURL: false)?.queryItems
-                note("secret \(items?.first { $0.name == "code" }?.value ?? "")")
-                _ = try await parts.browser.perform(HTTPTransportRequest(head: HTTPRequestHead(url: target)))
-            })
-        try await use(session, store, parts)
+        try await oauth2(parts) { session, server, client in
+            let signIn = OAuth2CodeSignIn(server: server, client: client, network: parts.base)
+            try await signIn.start(
+                session,
+                with: LoopbackUserAgent { page in
+                    let response = try await submit(page, "name=Ada&decision=allow", in: parts)
+                    guard let target = response.headers["Location"].flatMap({ URL(string: $0) }) else { return }
+                    let items = URLComponents(url: target, resolvingAgainstBaseURL: false)?.queryItems
+                    note("secret \(items?.first { $0.name == "code" }?.value ?? "")")
+                    _ = try await parts.browser.perform(HTTPTransportRequest(head: HTTPRequestHead(url: target)))
+                })
+        }
     }
 
     private func device(_ parts: Parts) async throws {
-        let (server, client) = try await discover(parts)
-        let (session, store) = engine(parts, handler(server, client, parts))
-        let signIn = OAuth2DeviceSignIn(server: server, client: client, network: parts.base)
-        try await signIn.start(session) { code in
-            _ = try await submit(code.verificationURI, "user_code=\(code.userCode)&name=Ada", in: parts)
+        try await oauth2(parts) { session, server, client in
+            let signIn = OAuth2DeviceSignIn(server: server, client: client, network: parts.base)
+            try await signIn.start(session) { code in
+                _ = try await submit(code.verificationURI, "user_code=\(code.userCode)&name=Ada", in: parts)
+            }
         }
-        try await use(session, store, parts)
     }
 
-    private func use(_ session: TokenRefreshCoordinator, _ store: FileTokenStore, _ parts: Parts) async throws {
+    /// A sign-in, a refresh, and a revocation.
+    private func oauth2(
+        _ parts: Parts, signIn: (TokenRefreshCoordinator, OAuth2Server, OAuth2Client) async throws -> Void
+    ) async throws {
+        let server = try await OAuth2Server.discover(issuer: parts.url, network: parts.base)
+        let client = OAuth2Client.basic(id: "latchkey-dev", secret: "development-only")
+        let handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: server.tokenEndpoint, revocationEndpoint: server.revocationEndpoint, client: client,
+            network: parts.base)
+        let (session, store) = engine(parts, handler)
+        try await signIn(session, server, client)
         try await tellSecrets(of: store)
         try await session.refresh()
         try await tellSecrets(of: store)
@@ -141,17 +149,6 @@ struct FlowsCommand: AsyncParsableCommand {
     ) -> (TokenRefreshCoordinator, FileTokenStore) {
         let store = FileTokenStore(folder: parts.folder.appendingPathComponent("tokens"))
         return (TokenRefreshCoordinator(store: store, handler: handler), store)
-    }
-
-    private func discover(_ parts: Parts) async throws -> (OAuth2Server, OAuth2Client) {
-        let server = try await OAuth2Server.discover(issuer: parts.url, network: parts.base)
-        return (server, .basic(id: "latchkey-dev", secret: "development-only"))
-    }
-
-    private func handler(_ server: OAuth2Server, _ client: OAuth2Client, _ parts: Parts) -> OAuth2TokenRefreshHandler {
-        OAuth2TokenRefreshHandler(
-            tokenEndpoint: server.tokenEndpoint, revocationEndpoint: server.revocationEndpoint, client: client,
-            network: parts.base)
     }
 
     /// Submits the form of a page, as a browser does.

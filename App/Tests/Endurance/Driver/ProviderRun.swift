@@ -11,10 +11,6 @@ struct ProviderRun {
 
     private let clock = SystemTimeSource()
 
-    init(options: RunCommand) {
-        self.options = options
-    }
-
     func perform(_ claims: inout Claims) async throws {
         note(
             "S20: \(options.minutes) minutes, a kill every \(options.killEvery) s, access tokens of "
@@ -42,16 +38,16 @@ struct ProviderRun {
         let counters = try await provider.counters()
         note("  \(Int(seconds)) s, \(kills) kills, \(counters)")
         claims.recordEnd("S20", of: peers, counts)
-        for (name, text) in [("reuses", "no reuse is detected"), ("refused", "no refresh is refused")] {
-            claims.record("S20: \(text)", counters[name] == 0, counters[name])
-        }
-        claims.record("S20: one sign-in", counters["sign_ins"] == 1, counters["sign_ins"])
         let usable = Double(options.accessLifetime) * 0.75
         let most = Int(1.3 * seconds / usable) + 1 + kills
         let least = Int(seconds / Double(options.accessLifetime + 1) / 2)
         claims.record(
-            "S20: rotations are from \(least) to \(most)", (least...max(most, least)).contains(counters["rotations"]),
-            counters["rotations"])
+            "S20", counters,
+            [
+                ("reuses", 0...0, "no reuse is detected"), ("refused", 0...0, "no refresh is refused"),
+                ("sign_ins", 1...1, "one sign-in"),
+                ("rotations", least...max(most, least), "rotations are from \(least) to \(most)"),
+            ])
         claims.record("S20: processes were killed", kills > 0 || options.minutes * 60 <= options.killEvery, kills)
         try await claims.recordSession("S20", provider.session(in: folder))
     }

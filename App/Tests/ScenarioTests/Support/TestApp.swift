@@ -142,12 +142,6 @@ struct TestApp: Sendable {
         auth = AuthService(unauthenticated: unauthenticated, network: network, session: session)
     }
 
-    /// The client that is registered at a server.
-    static func client(of backend: DevBackend) -> OAuth2Client {
-        let client = backend.configuration.oauth2Client
-        return client.secret.map { .basic(id: client.id, secret: $0) } ?? .public(id: client.id)
-    }
-
     /// The path of the refresh call.
     var refreshPath: String { setup.handler == .rest ? "/auth/refresh" : "/oauth2/token" }
 
@@ -231,10 +225,11 @@ extension TestApp.Setup {
             )
         case .oauth2:
             let server = backend.serverDescription
+            let client = backend.configuration.oauth2Client
             var oauth2 = OAuth2TokenRefreshHandler(
                 tokenEndpoint: server.tokenEndpoint,
                 revocationEndpoint: server.revocationEndpoint,
-                client: TestApp.client(of: backend),
+                client: .basic(id: client.id, secret: client.secret ?? ""),
                 network: network,
                 replayTolerance: replay,
                 idempotencyKeyField: field,
