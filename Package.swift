@@ -107,8 +107,10 @@ let systemLibraries: [Target] = [
 
 /// The tests of a module: it, what it is built on, and the kits that they use.
 func tests(of module: String, _ dependencies: [Target.Dependency], trait: [Target.Dependency] = []) -> Target {
-    .testTarget(
-        name: "\(module)Tests", dependencies: [.init(stringLiteral: module)] + dependencies + trait,
+    // `networkKits` has these two.
+    let isKit = ["NetworkCore", "NetworkURLSession"].contains(module)
+    return .testTarget(
+        name: "\(module)Tests", dependencies: (isKit ? [] : [.init(stringLiteral: module)]) + dependencies + trait,
         path: "Tests/\(module)Tests")
 }
 
@@ -142,7 +144,7 @@ let tests: [Target] = [
         ],
         path: "Tests/Support/Peer"
     ),
-    tests(of: "ConcurrencyPrimitives", ["ContractTesting"]),
+    tests(of: "ConcurrencyPrimitives", ["ContractTesting", "TestSupport"]),
     tests(of: "AuthInterface", ["ConcurrencyPrimitives"]),
     tests(of: "TokenRefresh", authKits + ["Storage", "TestSupport"]),
     tests(

@@ -59,4 +59,16 @@ package final class Race<Outcome: Sendable>: Sendable {
             if let outcome { continuation.resume(returning: outcome) }
         }
     }
+
+    /// Waits until the race is decided. A cancellation of the task decides it.
+    ///
+    /// - Throws: The error of the outcome; `CancellationError` when the task is cancelled first.
+    package func valueUnlessCancelled<Value: Sendable>() async throws -> Value
+    where Outcome == Result<Value, any Error> {
+        try await withTaskCancellationHandler {
+            await value()
+        } onCancel: {
+            end(.failure(CancellationError()))
+        }.get()
+    }
 }

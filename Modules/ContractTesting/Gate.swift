@@ -8,9 +8,9 @@ public final class Gate: Sendable {
     private struct State {
         var isOpen: Bool
         var arrivals = 0
-        /// Who waits, in order. `false`: it was cancelled.
-        var waiting: [Race<Bool>] = []
-        var watchers: [(count: Int, race: Race<Void>)] = []
+        /// Who waits, in order.
+        var waiting: [Turn<Void>] = []
+        var watchers: [(count: Int, turn: Turn<Void>)] = []
     }
 
     private let state: Locked<State>
@@ -32,13 +32,7 @@ public final class Gate: Sendable {
     ///
     /// - Throws: `CancellationError` when the task is cancelled first.
     package func passUnlessCancelled() async throws {
-        let turn = arrive()
-        let passed = await withTaskCancellationHandler {
-            await turn.value()
-        } onCancel: {
-            turn.end(false)
-        }
-        if !passed { throw CancellationError() }
+        try await arrive().valueUnlessCancelled()
         try Task.checkCancellation()
     }
 
@@ -49,7 +43,7 @@ public final class Gate: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-        for turn in waiting { turn.end(true) }
+        for turn in waiting { turn.end(.success(())) }
     }
 
     /// Closes the gate for later tasks.
@@ -58,24 +52,26 @@ public final class Gate: Sendable {
     }
 
     /// Waits until a number of tasks have arrived, from the first one on.
-    public func arrivals(atLeast count: Int) async {
-        let race = Race<Void>()
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled first, as the time limit of a test does.
+    public func arrivals(atLeast count: Int) async throws {
+        let turn = Turn<Void>()
         state.withLock { state in
-            if state.arrivals >= count { race.end(()) } else { state.watchers.append((count, race)) }
+            if state.arrivals >= count { turn.end(.success(())) } else { state.watchers.append((count, turn)) }
         }
-        await race.value()
+        try await turn.valueUnlessCancelled()
     }
 
-    private func arrive() -> Race<Bool> {
-        let turn = Race<Bool>()
+    private func arrive() -> Turn<Void> {
+        let turn = Turn<Void>()
         let reached = state.withLock { state in
             state.arrivals += 1
             let arrivals = state.arrivals
-            if state.isOpen { turn.end(true) } else { state.waiting.append(turn) }
+            if state.isOpen { turn.end(.success(())) } else { state.waiting.append(turn) }
             defer { state.watchers.removeAll { $0.count <= arrivals } }
             return state.watchers.filter { $0.count <= arrivals }
         }
-        for watcher in reached { watcher.race.end(()) }
+        for watcher in reached { watcher.turn.end(.success(())) }
         return turn
     }
 }

@@ -7,13 +7,15 @@ public import Foundation
 /// the device. A sleeping task wakes when the monotonic clock reaches its deadline, and ``sleepers(atLeast:)`` waits
 /// until tasks sleep.
 public final class ManualTimeSource: TimeSource {
+    private typealias Sleepers = [Int: (deadline: Duration, turn: Turn<Void>)]
+
     private struct State {
         var uptime: Duration
         var date: Date
         var asleep: Duration = .zero
         var nextID = 0
-        var sleepers: [Int: (deadline: Duration, turn: Turn<Void>)] = [:]
-        var watchers: [(count: Int, race: Race<Void>)] = []
+        var sleepers: Sleepers = [:]
+        var watchers: [(isMet: @Sendable (Sleepers) -> Bool, turn: Turn<Void>)] = []
     }
 
     private let state: Locked<State>
@@ -50,9 +52,25 @@ public final class ManualTimeSource: TimeSource {
         advance(by: duration)
     }
 
-    /// Advances both clocks as soon as a number of tasks sleep.
-    public func advance(by duration: Duration, whenAsleep count: Int) async {
-        await sleepers(atLeast: count)
+    /// Advances both clocks as soon as a task sleeps that is to wake then, however many others sleep.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled first, as the time limit of a test does.
+    public func advance(toTimerIn duration: Duration) async throws {
+        try await timer(in: duration)
+        advance(by: duration)
+    }
+
+    /// Waits until a task sleeps that is to wake so long from now, however many others sleep.
+    package func timer(in duration: Duration) async throws {
+        let deadline = uptime + duration
+        try await sleepers { $0.values.contains { $0.deadline == deadline } }
+    }
+
+    /// Advances both clocks as soon as a number of tasks sleep, where no others do.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled first.
+    package func advance(by duration: Duration, whenAsleep count: Int) async throws {
+        try await sleepers(atLeast: count)
         advance(by: duration)
     }
 
@@ -66,7 +84,7 @@ public final class ManualTimeSource: TimeSource {
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func sleep(until deadline: Duration) async throws {
         let turn = Turn<Void>()
-        let (id, watchers) = state.withLock { state -> (Int, [Race<Void>]) in
+        let (id, watchers) = state.withLock { state -> (Int, [Turn<Void>]) in
             state.nextID += 1
             if state.uptime >= deadline {
                 turn.end(.success(()))
@@ -75,13 +93,13 @@ public final class ManualTimeSource: TimeSource {
                 turn.end(.failure(CancellationError()))
             } else {
                 state.sleepers[state.nextID] = (deadline, turn)
-                let asleep = state.sleepers.count
-                defer { state.watchers.removeAll { $0.count <= asleep } }
-                return (state.nextID, state.watchers.filter { $0.count <= asleep }.map(\.race))
+                let sleepers = state.sleepers
+                defer { state.watchers.removeAll { $0.isMet(sleepers) } }
+                return (state.nextID, state.watchers.filter { $0.isMet(sleepers) }.map(\.turn))
             }
             return (state.nextID, [])
         }
-        for watcher in watchers { watcher.end(()) }
+        for watcher in watchers { watcher.end(.success(())) }
         try await withTaskCancellationHandler {
             await turn.value()
         } onCancel: {
@@ -89,12 +107,18 @@ public final class ManualTimeSource: TimeSource {
         }.get()
     }
 
-    /// Waits until a number of tasks sleep.
-    public func sleepers(atLeast count: Int) async {
-        let race = Race<Void>()
+    /// Waits until a number of tasks sleep. Where others do, ``advance(toTimerIn:)`` names the one that is meant.
+    ///
+    /// - Throws: `CancellationError` when the task is cancelled first.
+    public func sleepers(atLeast count: Int) async throws {
+        try await sleepers { $0.count >= count }
+    }
+
+    private func sleepers(until isMet: @escaping @Sendable (Sleepers) -> Bool) async throws {
+        let turn = Turn<Void>()
         state.withLock { state in
-            if state.sleepers.count >= count { race.end(()) } else { state.watchers.append((count, race)) }
+            if isMet(state.sleepers) { turn.end(.success(())) } else { state.watchers.append((isMet, turn)) }
         }
-        await race.value()
+        try await turn.valueUnlessCancelled()
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthInterface
 
-@Suite("An activity that keeps the process running until it ends or expires")
+@Suite("An activity that keeps the process running until it ends or expires", .timeLimit(.minutes(10)))
 struct ExpiringActivityTests {
     @Test func `the system's block returns when the activity ends, and not before`() async {
         let system = ScriptedSystem()

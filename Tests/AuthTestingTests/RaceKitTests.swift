@@ -3,7 +3,7 @@ import ContractTesting
 import Testing
 
 /// Common refreshers in the races. `EngineRaceKitTests` shows that the engine passes them all.
-@Suite struct RaceKitTests {
+@Suite(.timeLimit(.minutes(10))) struct RaceKitTests {
     @Test func `an actor that awaits without storing its task fails the races`() async {
         let failing = RaceScenario.all
         let report = await RaceKit.run(failing, timeLimit: .seconds(1)) { RaceSubject(AwaitingRefresher($0)) }

@@ -118,7 +118,7 @@ import TokenRefresh
         let (session, gate) = (StubSession(), Gate())
         session.on(.token, times: 1) { _ in try await gate.passUnlessCancelled() }
         let waiting = Task { try await session.token() }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         await expectCancellation(of: waiting)
         #expect(try await session.token().value == "access-ada1-0")
     }

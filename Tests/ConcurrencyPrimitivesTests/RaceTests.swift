@@ -23,4 +23,12 @@ import Testing
             #expect(winners.withLock { $0 } == [await value.value])
         }
     }
+
+    @Test func `a wait that obeys cancellation ends with its task, and no later end counts`() async {
+        let turn = Turn<Int>()
+        let task = Task { try await turn.valueUnlessCancelled() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(!turn.end(.success(1)))
+    }
 }

@@ -48,18 +48,18 @@ import Testing
         let gate = Gate()
         let deadline = clock.uptime + .seconds(5)
         let call = Task { [clock] in try await clock.withDeadline(deadline) { await gate.pass() } }
-        await clock.advance(by: .seconds(5), whenAsleep: 1)
+        try await clock.advance(toTimerIn: .seconds(5))
         #expect(try await call.value == nil)
         gate.open()
     }
 
-    @Test func `the cancellation of the caller reaches the work`() async {
+    @Test func `the cancellation of the caller reaches the work`() async throws {
         let gate = Gate()
         let deadline = clock.uptime + .seconds(5)
         let call = Task { [clock] in
             try await clock.withDeadline(deadline) { try await gate.passUnlessCancelled() }
         }
-        await clock.sleepers(atLeast: 1)
+        try await clock.timer(in: .seconds(5))
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
     }
@@ -75,14 +75,14 @@ import Testing
                 try await Gate().passUnlessCancelled()
             }
         }
-        await clock.advance(by: .seconds(5), whenAsleep: 1)
+        try await clock.advance(toTimerIn: .seconds(5))
         #expect(try await call.value == nil)
-        await cancelled.pass()
+        try await cancelled.passUnlessCancelled()
     }
 
     @Test func `the timer of a deadline ends with the work`() async throws {
         let clock = TurnTests.EndlessClock()
         #expect(try await clock.withDeadline(.seconds(5)) { 7 } == 7)
-        await clock.woken.pass()
+        try await clock.woken.passUnlessCancelled()
     }
 }

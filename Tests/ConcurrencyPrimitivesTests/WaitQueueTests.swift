@@ -1,5 +1,6 @@
 import ContractTesting
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ConcurrencyPrimitives
@@ -95,8 +96,8 @@ import Testing
             next?.end(.success(()))
         }
 
-        func waiting(atLeast count: Int) async {
-            while waiting < count { await Task.yield() }
+        func waiting(atLeast count: Int) async throws {
+            try await until { waiting >= count }
         }
     }
 
@@ -120,11 +121,11 @@ import Testing
                 try await places.take()
                 served.withLock { $0.append(number) }
             }
-            await places.waiting(atLeast: number + 1)
+            try await places.waiting(atLeast: number + 1)
         }
         for number in 0..<5 {
             places.giveBack()
-            while served.withLock({ $0.count }) <= number { await Task.yield() }
+            try await until { served.withLock { $0.count } > number }
             #expect(served.withLock { $0 } == Array(0...number))
         }
         places.giveBack()
@@ -134,9 +135,9 @@ import Testing
     @Test func `a wait that is cancelled ends at once, and its turn is the next one's`() async throws {
         let places = Places(0)
         let leaver = Task { try await places.take() }
-        await places.waiting(atLeast: 1)
+        try await places.waiting(atLeast: 1)
         let other = Task { try await places.take() }
-        await places.waiting(atLeast: 2)
+        try await places.waiting(atLeast: 2)
         leaver.cancel()
         await #expect(throws: CancellationError.self) { try await leaver.value }
         places.giveBack()
@@ -155,12 +156,12 @@ import Testing
         #expect(places.waiting == 0)
     }
 
-    @Test func `a wait ends at its deadline, and leaves the queue`() async {
+    @Test func `a wait ends at its deadline, and leaves the queue`() async throws {
         let clock = ManualTimeSource()
         let places = Places(0, clock: clock)
         let end = clock.uptime + .seconds(5)
         let task = Task { try await places.take(until: end) }
-        await clock.advance(by: .seconds(5), whenAsleep: 1)
+        try await clock.advance(toTimerIn: .seconds(5))
         await #expect(throws: Busy.self) { try await task.value }
         #expect(places.waiting == 0)
     }
@@ -169,10 +170,10 @@ import Testing
         let clock = EndlessClock()
         let places = Places(0, clock: clock)
         let task = Task { try await places.take(until: .seconds(5)) }
-        await places.waiting(atLeast: 1)
+        try await places.waiting(atLeast: 1)
         places.giveBack()
         try await task.value
-        await clock.woken.pass()
+        try await clock.woken.passUnlessCancelled()
     }
 
     @Test func `a request that is refused does not wait`() async {

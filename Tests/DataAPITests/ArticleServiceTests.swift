@@ -5,7 +5,7 @@ import NetworkTesting
 import NetworkTransfers
 import Testing
 
-@Suite struct ArticleServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct ArticleServiceTests {
     private let network = StubNetworkService()
     private var articles: ArticleService { ArticleService(network: network) }
     private let second = Article.Cursor(rawValue: "second")

@@ -8,7 +8,7 @@ import NetworkTestSupport
 import NetworkTesting
 import Testing
 
-@Suite struct AuthServiceTests {
+@Suite(.timeLimit(.minutes(10))) struct AuthServiceTests {
     private let unauthenticated = StubNetworkService()
     private let network = StubNetworkService()
     private let ada = User(id: 3, name: "Ada")

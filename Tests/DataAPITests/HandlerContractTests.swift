@@ -9,7 +9,7 @@ import NetworkTesting
 import NetworkURLSession
 import Testing
 
-@Suite struct HandlerContractTests {
+@Suite(.timeLimit(.minutes(10))) struct HandlerContractTests {
     private func handler(_ url: URL, _ tolerance: ReplayTolerance) -> RESTTokenRefreshHandler {
         let network = NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: [])
         return RESTTokenRefreshHandler(network: network, replayTolerance: tolerance, accessToken: .bearer)
@@ -17,7 +17,7 @@ import Testing
 
     @Test(arguments: [ReplayTolerance.none, .within(.seconds(10)), .sameKey])
     func `the REST handler keeps the contract over HTTP`(_ tolerance: ReplayTolerance) async throws {
-        try await TokenRefreshHandlerContract.check { url in handler(url, tolerance) }
+        try await TokenRefreshHandlerContract.check(timeLimit: .seconds(300)) { url in handler(url, tolerance) }
     }
 
     @Test func `a handler that declares a tolerance its server does not have breaks G12`() async throws {
@@ -31,7 +31,7 @@ import Testing
 }
 
 /// What a refresh call carries beside the refresh token, and what the handler declares.
-@Suite struct RefreshCallTests {
+@Suite(.timeLimit(.minutes(10))) struct RefreshCallTests {
     private let request = TokenRefreshRequest(
         refreshToken: "fixture-refresh", accessToken: "fixture-access", idempotencyKey: "fixture-key")
 

@@ -6,7 +6,7 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-@Suite struct RESTHandlerTests {
+@Suite(.timeLimit(.minutes(10))) struct RESTHandlerTests {
     private func tokens(after response: StubResponse) async throws -> TokenRefreshResult {
         try await RESTTokenRefreshHandler(network: NetworkClient(StubTransport(.any ~> response)))
             .refresh(.fixture)

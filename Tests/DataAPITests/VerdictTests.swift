@@ -7,7 +7,7 @@ import NetworkTesting
 import Testing
 
 /// G4 for `POST auth/refresh`: every status with every body and media type.
-@Suite struct VerdictTests {
+@Suite(.timeLimit(.minutes(10))) struct VerdictTests {
     typealias Verdict = TokenRefreshError.Code
 
     /// A body, and the statuses with which it means more than *unavailable*.

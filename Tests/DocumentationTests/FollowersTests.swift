@@ -6,7 +6,7 @@ import Testing
 import TokenRefresh
 
 /// The article *Followers*: a watch and its phone, with the functions of the article.
-@Suite(.timeLimit(.minutes(5))) struct FollowersTests {
+@Suite(.timeLimit(.minutes(10))) struct FollowersTests {
     @Test func `a watch gets what the phone stores, never the refresh token, and the end of the session`()
         async throws
     {
@@ -20,11 +20,11 @@ import TokenRefresh
         }
         let bundle = TokenBundle(accessToken: "access-1", refreshToken: "refresh-1", signedInAt: Date())
         await store.update { _ in .active(bundle) }
-        while watch.follower.validToken == nil { await Task.yield() }
+        while watch.follower.validToken == nil, !Task.isCancelled { await Task.yield() }
         #expect(watch.follower.validToken?.value == "access-1")
         let end = SessionTombstone(session: bundle.session, reason: .byUser, date: Date())
         await store.update { _ in .tombstone(end) }
-        while watch.follower.state != .signedOut(.byUser) { await Task.yield() }
+        while watch.follower.state != .signedOut(.byUser), !Task.isCancelled { await Task.yield() }
         #expect(messages.withLock { $0.allSatisfy { !$0.contains("refresh-1") } })
         sending.cancel()
         _ = try? await sending.value

@@ -8,7 +8,7 @@ import NetworkTesting
 import Testing
 
 /// What the samples of the articles of `NetworkCore` do.
-@Suite struct NetworkCallTests {
+@Suite(.timeLimit(.minutes(10))) struct NetworkCallTests {
     private let url = URL(string: "https://api.example.com/v1")!
 
     private func shown(_ response: StubResponse) async -> Shown {

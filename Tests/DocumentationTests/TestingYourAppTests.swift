@@ -13,7 +13,7 @@ import TokenRefresh
 
 // The samples of the article *Test your app*, and of the page of `NetworkTesting`: they are tests that run.
 
-@Suite struct TestingYourAppTests {
+@Suite(.timeLimit(.minutes(10))) struct TestingYourAppTests {
     private let url = URL(string: "https://api.example.com/v1")!
 
     @Test func `the list shows what the server sends`() async throws {

@@ -28,11 +28,11 @@ import Testing
         let queued = Gate()
         let calls = (0..<2).map { _ in Task { try await transport.perform(peer.request("stalled")) } }
         // Calls go through although streams hold all their connections.
-        await peer.stalled.pass()
+        try await peer.stalled.passUnlessCancelled()
         var third = peer.request("ok")
         third.onEvent = { if $0.kind == .queued { queued.open() } }
         let waiting = Task { [third] in try await transport.perform(third) }
-        await queued.pass()
+        try await queued.passUnlessCancelled()
 
         for _ in 0..<3 {
             let response = try await transport.perform(peer.request("ok", .refresh, method: .post))
@@ -94,7 +94,7 @@ import Testing
             let request = HTTPTransportRequest(
                 head: HTTPRequestHead(method: .put, url: peer.url), body: body, idleTimeout: .seconds(300))
             let call = Task { try await transport.perform(request) }
-            await stalled.pass()
+            try await stalled.passUnlessCancelled()
             // The sender is held back when it asks for no more.
             let looks = Locked((last: 0, unchanged: 0))
             try await until {
@@ -115,11 +115,11 @@ import Testing
     func `a response before the end of its upload, over a connection that closes, ends no process`(field: String)
         async throws
     {
-        let (responded, mayClose) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (responded, mayClose) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
         let peer = try LoopbackPeer { connection in
             guard connection.readHead() != nil, connection.readChunk() != nil else { return }
             connection.send("HTTP/1.1 200 OK\r\n\(field)Content-Length: 2\r\n\r\nok")
-            responded.signal()
+            responded.continuation.yield()
             mayClose.wait()
         }
         defer { peer.stop() }
@@ -131,12 +131,7 @@ import Testing
                 idleTimeout: .seconds(600))
             let call = Task { try await transport.perform(request).body.collect(upTo: 10) }
             pieces.continuation.yield(Data("first".utf8))
-            await withCheckedContinuation { continuation in
-                DispatchQueue.global().async {
-                    responded.wait()
-                    continuation.resume()
-                }
-            }
+            for await _ in responded.stream.prefix(1) {}
             // The end of the body and that of the connection race, with a lead for one of them.
             if round % 3 == 0 { mayClose.signal() }
             if round % 3 == 2 { for _ in 0..<round { await Task.yield() } }

@@ -67,7 +67,7 @@ import Testing
                 var request = server.request(.refresh, body: HTTPBody(Data("token".utf8)))
                 request.startPermit = permit
                 let exchange = Task { [request] in try await transport.perform(request) }
-                await gate.arrivals(atLeast: 1)
+                try await gate.arrivals(atLeast: 1)
                 if isWithdrawn { #expect(permit.withdraw() == .notMade) } else { clock.advance(by: .seconds(30)) }
                 gate.open()
                 let error = await #expect(throws: HTTPTransportError.self) { _ = try await exchange.value }

@@ -10,7 +10,7 @@ import Testing
 @testable import NetworkAsyncHTTPClient
 
 /// G26: what reaches AsyncHTTPClient of a connection. Each case is an order of events that no server can force.
-@Suite struct ResponseLogHandlerTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseLogHandlerTests {
     private struct LaterError: Error {}
 
     private let channel = EmbeddedChannel(

@@ -28,12 +28,12 @@ import Testing
             server.stop()
         }
         let process = try SpawnedProcess(SpawnedProcess.peer, ["call", transport, server.url.absoluteString])
-        await arrived.pass()
+        try await arrived.passUnlessCancelled()
         var lines = process.lines.makeAsyncIterator()
         if afterHead { #expect(await lines.next() == "head 200") }
         process.stop()
         stopped.signal()
-        await responded.pass()
+        try await responded.passUnlessCancelled()
         // Its clock is an hour ahead then.
         process.kill(SIGCONT)
         if !afterHead { #expect(await lines.next() == "head 200") }

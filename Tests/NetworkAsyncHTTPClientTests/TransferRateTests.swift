@@ -26,7 +26,7 @@ import Testing
             let (ticks, clock, advanced) = (ticks, clock, advanced)
             Task {
                 for await _ in ticks {
-                    await clock.advance(by: .seconds(1), whenAsleep: sleepers)
+                    try await clock.advance(by: .seconds(1), whenAsleep: sleepers)
                     advanced.withLock { $0 += 1 }
                 }
             }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(20))) struct TransportContractTests {
     @Test func `the transport keeps the contract`() async throws {
-        try await TransportContract.check { AsyncHTTPClientTransport() }
+        try await TransportContract.check(timeLimit: .seconds(900)) { AsyncHTTPClientTransport() }
     }
 
     @Test func `a transport that was shut down sends nothing`() async throws {

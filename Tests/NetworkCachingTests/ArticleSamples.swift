@@ -33,7 +33,7 @@ private struct ArticleSamples {
     }
 }
 
-@Suite struct ArticleSampleTests {
+@Suite(.timeLimit(.minutes(10))) struct ArticleSampleTests {
     @Test func `each Swift sample of the module's page is compiled`() throws {
         let samples = try DocumentedSamples(of: "NetworkCaching", compiledIn: #filePath)
         #expect(samples.count >= 2)

@@ -53,7 +53,7 @@ struct ResponseCacheTests {
             return .scripted(200, ["Cache-Control": "max-age=60"])
         }
         let requests = [alice, bob].map { session in Task { try await get(session: session) } }
-        await gate.arrivals(atLeast: 2)
+        try await gate.arrivals(atLeast: 2)
         await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(bob)]))
         gate.open()
         for request in requests { _ = try await request.value }
@@ -70,7 +70,7 @@ struct ResponseCacheTests {
         }
         await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(alice)]))
         let request = Task { try await get(session: alice) }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         cache.deleteAll()
         await cache.deleteResponses(atEndOf: PassingSession(passed: [.signedIn(alice)]))
         gate.open()
@@ -103,7 +103,7 @@ struct ResponseCacheTests {
             return .scripted(200, ["Cache-Control": "max-age=60"])
         }
         let slow = Task { try await get() }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         _ = try await get(method: .put)
         gate.open()
         _ = try await slow.value

@@ -56,7 +56,7 @@ struct PublisherTests {
         #expect(network.log.count == 2)
     }
 
-    @Test func `cancelling the subscription cancels the call`() async {
+    @Test func `cancelling the subscription cancels the call`() async throws {
         let gate = Gate()
         let cancelled = Gate(isOpen: true)
         network.on(call) {
@@ -72,9 +72,9 @@ struct PublisherTests {
             receiveCompletion: { _ in Issue.record("a cancelled subscription received a completion") },
             receiveValue: { _ in Issue.record("a cancelled subscription received a value") }
         )
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         subscription.cancel()
-        await cancelled.arrivals(atLeast: 1)
+        try await cancelled.arrivals(atLeast: 1)
     }
 
     @MainActor
@@ -141,17 +141,17 @@ struct PublisherTests {
             subscriber.demand(1)
         }
         #expect(events.last == .response(7))
-        await subscriber.ended.arrivals(atLeast: 1)
+        try await subscriber.ended.arrivals(atLeast: 1)
     }
 
-    @Test func `a subscription that is cancelled while a value waits for demand ends its call`() async {
+    @Test func `a subscription that is cancelled while a value waits for demand ends its call`() async throws {
         let service = UploadDouble(parts: 1, endless: true)
         let subscriber = SteppingSubscriber<CallEvent<Int>, NetworkError>()
         service.progressPublisher(for: call, on: .anyThread).subscribe(subscriber)
         subscriber.demand(1)
         _ = await subscriber.next()
         subscriber.cancel()
-        await service.finished.arrivals(atLeast: 1)
+        try await service.finished.arrivals(atLeast: 1)
         #expect(subscriber.received == 1)
     }
 

@@ -68,7 +68,7 @@ struct ExchangeTests {
     private func begun(unreadLimit: Int = 1_000) async throws -> (Exchange, HTTPTransportResponse) {
         let exchange = try exchange(unreadLimit: unreadLimit)
         let task = response(of: exchange)
-        await driver.started.pass()
+        try await driver.started.passUnlessCancelled()
         exchange.receive(HTTPResponseHead(status: 200))
         exchange.deliverHead()
         return (exchange, try await task.value)
@@ -77,7 +77,7 @@ struct ExchangeTests {
     @Test func `a response is delivered in order, and its metrics last`() async throws {
         let exchange = try exchange()
         let task = response(of: exchange)
-        await driver.started.pass()
+        try await driver.started.passUnlessCancelled()
         exchange.markSending()
         #expect(exchange.receive(HTTPResponseHead(status: 200)))
         #expect(!exchange.receive(Data("ab".utf8)))
@@ -96,13 +96,13 @@ struct ExchangeTests {
     @Test func `an exchange waits for a place in its lane, and leaves it at its end`() async throws {
         let (first, second) = (try exchange(), try exchange())
         let firstTask = response(of: first)
-        await driver.started.pass()
+        try await driver.started.passUnlessCancelled()
         let waiting = Driver()
         let secondTask = Task { [lane] in try await second.response(from: waiting, through: lane) }
-        await queued.pass()
+        try await queued.passUnlessCancelled()
         #expect(waiting.calls.values.isEmpty)
         first.cancel(CancellationError())
-        await waiting.started.pass()
+        try await waiting.started.passUnlessCancelled()
         second.cancel(CancellationError())
         await #expect(throws: CancellationError.self) { try await firstTask.value }
         await #expect(throws: CancellationError.self) { try await secondTask.value }
@@ -113,7 +113,7 @@ struct ExchangeTests {
         #expect(lane.acquire(for: clock) {})
         let exchange = try exchange()
         let task = response(of: exchange)
-        await queued.pass()
+        try await queued.passUnlessCancelled()
         await expectCancellation(of: task)
         let served = Recorder<String>()
         #expect(!lane.acquire(for: driver) { served.record("next") })
@@ -126,7 +126,7 @@ struct ExchangeTests {
         #expect(lane.acquire(for: clock) {})
         let exchange = try exchange(over: HookedTimeSource(clock: clock))
         let task = response(of: exchange)
-        await queued.pass()
+        try await queued.passUnlessCancelled()
         // Between the turn and the start, the exchange reads the clock.
         HookedTimeSource.$hook.withValue({ exchange.cancel(CancellationError()) }) { lane.release() }
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -148,7 +148,7 @@ struct ExchangeTests {
     @Test func `a body that is released ends the exchange`() async throws {
         let exchange = try exchange()
         let status = Task { [driver, lane] in try await exchange.response(from: driver, through: lane).head.status }
-        await driver.started.pass()
+        try await driver.started.passUnlessCancelled()
         exchange.receive(HTTPResponseHead(status: 200))
         exchange.deliverHead()
         #expect(try await status.value == 200)
@@ -162,7 +162,7 @@ struct ExchangeTests {
         #expect(try await pieces.next() == Data("ab".utf8))
         #expect(driver.calls.values == ["start", "demand"])
         // No limit counted while the server waited; the next one does.
-        await clock.advance(by: .seconds(501), whenAsleep: 1)
+        try await clock.advance(by: .seconds(501), whenAsleep: 1)
         await #expect(throws: HTTPTransportError.self) { try await pieces.next() }
         #expect(driver.calls.values == ["start", "demand", "end HTTPTransportError"])
     }
@@ -170,8 +170,8 @@ struct ExchangeTests {
     @Test func `a turn that comes while the limits are read has its idle limit watched`() async throws {
         let exchange = try exchange(idle: 5, toHead: 60)
         let task = response(of: exchange)
-        await driver.started.pass()
-        await clock.advance(by: .seconds(5), whenAsleep: 1)
+        try await driver.started.passUnlessCancelled()
+        try await clock.advance(by: .seconds(5), whenAsleep: 1)
         let error = await #expect(throws: HTTPTransportError.self) { try await task.value }
         #expect(error?.code == .timedOut && error?.waitedFor == .connection)
     }
@@ -184,9 +184,9 @@ struct ExchangeTests {
             return pieces
         }
         let due = Recorder<String>()
-        while due.values.isEmpty {
+        try await until {
             _ = exchange.receive(Data("a".utf8)) { _ in due.record("a") }
-            await Task.yield()
+            return !due.values.isEmpty
         }
         _ = exchange.receive(Data("b".utf8)) { _ in due.record("b") }
         exchange.end()
@@ -198,14 +198,14 @@ struct ExchangeTests {
         #expect(lane.acquire(for: clock) {})
         let exchange = try exchange(idle: 5, toHead: 60)
         let task = response(of: exchange)
-        await queued.pass()
+        try await queued.passUnlessCancelled()
         // The watch of the wait has the idle time of a later start. Nothing ends there.
-        await clock.advance(by: .seconds(5), whenAsleep: 1)
-        await clock.sleepers(atLeast: 1)
+        try await clock.advance(by: .seconds(5), whenAsleep: 1)
+        try await clock.sleepers(atLeast: 1)
         #expect(driver.calls.values.isEmpty)
         lane.release()
-        await driver.started.pass()
-        await clock.advance(by: .seconds(5), whenAsleep: 1)
+        try await driver.started.passUnlessCancelled()
+        try await clock.advance(by: .seconds(5), whenAsleep: 1)
         let error = await #expect(throws: HTTPTransportError.self) { try await task.value }
         #expect(error?.code == .timedOut && error?.waitedFor == .connection)
     }
@@ -213,23 +213,23 @@ struct ExchangeTests {
     @Test func `activity prolongs the idle time`() async throws {
         let exchange = try exchange(idle: 5)
         let task = response(of: exchange)
-        await driver.started.pass()
-        await clock.sleepers(atLeast: 1)
+        try await driver.started.passUnlessCancelled()
+        try await clock.sleepers(atLeast: 1)
         clock.advance(by: .seconds(4))
         exchange.touch()
         clock.advance(by: .seconds(1))
-        let race = Race<String>()
+        let race = Turn<String>()
         let watches = [
             Task { [clock] in
-                await clock.sleepers(atLeast: 1)
-                race.end("waits on")
+                guard (try? await clock.sleepers(atLeast: 1)) != nil else { return }
+                race.end(.success("waits on"))
             },
             Task {
                 _ = await task.result
-                race.end("ended")
+                race.end(.success("ended"))
             },
         ]
-        #expect(await race.value() == "waits on")
+        #expect(try await race.valueUnlessCancelled() == "waits on")
         for watch in watches { watch.cancel() }
         clock.advance(by: .seconds(4))
         let error = await #expect(throws: HTTPTransportError.self) { try await task.value }

@@ -5,7 +5,7 @@ import NetworkTesting
 import Testing
 
 /// The samples of the documentation: tests of a data module, without a server.
-@Suite struct DocumentedSamplesTests {
+@Suite(.timeLimit(.minutes(10))) struct DocumentedSamplesTests {
     @Test func `the service returns the article`() async throws {
         let network = StubNetworkService()
         network.on(.article(7), return: .fixture(title: "Hello"))

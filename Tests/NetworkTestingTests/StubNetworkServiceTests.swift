@@ -2,7 +2,7 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-@Suite("StubNetworkService")
+@Suite("StubNetworkService", .timeLimit(.minutes(10)))
 struct StubNetworkServiceTests {
     let network = StubNetworkService()
 

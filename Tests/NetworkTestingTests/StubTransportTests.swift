@@ -3,7 +3,7 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-@Suite("StubTransport")
+@Suite("StubTransport", .timeLimit(.minutes(10)))
 struct StubTransportTests {
     static let base = URL(string: "https://api.example.com/api/v1")
 

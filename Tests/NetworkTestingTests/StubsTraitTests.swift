@@ -4,7 +4,7 @@ import NetworkCore
 import NetworkTesting
 import Testing
 
-@Suite("The trait .stubs(…)")
+@Suite("The trait .stubs(…)", .timeLimit(.minutes(10)))
 struct StubsTraitTests {
     static let base = URL(string: "https://api.example.com/api/v1")
 

@@ -54,7 +54,7 @@ private struct ArticleSamples {
     }
 }
 
-@Suite struct ArticleSampleTests {
+@Suite(.timeLimit(.minutes(10))) struct ArticleSampleTests {
     @Test func `each Swift sample of the module's articles is compiled`() throws {
         let samples = try DocumentedSamples(of: "NetworkTransfers", compiledIn: #filePath)
         #expect(samples.count >= 2)

@@ -52,7 +52,7 @@ import Testing
             try await client.stream(Endpoint<Data>.get("stream/b").timeout(.seconds(600))),
         ]
         let error = try await #require(throws: NetworkError.self) {
-            _ = try await client.stream(Endpoint<Data>.get("stream/c").deadline(.milliseconds(200)))
+            _ = try await client.stream(Endpoint<Data>.get("stream/c").deadline(.seconds(5)))
         }
         #expect(error.code == .timedOut)
         #expect(error.waitedFor == .connection)
@@ -107,7 +107,7 @@ import Testing
         let refreshes = [
             Endpoint<Data>.post("token", json: ["refresh_token": "old-refresh-token"]), Endpoint<Data>.get("token"),
         ]
-        for refresh in refreshes { _ = try await client.send(refresh.allowingLateResponse().deadline(.seconds(60))) }
+        for refresh in refreshes { _ = try await client.send(refresh.allowingLateResponse().deadline(.seconds(300))) }
         withExtendedLifetime(streams) {}
     }
 }

@@ -12,7 +12,7 @@ struct URLSessionBodyTests {
     let servers = LoopbackServers()
     let transport = URLSessionTransport()
 
-    func request(_ url: URL, body: HTTPBody = .none, timeout: Duration = .seconds(30)) -> HTTPTransportRequest {
+    func request(_ url: URL, body: HTTPBody = .none, timeout: Duration = .seconds(300)) -> HTTPTransportRequest {
         let head = HTTPRequestHead(method: body.isEmpty ? .get : .post, url: url)
         return HTTPTransportRequest(head: head, body: body, idleTimeout: timeout)
     }
@@ -31,7 +31,7 @@ struct URLSessionBodyTests {
                 }
             }
             let task = Task { try await transport.perform(request(server.url, body: body)) }
-            await asked.arrivals(atLeast: round)
+            try await asked.arrivals(atLeast: round)
             await expectCancellation(of: task)
         }
     }
@@ -93,8 +93,8 @@ struct URLSessionBodyTests {
         request.onEvent = { event in if event.kind == .queued { Task { await queued.pass() } } }
         let first = Task { [request] in try await transport.perform(request) }
         let second = Task { [request] in try await transport.perform(request) }
-        await queued.arrivals(atLeast: 1)
-        await clock.advance(by: .seconds(6), whenAsleep: 1)
+        try await queued.arrivals(atLeast: 1)
+        try await clock.advance(by: .seconds(6), whenAsleep: 1)
         var reasons: Set<String> = []
         for call in [first, second] {
             let error = await #expect(throws: HTTPTransportError.self) { try await call.value }

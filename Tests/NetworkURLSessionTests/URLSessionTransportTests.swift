@@ -23,7 +23,7 @@ struct URLSessionTransportTests {
         _ url: URL,
         body: HTTPBody = .none,
         headers: HTTPHeaders = [:],
-        timeout: Duration = .seconds(20),
+        timeout: Duration = .seconds(300),
         progress: ProgressHandler? = nil
     ) async throws -> HTTPResponse {
         let head = HTTPRequestHead(method: HTTPMethod(rawValue: method), url: url, headers: headers)
@@ -75,7 +75,7 @@ struct URLSessionTransportTests {
             head: HTTPRequestHead(method: .post, url: server.url), body: HTTPBody(Data("token".utf8)))
         request.startPermit = permit
         let exchange = Task { [request, transport] in try await transport.perform(request) }
-        await arrived.pass()
+        try await arrived.passUnlessCancelled()
         #expect(permit.withdraw() == .made)
         released.signal()
         #expect(try await exchange.value.head.status == 200)
@@ -160,7 +160,7 @@ struct URLSessionTransportTests {
         let head = HTTPRequestHead(url: server.url)
         let request = HTTPTransportRequest(head: head, idleTimeout: .milliseconds(500))
         let call = Task { try await transport.perform(request).head.status }
-        await clock.advance(by: .milliseconds(499), whenAsleep: 1)
+        try await clock.advance(by: .milliseconds(499), whenAsleep: 1)
         release.signal()
         #expect(try await call.value == 204)
     }
@@ -216,11 +216,11 @@ struct URLSessionTransportTests {
                 return status
             }
         }
-        await arrived.arrivals(atLeast: limit)
+        try await arrived.arrivals(atLeast: limit)
         clock.advance(by: .seconds(20))
         for _ in 0..<limit { first.signal() }
-        await mayRespond.arrivals(atLeast: limit)
-        await arrived.arrivals(atLeast: limit + 1)
+        try await mayRespond.arrivals(atLeast: limit)
+        try await arrived.arrivals(atLeast: limit + 1)
         clock.advance(by: .seconds(20))
         // Long enough to notice a timeout.
         let other = try servers.start { _ in .respond(204) }

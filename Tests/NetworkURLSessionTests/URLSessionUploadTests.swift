@@ -7,7 +7,7 @@ import TestSupport
 
 @testable import NetworkURLSession
 
-@Suite("URLSessionUpload")
+@Suite("URLSessionUpload", .timeLimit(.minutes(10)))
 struct URLSessionUploadTests {
     @Test func `a sequence is in a file that only this user can read, until it is discarded`() async throws {
         let content = Data("sequence".utf8)
@@ -37,7 +37,7 @@ struct URLSessionUploadTests {
         let body = HTTPBody { AsyncStream<Data> { _ in } }
         let deadlines = DeadlineQueue(clock: clock, grace: .zero)
         let upload = Task { try await URLSessionUpload(body, within: .seconds(5), deadlines) }
-        await clock.advance(by: .seconds(5), whenAsleep: 1)
+        try await clock.advance(by: .seconds(5), whenAsleep: 1)
         let error = await #expect(throws: HTTPTransportError.self) { _ = try await upload.value }
         #expect(error?.code == .timedOut && error?.waitedFor == .requestBody)
     }

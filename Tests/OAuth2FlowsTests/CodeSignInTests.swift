@@ -9,7 +9,7 @@ import Testing
 
 @testable import OAuth2Flows
 
-@Suite struct CodeSignInTests {
+@Suite(.timeLimit(.minutes(10))) struct CodeSignInTests {
     private let session = StubSession(.signedOut(.never))
 
     /// Shows no page; responds with a query in which `STATE` stands for the page's state.

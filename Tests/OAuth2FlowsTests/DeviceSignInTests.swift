@@ -131,7 +131,7 @@ import Testing
         let transport = StubTransport(.any ~> Self.code())
         let clock = ManualTimeSource()
         let task = Task { try await signIn(transport, clock: clock).start(session) { _ in } }
-        await clock.sleepers(atLeast: 1)
+        try await clock.sleepers(atLeast: 1)
         await expectCancellation(of: task)
     }
 

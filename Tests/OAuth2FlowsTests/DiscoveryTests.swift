@@ -5,7 +5,7 @@ import NetworkTesting
 import OAuth2Flows
 import Testing
 
-@Suite struct DiscoveryTests {
+@Suite(.timeLimit(.minutes(10))) struct DiscoveryTests {
     private let issuer = URL(string: "https://id.example.com/tenant")
     private let transport = StubTransport()
 

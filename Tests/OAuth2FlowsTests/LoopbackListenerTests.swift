@@ -1,4 +1,5 @@
 #if canImport(CryptoKit) || Crypto
+import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
 import NetworkCore
@@ -12,10 +13,9 @@ import Testing
     private func response(to client: @escaping @Sendable (UInt16) throws -> String) async throws -> (String, String) {
         let listener = try LoopbackListener()
         async let target = listener.firstRequest(within: .seconds(600)) { $0 }
-        let response = try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try client(listener.port) }) }
-        }
-        return (response, try await target)
+        let response = Turn<String>()
+        Thread.detachNewThread { response.end(Swift.Result { try client(listener.port) }) }
+        return (try await response.valueUnlessCancelled(), try await target)
     }
 
     @Test(arguments: ["/callback", ""])
@@ -43,7 +43,7 @@ import Testing
         #expect(error?.code == .expired)
         let userAgent = LoopbackUserAgent { _ in await browser.pass() }
         let signIn = Task { _ = try await userAgent.response(to: .fixture) }
-        await browser.arrivals(atLeast: 2)
+        try await browser.arrivals(atLeast: 2)
         await expectCancellation(of: signIn)
     }
 
@@ -101,19 +101,19 @@ import Testing
                 target.contains("state=fixture-state") ? target : nil
             }
         }
-        let pages = try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                let pages = Swift.Result {
-                    try ["error=invalid_request&error_description=x", "error=access_denied&state=other", "a=b"].map {
-                        let browser = try ClientConnection(port: listener.port)
-                        browser.write("GET /callback?\($0) HTTP/1.1\r\n\r\n")
-                        return browser.readToEnd()
-                    }
+        let read = Turn<[String]>()
+        Thread.detachNewThread {
+            let pages = Swift.Result {
+                try ["error=invalid_request&error_description=x", "error=access_denied&state=other", "a=b"].map {
+                    let browser = try ClientConnection(port: listener.port)
+                    browser.write("GET /callback?\($0) HTTP/1.1\r\n\r\n")
+                    return browser.readToEnd()
                 }
-                clock.advance(by: .seconds(600))
-                continuation.resume(with: pages)
             }
+            clock.advance(by: .seconds(600))
+            read.end(pages)
         }
+        let pages = try await read.valueUnlessCancelled()
         #expect(pages.map { $0.contains("invalid_request") } == [true, false, false])
         #expect(pages.allSatisfy { !$0.contains("access_denied") && $0.hasPrefix("HTTP/1.1 404") })
         let error = await signInError { try await response.value }

@@ -6,7 +6,7 @@ import NetworkTesting
 import OAuth2Flows
 import Testing
 
-@Suite struct OAuth2HandlerTests {
+@Suite(.timeLimit(.minutes(10))) struct OAuth2HandlerTests {
     private let response = StubResponse.text(
         #"{"access_token":"fixture-access","token_type":"bearer","expires_in":3600,"refresh_token":"fixture-next"}"#)
 

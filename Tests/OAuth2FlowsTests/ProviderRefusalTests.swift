@@ -7,7 +7,7 @@ import OAuth2Flows
 import Testing
 
 /// DI1, DI2: what the words of providers mean, beside what must never end a session.
-@Suite struct ProviderRefusalTests {
+@Suite(.timeLimit(.minutes(10))) struct ProviderRefusalTests {
     /// The rules for a provider, the refusals of a dead refresh token, and what must not be taken for one. Each line is
     /// a response: the status, fields as `@Name=value`, and the body.
     struct Provider: Sendable, CustomTestStringConvertible {

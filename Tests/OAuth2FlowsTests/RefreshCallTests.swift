@@ -9,7 +9,7 @@ import OAuth2Flows
 import Testing
 
 /// What a refresh call carries beside the refresh token, and what the handler declares.
-@Suite struct RefreshCallTests {
+@Suite(.timeLimit(.minutes(10))) struct RefreshCallTests {
     private let request = TokenRefreshRequest(
         refreshToken: "fixture-refresh", accessToken: "fixture-access", idempotencyKey: "fixture-key")
     private let response = StubResponse.text(#"{"access_token":"fixture-access-2"}"#)
@@ -80,10 +80,10 @@ import Testing
     }
 }
 
-@Suite struct HandlerContractTests {
+@Suite(.timeLimit(.minutes(10))) struct HandlerContractTests {
     @Test(arguments: [ReplayTolerance.none, .within(.seconds(10)), .sameKey])
     func `the OAuth 2.0 handler keeps the contract over HTTP`(_ tolerance: ReplayTolerance) async throws {
-        try await TokenRefreshHandlerContract.check(.oauth2) { url in
+        try await TokenRefreshHandlerContract.check(.oauth2, timeLimit: .seconds(300)) { url in
             OAuth2TokenRefreshHandler(
                 tokenEndpoint: url, client: .basic(id: "fixture-client", secret: "fixture-secret"),
                 network: NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: []),

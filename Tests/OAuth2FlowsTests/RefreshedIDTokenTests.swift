@@ -106,9 +106,9 @@ import Testing
 
     /// KE2, rule 12: the server spends the refresh token only once the keys are here, or have not come in time.
     @Test func `G11: keys that do not arrive hold back the call, and never its tokens`() async throws {
-        let (arrived, leave) = (Race<Void>(), DispatchSemaphore(value: 0))
+        let (arrived, leave) = (Turn<Void>(), DispatchSemaphore(value: 0))
         let server = try SigningServer(clock.date, [key]) {
-            arrived.end(())
+            arrived.end(.success(()))
             leave.wait()
         }
         server.issue(try key.sign(server.claims))
@@ -118,9 +118,9 @@ import Testing
         var request = TokenRefreshRequest.fixture
         request.startPermit = permit
         let refresh = Task { [request] in try await handler.refresh(request) }
-        await arrived.value()
+        try await arrived.valueUnlessCancelled()
         #expect(server.provider.calls.allSatisfy { $0.path != "/token" }, "nothing is spent yet")
-        await clock.advance(by: .seconds(5), whenAsleep: 1)
+        try await clock.advance(toTimerIn: .seconds(5))
         let tokens = try await refresh.value
         #expect(tokens.claimedSubject == TokenSubject(issuer: server.issuer, id: "fixture-user"))
         #expect(tokens.refreshToken == "fixture-refresh")

@@ -5,7 +5,7 @@ import OAuth2Flows
 import Testing
 
 /// G4 for an OAuth 2.0 token endpoint: every status with every error and media type.
-@Suite struct VerdictTests {
+@Suite(.timeLimit(.minutes(10))) struct VerdictTests {
     static let otherBodies = [
         #"{"error":"invalid_request"}"#, #"{"error":"invalid_client"}"#, #"{"error":"unauthorized_client"}"#,
         #"{"error":"unsupported_grant_type"}"#, #"{"error":"invalid_scope"}"#, #"{"error":"invalid_target"}"#,

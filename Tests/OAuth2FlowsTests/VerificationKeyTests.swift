@@ -220,15 +220,15 @@ import _CryptoExtras
     }
 
     @Test func `many tokens wait for one fetch, and one that is cancelled leaves at once`() async throws {
-        let (arrived, leave) = (Race<Void>(), DispatchSemaphore(value: 0))
+        let (arrived, leave) = (Turn<Void>(), DispatchSemaphore(value: 0))
         let server = try SigningServer(clock.date, [key]) {
-            arrived.end(())
+            arrived.end(.success(()))
             leave.wait()
         }
         let validator = server.validator(by: clock)
         let text = try key.sign(server.claims)
         let tasks = (0..<10).map { _ in Task { try await validator.validate(text).subject } }
-        await arrived.value()
+        try await arrived.valueUnlessCancelled()
         let cancelled = Task { try await validator.validate(text).subject }
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }

@@ -117,7 +117,7 @@ struct PostgreSQLChangesTests {
     @Test func `the end of a listening connection is noticed with the last words of its server`() async throws {
         let name = UUID().uuidString
         let place = ConnectionString("\(server.connection) application_name=\(name)")
-        let open = try PostgreSQLConnection.open(place, limits: PostgreSQLLimits())
+        let open = try PostgreSQLConnection.open(place, limits: .patient)
         try open.execute(script: "LISTEN \"latchkey_test\"")
         #expect(open.receiveNotifications() == [])
         try await server.run("SELECT pg_notify('latchkey_test', 'payload')")

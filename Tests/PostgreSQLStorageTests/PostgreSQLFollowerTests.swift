@@ -41,7 +41,9 @@ import TokenRefresh
         #expect(await owner.settle(within: .seconds(3_600)))
 
         let source = place.reader.store(account, table: table, cipher: followerKey)
-        let follower = SessionFollower(source)
+        var policy = FollowerPolicy()
+        policy.readLimit = .seconds(600)
+        let follower = SessionFollower(source, policy: policy)
         #expect(try await follower.restore() == .signedIn(TokenBundle.fleet(3).session))
         #expect(follower.validToken?.value == TokenBundle.fleet(3).accessToken)
         #expect(try await source.load()?.refreshToken == nil)

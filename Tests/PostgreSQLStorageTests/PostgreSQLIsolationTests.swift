@@ -19,10 +19,12 @@ struct PostgreSQLIsolationTests {
     }
 
     /// A call that waits for what does not come gives up soon. One that waits for nothing ends earlier on any machine.
-    private static let hasty = PostgreSQLLimits().with { $0.call = .seconds(5) }
+    private static let hasty = PostgreSQLLimits.patient.with {
+        ($0.call, $0.rowLock) = (.seconds(20), PostgreSQLLimits().rowLock)
+    }
 
     @Test func `locked rows delay no other account's reads and updates`() async throws {
-        let first = server.store(limits: PostgreSQLLimits().with { $0.call = .seconds(3_600) })
+        let first = server.store(limits: .patient.with { $0.rowLock = PostgreSQLLimits().rowLock })
         let locked = (0..<8).map { first.store(for: "\(first.account)/locked/\($0)") }
         for store in locked { try await store.save(.fleet(1)) }
         let lock = try await server.lockRows("\(first.account)/locked/%")
@@ -68,7 +70,7 @@ struct PostgreSQLIsolationTests {
         let limits = Self.hasty.with { ($0.connections, $0.cipher) = (2, .seconds(3_600)) }
         let store = server.store(cipher: cipher, limits: limits)
         let update = Task { try await store.save(.fleet(1)) }
-        await cipher.sealing.arrivals(atLeast: 1)
+        try await cipher.sealing.arrivals(atLeast: 1)
         let other = store.store(for: store.account + "/other")
         for _ in 0..<20 { #expect(try await other.load() == nil) }
         let error = await storeFailure { try await other.save(.fleet(1)) }
@@ -83,7 +85,7 @@ struct PostgreSQLIsolationTests {
         let limits = PostgreSQLLimits.patient.with { ($0.connections, $0.waitingCalls) = (1, 1) }
         let store = server.store(cipher: cipher, limits: limits)
         let update = Task { try await store.save(.fleet(1)) }
-        await cipher.sealing.arrivals(atLeast: 1)
+        try await cipher.sealing.arrivals(atLeast: 1)
         let waiting = Task { try await store.load() }
         try await until { store.session.database.pool.waitingCalls > 0 }
         let refusal = await storeFailure { _ = try await store.load() }

@@ -63,7 +63,7 @@ struct PostgreSQLKeyTests {
 
     @Test func `a cipher that does not return is abandoned, and its row unlocked`() async throws {
         let cipher = GatedCipher()
-        let store = server.store(cipher: cipher, limits: PostgreSQLLimits().with { $0.cipher = .milliseconds(50) })
+        let store = server.store(cipher: cipher, limits: .patient.with { $0.cipher = .milliseconds(50) })
         let error = await storeFailure { try await store.save(.fleet(1)) }
         #expect(error?.code == .unavailable)
         #expect(error?.reason.contains("the token cipher") == true)

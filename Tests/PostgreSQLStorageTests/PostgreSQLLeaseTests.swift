@@ -89,7 +89,7 @@ struct PostgreSQLLeaseTests {
         #expect(!lease.isLost)
         clock.advance(by: .milliseconds(1))
         #expect(lease.isLost)
-        await clock.advance(by: limits.heartbeat, whenAsleep: 1)
+        try await clock.advance(by: limits.heartbeat, whenAsleep: 1)
         try await until { !lease.isLost }
         await lease.release()
     }
@@ -103,7 +103,7 @@ struct PostgreSQLLeaseTests {
         let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
         let next = try await server.store(mine.account).lease(waitingAtMost: .seconds(3_600))
         #expect(!lease.isLost)
-        await clock.advance(by: limits.heartbeat, whenAsleep: 1)
+        try await clock.advance(by: limits.heartbeat, whenAsleep: 1)
         try await until { lease.isLost }
         await lease.release()
         await next.release()
@@ -119,7 +119,7 @@ struct PostgreSQLLeaseTests {
         // From now on the claim does not lapse.
         try await server.set("claim_heartbeat = claim_heartbeat - interval '1 hour'", of: mine.account)
         let before = try await server.heartbeat(of: mine.account)
-        await clock.advance(by: limits.heartbeat, whenAsleep: 1)
+        try await clock.advance(by: limits.heartbeat, whenAsleep: 1)
         try await until { try await server.heartbeat(of: mine.account) != before }
         try await until { !lease.isLost }
         await lease.release()
@@ -154,7 +154,7 @@ struct PostgreSQLLeaseTests {
                     .lease(waitingAtMost: .milliseconds(5)) { holder in holders.withLock { $0.append(holder) } }
             }
         }
-        await clock.advance(by: .milliseconds(5), whenAsleep: 1)
+        try await clock.advance(by: .milliseconds(5), whenAsleep: 1)
         let error = await waiter.value
         #expect(error?.code == .busy)
         #expect(error?.reason.contains("another process's lease") == true)

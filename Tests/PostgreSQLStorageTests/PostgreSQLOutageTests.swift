@@ -38,7 +38,7 @@ struct PostgreSQLOutageTests {
     @Test func `a release that a crashed server missed is made up for once it is back`() async throws {
         let server = try await PostgreSQLServer()
         // It lapses after the test only.
-        let limits = PostgreSQLLimits().with { $0.claim = .seconds(3_600) }
+        let limits = PostgreSQLLimits.patient.with { $0.claim = .seconds(3_600) }
         let store = server.store("account", limits: limits)
         let lease = try #require(try await store.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
         try await server.crash()
@@ -79,7 +79,7 @@ struct PostgreSQLOutageTests {
     @Test func `G25: on a server that has stopped, an update and its new connection end at one deadline`() async throws
     {
         let server = try await PostgreSQLServer()
-        let limits = PostgreSQLLimits.patient.with { ($0.call, $0.statement) = (.seconds(4), .seconds(1)) }
+        let limits = PostgreSQLLimits.patient.with { ($0.call, $0.statement) = (.seconds(20), .seconds(5)) }
         let store = try await server.store("account", limits: limits).holding(.fleet(1))
         let backends = try await server.run(
             "SELECT pid::bigint FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"

@@ -61,7 +61,7 @@ struct PostgreSQLRestartTests {
                 return .active(.fleet(1))
             }
         }
-        await cipher.sealing.arrivals(atLeast: 1)
+        try await cipher.sealing.arrivals(atLeast: 1)
         try await server.cutConnections(of: store.account)
         cipher.sealing.open()
         try await update.value
@@ -74,7 +74,7 @@ struct PostgreSQLRestartTests {
         let cipher = GatedCipher()
         let store = server.named(cipher: cipher)
         let update = Task { await storeFailure { try await store.update { _ in .active(.fleet(1)) } } }
-        await cipher.sealing.arrivals(atLeast: 1)
+        try await cipher.sealing.arrivals(atLeast: 1)
         try await server.cutConnections(of: store.account)
         try await server.store(store.account).save(.fleet(7, session: "another"))
         cipher.sealing.open()
@@ -87,7 +87,7 @@ struct PostgreSQLRestartTests {
         let cipher = GatedCipher()
         let store = server.store("account", cipher: cipher, limits: .patient)
         let update = Task { try await store.save(.fleet(1)) }
-        await cipher.sealing.arrivals(atLeast: 1)
+        try await cipher.sealing.arrivals(atLeast: 1)
         try await server.crash()
         cipher.sealing.open()
         try await server.start()

@@ -77,7 +77,7 @@ struct PostgreSQLVanishedClaimTests {
         let engine = TokenRefreshCoordinator(
             store: mine, handler: ScriptedRefreshHandler(.rotateThenHold(at: gate)), clock: ManualTimeSource())
         let refresh = Task { _ = try await engine.refresh() }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         try await server.edit(change.rawValue, mine.account)
         for _ in 1...2 {
             let failure = await #expect(throws: AuthenticationError.self) { try await other.refresh() }
@@ -108,7 +108,7 @@ struct PostgreSQLVanishedClaimTests {
         let isFree = "SELECT claim_expires IS NULL FROM latchkey_tokens WHERE account = $1"
         #expect(try await server.run(isFree, [.text(mine.account)]).flag(0))
         #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
-        await clock.advance(by: PostgreSQLLimits().heartbeat, whenAsleep: 1)
+        try await clock.advance(by: PostgreSQLLimits().heartbeat, whenAsleep: 1)
         try await until { try await !server.run(isFree, [.text(mine.account)]).flag(0) }
         #expect(!lease.isLost)
         #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
@@ -128,7 +128,7 @@ struct PostgreSQLVanishedClaimTests {
         #expect(try await theirs.load() != nil)
         let lease = try await mine.lease(waitingAtMost: .zero)
         try await server.edit(Change.rowDeleted.rawValue, mine.account)
-        await clock.advance(by: PostgreSQLLimits().heartbeat, whenAsleep: 1)
+        try await clock.advance(by: PostgreSQLLimits().heartbeat, whenAsleep: 1)
         let claim = "SELECT count(claim_expires) > 0 FROM latchkey_tokens WHERE account = $1"
         try await until { try await server.run(claim, [.text(mine.account)]).flag(0) }
         #expect(!lease.isLost)

@@ -4,7 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite("Every store keeps the contract")
+@Suite("Every store keeps the contract", .timeLimit(.minutes(10)))
 struct StoreContractTests {
     @Test func `the memory store is a token store`() async throws {
         try await TokenStoreContract.check(reopen: { $0 }, makeEmptyStore: { MemoryTokenStore() })

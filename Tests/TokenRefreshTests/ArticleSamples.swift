@@ -96,7 +96,7 @@ func remove(_ account: String, from sessions: SessionRegistry<String>) async thr
     sessions.release(account)
 }
 
-@Suite struct ArticleSampleTests {
+@Suite(.timeLimit(.minutes(10))) struct ArticleSampleTests {
     private let old = TokenRefreshResult(accessToken: "access-0", refreshToken: "refresh-0")
 
     private func session(_ store: any TokenStore) -> TokenRefreshCoordinator {

@@ -10,7 +10,7 @@ import NetworkTesting
 import Testing
 
 /// The screens over the real object graph, with a stub in place of the server.
-@Suite struct ScreenServicesTests {
+@Suite(.timeLimit(.minutes(20))) struct ScreenServicesTests {
     private struct NoIdentity: IdentityTokenSource {
         func token(for provider: SocialProvider) async throws -> String { "fixture-identity" }
     }

@@ -4,7 +4,7 @@ import ProgramTesting
 import Testing
 
 /// Requests of the user's own with the session's token.
-@Suite struct APICommandTests {
+@Suite(.timeLimit(.minutes(20))) struct APICommandTests {
     private let home = Home()
 
     private func withSignedIn(

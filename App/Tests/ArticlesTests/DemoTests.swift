@@ -3,7 +3,7 @@ import ProgramTesting
 import Testing
 
 /// The demo, run as a process.
-@Suite struct DemoTests {
+@Suite(.timeLimit(.minutes(20))) struct DemoTests {
     static let claims = [
         "a guest is registered",
         "the image is within 1024×1024 and 5 MB",

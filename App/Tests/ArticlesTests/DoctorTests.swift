@@ -6,7 +6,7 @@ import Storage
 import Testing
 
 /// `articles doctor` finds what is wrong, says what to do, and changes nothing.
-@Suite struct DoctorTests {
+@Suite(.timeLimit(.minutes(20))) struct DoctorTests {
     private let home = Home()
 
     /// The checks by name, and the exit status.

@@ -6,7 +6,7 @@ import ProgramTesting
 import Testing
 
 /// Ctrl-C, and the scripts for shells.
-@Suite struct InterruptionTests {
+@Suite(.timeLimit(.minutes(20))) struct InterruptionTests {
     private let home = Home()
 
     /// Lists the articles with an expired token, and sends the program a signal while the server hangs. A shell reports

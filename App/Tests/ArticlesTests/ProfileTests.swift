@@ -4,7 +4,7 @@ import ProgramTesting
 import Testing
 
 /// Profiles: several servers and accounts, each with a session of its own.
-@Suite struct ProfileTests {
+@Suite(.timeLimit(.minutes(20))) struct ProfileTests {
     private let home = Home()
 
     /// Two servers, and two accounts at the first one.

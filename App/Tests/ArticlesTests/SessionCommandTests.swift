@@ -6,7 +6,7 @@ import Storage
 import Testing
 
 /// Sign-in, articles and sign-out, with processes of `articles` against a server.
-@Suite struct SessionCommandTests {
+@Suite(.timeLimit(.minutes(20))) struct SessionCommandTests {
     private let home = Home()
 
     /// Runs the program against a server.

@@ -5,7 +5,7 @@ import ProgramTesting
 import Testing
 
 /// A token file that cannot be used is reported in one line, and kept.
-@Suite struct StoreFailureTests {
+@Suite(.timeLimit(.minutes(20))) struct StoreFailureTests {
     private let home = Home()
 
     private func withSignedIn(_ body: (_ base: [String], _ file: URL, DevBackend) async throws -> Void) async throws {

@@ -7,7 +7,7 @@ import ProgramTesting
 import Testing
 
 /// `--verbose`, `--trace`, `--har` and `--report`: the requests of a command, without secrets.
-@Suite struct TrafficTests {
+@Suite(.timeLimit(.minutes(20))) struct TrafficTests {
     private let home = Home()
 
     private func withSignedIn(

@@ -4,7 +4,7 @@ import Testing
 @testable import ArticlesUI
 
 @MainActor
-@Suite struct ArticleModelTests {
+@Suite(.timeLimit(.minutes(20))) struct ArticleModelTests {
     let backend = Backend()
 
     private func model(known: Article? = nil) -> ArticleModel {

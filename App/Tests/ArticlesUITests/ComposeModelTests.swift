@@ -4,7 +4,7 @@ import Testing
 @testable import ArticlesUI
 
 @MainActor
-@Suite struct ComposeModelTests {
+@Suite(.timeLimit(.minutes(20))) struct ComposeModelTests {
     let backend = Backend()
     let compose: ComposeModel
     private let published = Recorder<Article>()

@@ -6,7 +6,7 @@ import Testing
 @testable import ArticlesUI
 
 @MainActor
-@Suite struct SignInModelTests {
+@Suite(.timeLimit(.minutes(20))) struct SignInModelTests {
     let backend = Backend()
     let login: SignInModel
     private let finished = Recorder<User?>()

@@ -5,7 +5,7 @@ import Testing
 @testable import ArticlesWeb
 
 /// Who may use the pages: one browser, once it has opened the URL that was printed.
-@Suite struct AccessTests {
+@Suite(.timeLimit(.minutes(20))) struct AccessTests {
     private static let paths = [
         "/", "/start", "/sign-in", "/articles", "/articles/1", "/compose", "/account", "/sign-in/photo", "/events",
         "/style.css", "/script.js", "/icon.svg", "/missing",

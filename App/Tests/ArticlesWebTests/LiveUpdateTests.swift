@@ -8,7 +8,7 @@ import Testing
 @testable import ArticlesWeb
 
 /// Server-sent events: a change of a model reaches the pages that are open.
-@Suite struct LiveUpdateTests {
+@Suite(.timeLimit(.minutes(20))) struct LiveUpdateTests {
     /// What an open page shows after its next changes, once that has a text: the script asks for it as this does.
     private func update(
         of events: RawConnection, _ site: Website, _ place: String, until text: String,

@@ -8,7 +8,7 @@ import Testing
 @testable import ArticlesWeb
 
 /// The pages in a browser without script, against the real server.
-@Suite struct PageTests {
+@Suite(.timeLimit(.minutes(20))) struct PageTests {
     @Test func `a guest signs in with a photo, reads, and publishes`() async throws {
         try await Website.with { site in
             let login = try await site.browser.open("/")

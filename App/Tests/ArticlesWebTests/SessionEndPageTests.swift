@@ -4,7 +4,7 @@ import Testing
 @testable import ArticlesWeb
 
 /// The session ends while the user works.
-@Suite struct SessionEndPageTests {
+@Suite(.timeLimit(.minutes(20))) struct SessionEndPageTests {
     @Test func `a session that ends shows one alert with its reason, and the login returns to the article`()
         async throws
     {

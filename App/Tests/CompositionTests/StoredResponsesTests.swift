@@ -35,7 +35,7 @@ import Testing
     /// Signs in and reads the list, in a process that has ended: no task of it has the folder any more.
     private func read() async throws -> SessionID {
         let id = try await readInProcess()
-        while configuration.makeCache().count == 0 { await Task.yield() }
+        while configuration.makeCache().count == 0, !Task.isCancelled { await Task.yield() }
         return id
     }
 
@@ -70,7 +70,7 @@ import Testing
         let graph = AppGraph(configuration, over: ScriptedTransport(), cache: configuration.makeCache())
         #expect(try await session(of: graph) == id)
         if isReplaced { try await graph.session.signIn(tokens) } else { try await graph.session.signOut() }
-        while !responses.isEmpty { await Task.yield() }
+        while !responses.isEmpty, !Task.isCancelled { await Task.yield() }
         try await graph.shutdown()
     }
 
@@ -110,6 +110,6 @@ import Testing
             cache = made
             _ = AppGraph(configuration, over: ScriptedTransport(), cache: made)
         }
-        while cache != nil { await Task.yield() }
+        while cache != nil, !Task.isCancelled { await Task.yield() }
     }
 }

@@ -67,9 +67,15 @@ package final class SpawnedProgram: Sendable {
         self.identifier = identifier
     }
 
-    /// Waits until the process has ended.
+    /// Waits until the process has ended. It is ended with the task that waits.
     package var result: Result {
-        get async { await completion.value }
+        get async {
+            await withTaskCancellationHandler {
+                await completion.value
+            } onCancel: {
+                completion.cancel()
+            }
+        }
     }
 
     /// Waits until the program has printed a line, or has closed its standard output.

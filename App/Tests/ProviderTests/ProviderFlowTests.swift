@@ -7,7 +7,7 @@ import Testing
 import TokenRefresh
 
 /// The flows of OAuth2Flows against Authlib's server, which is not this project's code: `make test-provider`.
-@Suite(.enabled(if: RunningProvider.program != nil, "needs the provider: make test-provider"))
+@Suite(.enabled(if: RunningProvider.program != nil, "needs the provider: make test-provider"), .timeLimit(.minutes(20)))
 struct ProviderFlowTests {
     typealias Authentication = RunningProvider.Authentication
 
@@ -139,7 +139,7 @@ struct ProviderFlowTests {
     @Test func `a reference to a pushed request is taken once`() async throws {
         let provider = try await RunningProvider()
         let (coordinator, _) = session(try await provider.handler(.key))
-        let userAgent = LoopbackUserAgent(timeout: .seconds(60)) { page in
+        let userAgent = LoopbackUserAgent(timeout: .seconds(600)) { page in
             #expect(page.query?.contains("scope") == false)
             let redirect = try await ScriptedBrowser.get(page).headers["Location"].flatMap { URL(string: $0) }
             #expect(try await ScriptedBrowser.get(page).status == 400)

@@ -95,7 +95,7 @@ struct ScriptedBrowser: Sendable {
     var changingPage: @Sendable (inout URLComponents) -> Void = { _ in }
 
     var userAgent: LoopbackUserAgent {
-        LoopbackUserAgent(timeout: .seconds(60)) { page in try await open(page) }
+        LoopbackUserAgent(timeout: .seconds(600)) { page in try await open(page) }
     }
 
     func open(_ page: URL) async throws {

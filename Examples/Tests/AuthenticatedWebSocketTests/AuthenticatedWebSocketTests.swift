@@ -5,7 +5,7 @@ import Storage
 import Testing
 import TokenRefresh
 
-@Suite struct AuthenticatedWebSocketTests {
+@Suite(.timeLimit(.minutes(20))) struct AuthenticatedWebSocketTests {
     private let handler = ScriptedRefreshHandler()
 
     /// The texts that a client receives, from a server with a script.

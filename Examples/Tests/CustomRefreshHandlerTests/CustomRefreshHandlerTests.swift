@@ -8,7 +8,7 @@ import NetworkDoubles
 import NetworkTesting
 import Testing
 
-@Suite struct CustomRefreshHandlerTests {
+@Suite(.timeLimit(.minutes(20))) struct CustomRefreshHandlerTests {
     @Test func `the handler keeps the contract`() async throws {
         try await TokenRefreshHandlerContract.check(.acme) { url in
             AcmeTokenRefreshHandler(network: NetworkClient(baseURL: url, transport: AsyncHTTPClientTransport()))

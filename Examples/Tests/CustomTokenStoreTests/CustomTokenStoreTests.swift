@@ -5,7 +5,7 @@ import Foundation
 import Storage
 import Testing
 
-@Suite struct CustomTokenStoreTests {
+@Suite(.timeLimit(.minutes(20))) struct CustomTokenStoreTests {
     private typealias Store = KeyValueTokenStore<DictionaryService>
 
     private let service = DictionaryService()

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import TokenRefresh
 
-@Suite struct GRPCInterceptorTests {
+@Suite(.timeLimit(.minutes(20))) struct GRPCInterceptorTests {
     @Test @available(macOS 15, iOS 18, watchOS 11, tvOS 18, visionOS 2, *)
     func `calls that the server refuses cause one refresh, and are made again`() async throws {
         let handler = ScriptedRefreshHandler()

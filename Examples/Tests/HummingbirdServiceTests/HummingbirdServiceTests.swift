@@ -13,7 +13,7 @@ import Storage
 import Testing
 import TokenRefresh
 
-@Suite struct HummingbirdServiceTests {
+@Suite(.timeLimit(.minutes(20))) struct HummingbirdServiceTests {
     private func service(over server: NotesServer) -> NotesService {
         let api = NetworkClient(baseURL: server.url, transport: AsyncHTTPClientTransport())
         let handler = RESTTokenRefreshHandler(network: api)

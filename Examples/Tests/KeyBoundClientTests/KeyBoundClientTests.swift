@@ -8,7 +8,7 @@ import Storage
 import Testing
 import TokenRefresh
 
-@Suite struct KeyBoundClientTests {
+@Suite(.timeLimit(.minutes(20))) struct KeyBoundClientTests {
     private struct Note: Decodable, Sendable { let text: String }
 
     /// A user who signs in at once.

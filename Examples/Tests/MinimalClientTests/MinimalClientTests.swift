@@ -7,7 +7,7 @@ import Testing
 
 @testable import MinimalClient
 
-@Suite struct MinimalClientTests {
+@Suite(.timeLimit(.minutes(20))) struct MinimalClientTests {
     @Test func `a user who has signed in stays so, across launches and expired tokens`() async throws {
         try await NotesServer.run { server in
             let store = MemoryTokenStore()

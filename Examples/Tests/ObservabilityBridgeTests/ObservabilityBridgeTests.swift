@@ -11,7 +11,7 @@ import Testing
 import Tracing
 
 /// The bridges over backends in memory. The last attempt of each call succeeds, or fails for good.
-@Suite struct ObservabilityBridgeTests {
+@Suite(.timeLimit(.minutes(20))) struct ObservabilityBridgeTests {
     private let metrics = TestMetrics()
     private let tracer = W3CTracer()
     private let log = InMemoryLogHandler()

@@ -8,7 +8,7 @@ import Storage
 import Testing
 import TokenRefresh
 
-@Suite struct PlainAsyncHTTPClientTests {
+@Suite(.timeLimit(.minutes(20))) struct PlainAsyncHTTPClientTests {
     private func client(of server: NotesServer) async throws -> BearerClient {
         let engine = TokenRefreshCoordinator(store: MemoryTokenStore(), handler: server.handler)
         try await engine.signIn(server.signIn())

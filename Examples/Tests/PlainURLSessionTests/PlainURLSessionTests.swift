@@ -10,7 +10,7 @@ import TokenRefresh
 import FoundationNetworking
 #endif
 
-@Suite struct PlainURLSessionTests {
+@Suite(.timeLimit(.minutes(20))) struct PlainURLSessionTests {
     private func session(on server: NotesServer) async throws -> BearerSession {
         let engine = TokenRefreshCoordinator(store: MemoryTokenStore(), handler: server.handler)
         try await engine.signIn(server.signIn())

@@ -11,7 +11,9 @@ import ServerWorker
 import ServiceLifecycle
 import Testing
 
-@Suite(.enabled(if: Database.isInstalled, "the PostgreSQL server is not installed (Debian: postgresql)"))
+@Suite(
+    .enabled(if: Database.isInstalled, "the PostgreSQL server is not installed (Debian: postgresql)"),
+    .timeLimit(.minutes(20)))
 struct ServerWorkerTests {
     private let metrics = TestMetrics()
     private let log = InMemoryLogHandler()
@@ -49,7 +51,7 @@ struct ServerWorkerTests {
 
     /// Waits for a count: the engine's events come at any time.
     private func until(_ label: String, _ outcome: String, is expected: Int64) async {
-        while count(label, outcome) != expected { await Task.yield() }
+        while count(label, outcome) != expected, !Task.isCancelled { await Task.yield() }
     }
 
     private func count(_ label: String, _ outcome: String) -> Int64 {
@@ -77,7 +79,7 @@ struct ServerWorkerTests {
             try await work(on: server, database, more: 1) { server.endSession(of: "ada") }
             #expect(count("jobs", "done") == 2 && count("jobs", "failed") == 2)
             await until("session_events", "signedOut", is: 2)
-            while !log.entries.contains(where: { $0.message == "signed out" }) { await Task.yield() }
+            while !log.entries.contains(where: { $0.message == "signed out" }), !Task.isCancelled { await Task.yield() }
             #expect(log.entries.filter { $0.message == "signed out" }.allSatisfy { $0.level == .error })
             #expect(!"\(log.entries)".contains("-ada1-"))
         }

@@ -11,7 +11,7 @@ import Storage
 import Testing
 import TokenRefresh
 
-@Suite struct StepUpSenderTests {
+@Suite(.timeLimit(.minutes(20))) struct StepUpSenderTests {
     private struct Receipt: ResponseCodable, Sendable { let amount: Int }
 
     /// What the server and the sign-in page have seen.
@@ -127,7 +127,7 @@ import TokenRefresh
         try await running(page: page) { sender, _ in
             let calls = (1...20).map { amount in Task { try await sender.send(transfer(amount)).amount } }
             _ = await shown.first { _ in true }
-            while seen.withLockedValue({ $0.transfers.count }) < 20 { await Task.yield() }
+            while seen.withLockedValue({ $0.transfers.count }) < 20, !Task.isCancelled { await Task.yield() }
             calls[0].cancel()
             await #expect(throws: CancellationError.self) { try await calls[0].value }
             close.finish()

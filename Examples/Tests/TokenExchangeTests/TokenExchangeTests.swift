@@ -7,7 +7,7 @@ import NotesServer
 import Testing
 import TokenExchange
 
-@Suite struct TokenExchangeTests {
+@Suite(.timeLimit(.minutes(20))) struct TokenExchangeTests {
     /// Runs a server that responds to each exchange alike.
     private func exchanging(
         _ response: Response, _ test: (TokenExchange) async throws -> Void

@@ -7,10 +7,10 @@ public import Foundation
 public struct RefreshIntent: Sendable, Hashable, Codable {
     /// The key that every call with this refresh token carries until a response has been applied. It is a secret: a
     /// server returns the tokens for it.
-    public let idempotencyKey: String
+    public package(set) var idempotencyKey: String
 
     /// The engine that makes the call: its process, and a number.
-    public let owner: ProcessIdentity
+    public package(set) var owner: ProcessIdentity
 
     /// When the intent was recorded, on the clock of the device.
     public let date: Date

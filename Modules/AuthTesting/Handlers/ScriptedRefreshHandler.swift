@@ -8,7 +8,7 @@ public import ContractTesting
 /// let gate = Gate()
 /// let handler = ScriptedRefreshHandler(.held(at: gate, then: .rotate), .failure(TokenRefreshError.unavailable))
 /// // … start requests …
-/// await handler.calls(atLeast: 1)          // the first call is at the gate
+/// try await handler.calls(atLeast: 1)      // the first call is at the gate
 /// gate.open()
 /// #expect(handler.calls.map(\.ordinal) == [0])
 /// ```
@@ -59,7 +59,7 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     public func enqueue(_ responses: Response...) { state.withLock { $0.responses += responses } }
 
     /// Waits until a number of calls have started, from the first one on. They may still wait for their responses.
-    public func calls(atLeast count: Int) async { await door.arrivals(atLeast: count) }
+    public func calls(atLeast count: Int) async throws { try await door.arrivals(atLeast: count) }
 
     /// Responds as scripted.
     ///

@@ -10,7 +10,7 @@ public enum RaceKit {
     /// race that holds takes milliseconds. An error of the closure that makes the subject is the outcome of the race.
     public static func run(
         _ scenarios: [RaceScenario] = RaceScenario.all,
-        timeLimit: Duration = .seconds(20),
+        timeLimit: Duration = .seconds(60),
         makeSubject: @escaping @Sendable (RaceScene) async throws -> RaceSubject
     ) async -> RaceReport {
         var entries: [RaceReport.Entry] = []
@@ -28,7 +28,7 @@ public enum RaceKit {
     /// - Throws: `ContractViolation` with every race that did not hold.
     public static func check(
         _ scenarios: [RaceScenario] = RaceScenario.all,
-        timeLimit: Duration = .seconds(20),
+        timeLimit: Duration = .seconds(60),
         makeSubject: @escaping @Sendable (RaceScene) async throws -> RaceSubject
     ) async throws {
         let failures = await run(scenarios, timeLimit: timeLimit, makeSubject: makeSubject).failures

@@ -77,7 +77,7 @@ extension RaceScenario {
         trial.scene.store.hold(.save, at: gate)
         let callers = try await trial.refuse(old, times: 10)
         trial.at("waiting for the new tokens to be saved")
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         await trial.settle()
         let early = trial.returned
         try expect(early == 0, otherwise: "\(early) callers got the new token before it was stored")

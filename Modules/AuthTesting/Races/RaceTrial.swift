@@ -84,7 +84,7 @@ final class RaceTrial: Sendable {
         scene.handler.enqueue(response(gate))
         let callers = try await start()
         at(step)
-        await scene.handler.calls(atLeast: 1)
+        try await scene.handler.calls(atLeast: 1)
         await settle()
         return (callers, gate)
     }

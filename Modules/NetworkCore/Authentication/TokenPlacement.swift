@@ -46,9 +46,9 @@ public struct TokenPlacement: Sendable, Hashable {
 
     /// Adds a token to a request.
     ///
-    /// - Throws: ``HTTPFieldError`` when no header field can carry it; ``NetworkError`` with code `invalidRequest` when it
-    ///   is empty; `followerHasNoRefreshToken` when a field is for the refresh token, and a follower issued the token (G29);
-    ///   `proofRequired` when the token is bound to a key, and the placement makes no proof (G34).
+    /// - Throws: ``HTTPFieldError`` when no header field can carry it; ``NetworkError`` with code `invalidRequest` when
+    ///   it is empty; `followerHasNoRefreshToken` when a field is for the refresh token, and a follower issued the
+    ///   token (G29); `proofRequired` when the token is bound to a key, and the placement makes no proof (G34).
     func place(_ token: SessionToken, in request: inout HTTPRequestHead) throws {
         guard !token.value.isEmpty else {
             throw NetworkError(

@@ -8,8 +8,8 @@ package import ConcurrencyPrimitives
 /// second in the last part of a wait, so that it sees a sleep that has ended shortly before the deadline too. A later
 /// sleep prolongs the grace by a second, and the ``maximumSleeps``th ends it.
 ///
-/// - Complexity: Adding is O(*n*) in the number of later deadlines, as few as those with longer time limits; removing is
-///   O(1), amortised.
+/// - Complexity: Adding is O(*n*) in the number of later deadlines, which are those with longer time limits; removing
+///   is O(1), amortised.
 package final class DeadlineQueue: Sendable {
     private struct Entry {
         let deadline: Duration

@@ -3,7 +3,7 @@ public struct RequestOptions: Sendable {
     /// Is called as the body is sent.
     public var progress: ProgressHandler?
 
-    /// The time limit of the whole call, as ``NetworkConfiguration/deadline``. `nil`: the endpoint's, or else the client's.
+    /// The time limit of the whole call, as ``NetworkConfiguration/deadline``. `nil`: the endpoint's, or the client's.
     public var deadline: Duration?
 
     /// The least that is sent of the request's body, which is an upload then: it has no total deadline, unless

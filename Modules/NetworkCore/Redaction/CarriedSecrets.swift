@@ -173,7 +173,7 @@ extension String {
     /// The text without the encoding of forms and queries.
     var formDecoded: String { replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? self }
 
-    /// The names and values of a form, without its encoding where that is valid. An item without `=` has an empty value.
+    /// The names and values of a form, without its encoding where that is valid. Without `=` the value is empty.
     var formItems: [(name: String, value: String)] {
         split(separator: "&").map { item in
             let name = item.prefix { $0 != "=" }

@@ -120,17 +120,17 @@ extension TransportRules {
             let task = Task {
                 for try await _ in try await subject.perform(subject.request(.get, peer.url)).body { arrived.open() }
             }
-            await arrived.pass()
+            try await arrived.passUnlessCancelled()
             task.cancel()
             try await subject.expectCancelled(task)
-            await closed.pass()
+            try await closed.passUnlessCancelled()
         },
         rule("a request that is cancelled while its body is made ends at once") {
             _ = $0.readRequest()
         } check: { subject, peer in
             let never = Gate()
             let task = Task { try await subject.send(.post, peer.url, body: waiting(at: never)) }
-            await never.arrivals(atLeast: 1)
+            try await never.arrivals(atLeast: 1)
             task.cancel()
             try await subject.expectCancelled(task)
             never.open()
@@ -146,7 +146,7 @@ extension TransportRules {
             defer { peer.stop() }
             let status = try await subject.perform(subject.request(.get, peer.url)).head.status
             try expect(status == 200, otherwise: "the status is \(status)")
-            await closed.pass()
+            try await closed.passUnlessCancelled()
         },
     ]
 
@@ -175,9 +175,9 @@ extension TransportRules {
         }
         defer { peer.stop() }
         let task = Task { try await subject.send(method, peer.url) }
-        await arrived.pass()
+        try await arrived.passUnlessCancelled()
         task.cancel()
         try await subject.expectCancelled(task)
-        await closed.pass()
+        try await closed.passUnlessCancelled()
     }
 }

@@ -102,7 +102,7 @@ public struct SecretServiceTokenStore: SharedTokenStore {
         }
     }
 
-    /// Waits until no other holder has the lease, and takes it, as ``FileTokenStore/lease(waitingAtMost:whileHeld:)`` does.
+    /// Waits until no other holder has the lease, and takes it: see ``FileTokenStore/lease(waitingAtMost:whileHeld:)``.
     ///
     /// - Throws: `TokenStoreError`: `busy` when the limit passes first; `insecure`; `unavailable`.
     ///   `CancellationError` when the task is cancelled while it waits.

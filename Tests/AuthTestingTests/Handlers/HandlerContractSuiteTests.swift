@@ -4,7 +4,7 @@ import ContractTesting
 import Testing
 
 /// The contract suite of refresh handlers passes a correct handler and catches every mutant.
-@Suite struct HandlerContractSuiteTests {
+@Suite(.timeLimit(.minutes(10))) struct HandlerContractSuiteTests {
     @Test func `a handler that keeps every rule passes`() async throws {
         try await TokenRefreshHandlerContract.check(timeLimit: .seconds(300)) { AlteredRefreshBackend() }
     }
@@ -45,7 +45,7 @@ import Testing
 
     @Test func `a violation names the handler, the rule and the observation`() async throws {
         let violation = await #expect(throws: ContractViolation.self) {
-            try await TokenRefreshHandlerContract.check {
+            try await TokenRefreshHandlerContract.check(timeLimit: .seconds(300)) {
                 var backend = AlteredRefreshBackend()
                 backend.onRefresh = { try await $0.refreshProperly($1).withoutRefreshToken }
                 return backend

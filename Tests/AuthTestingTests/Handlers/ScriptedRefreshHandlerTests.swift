@@ -3,7 +3,7 @@ import AuthTesting
 import ContractTesting
 import Testing
 
-@Suite struct ScriptedRefreshHandlerTests {
+@Suite(.timeLimit(.minutes(10))) struct ScriptedRefreshHandlerTests {
     private struct Scripted: Error {}
 
     @Test func `a rotating server exchanges the current refresh token only`() throws {
@@ -125,7 +125,7 @@ import Testing
             .rotateThenHold(at: gate, ignoresCancellation: true), .ambiguous, .rotateWithoutAccessToken,
             .custom { request, server in try server.refresh(request.refreshToken) })
         let late = Task { try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0")) }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         #expect(handler.server.rotations == 1)
         late.cancel()
         gate.open()
@@ -145,8 +145,8 @@ import Testing
         let calls = (0..<3).map { _ in
             Task { try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-0")) }
         }
-        await handler.calls(atLeast: 3)
-        await gate.arrivals(atLeast: 2)
+        try await handler.calls(atLeast: 3)
+        try await gate.arrivals(atLeast: 2)
         #expect(handler.mostAtOnce == 3)
         for call in calls { call.cancel() }
         gate.open()

@@ -4,7 +4,7 @@ import ContractTesting
 import Foundation
 import Testing
 
-@Suite struct SessionJournalContractTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionJournalContractTests {
     @Test func `a journal that keeps every rule passes`() async throws {
         try await Self.check(timeLimit: TokenStoreContract.timeLimit) { AlteredJournal() }
     }

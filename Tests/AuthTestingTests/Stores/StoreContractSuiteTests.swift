@@ -3,7 +3,7 @@ import AuthTesting
 import ContractTesting
 import Testing
 
-@Suite struct StoreContractSuiteTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreContractSuiteTests {
     /// Short, because some mutants never return. A mutant may break other rules because of it.
     private static let timeLimit: Duration = .milliseconds(400)
 
@@ -55,7 +55,7 @@ import Testing
 
     @Test func `a violation names the contract, the store, and every broken rule with the observation`() async throws {
         let violation = await #expect(throws: ContractViolation.self) {
-            try await Self.checkTokenStore {
+            try await Self.checkTokenStore(timeLimit: TokenStoreContract.timeLimit) {
                 var store = AlteredTokenStore()
                 store.onDelete = { _ in }
                 store.onLoad = { store in try? await store.loadProperly() }

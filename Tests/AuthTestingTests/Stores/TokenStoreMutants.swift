@@ -26,7 +26,7 @@ extension Mutant {
         intentwise("forgets the lease of a pending refresh") { $0.lease = nil },
         intentwise("forgets how a refresh failed") { $0.failure = nil },
         intentwise("forgets how often a refresh failed") { $0.failure?.count = 1 },
-        intentwise("makes a new key for a pending refresh") { $0 = $0.with(key: "") },
+        intentwise("makes a new key for a pending refresh") { $0.idempotencyKey = "" },
         fieldwise("forgets when the session was signed in") { TokenBundle(copying: $0, signedInAt: .some(nil)) },
         fieldwise("forgets the generation") { TokenBundle(copying: $0, generation: 0) },
         fieldwise("forgets the ordinal") { TokenBundle(copying: $0, ordinal: .some(nil)) },
@@ -47,7 +47,7 @@ extension Mutant {
             return TokenBundle(copying: bundle, session: SessionID(rawValue: session))
         },
         intentwise("composes accents of keys") { intent in
-            intent = intent.with(key: intent.idempotencyKey.precomposedStringWithCanonicalMapping)
+            intent.idempotencyKey = intent.idempotencyKey.precomposedStringWithCanonicalMapping
         },
         fieldwise("loads an empty refresh token as nil") { bundle in
             TokenBundle(copying: bundle, refreshToken: bundle.refreshToken.flatMap { $0.isEmpty ? nil : $0 })
@@ -148,14 +148,6 @@ extension Mutant {
             alter(&intent)
             return bundle.with(refreshIntent: intent)
         }
-    }
-}
-
-extension RefreshIntent {
-    fileprivate func with(key: String) -> RefreshIntent {
-        RefreshIntent(
-            idempotencyKey: key, owner: owner, date: date, firstDate: firstDate, longestCall: longestCall,
-            isAbandoned: isAbandoned, lease: lease, failure: failure)
     }
 }
 

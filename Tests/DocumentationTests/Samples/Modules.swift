@@ -108,7 +108,7 @@ private struct Modules {
         let session = TokenRefreshCoordinator(store: MemoryTokenStore(), handler: handler, clock: clock)
         try await session.signIn(.fixture())
         async let state = session.refresh()
-        await gate.arrivals(atLeast: 1)  // the call is under way; nothing else happens until the gate opens
+        try await gate.arrivals(atLeast: 1)  // the call is under way; nothing else happens until the gate opens
         gate.open()
         _ = try await state
     }

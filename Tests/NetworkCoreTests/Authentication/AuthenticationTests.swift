@@ -288,7 +288,7 @@ struct AuthenticationTests {
         }
         transport.add(.any ~> .status(401))
         let task = Task { [client = client()] in try await client.send(.article(7)) }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         await expectCancellation(of: task)
     }
 

@@ -22,7 +22,7 @@ struct SessionFidelityTests {
     /// Sends a request that fails with 503, runs a closure during the pause, and continues.
     func send(_ transport: StubTransport, during pause: () -> Void) async throws -> Article {
         let task = Task { [client = client(transport)] in try await client.send(.article(7)) }
-        await clock.sleepers(atLeast: 1)
+        try await clock.timer(in: .milliseconds(250))
         pause()
         clock.advance(by: .seconds(1))
         return try await task.value
@@ -67,7 +67,7 @@ struct SessionFidelityTests {
         let upload = Endpoint<Void>.post("files", body: .oneShot(Data("once".utf8).pieces))
         let error = try #require(await networkError { try await client(transport).send(upload) })
         #expect(error.code == .bodyNotReplayable && error.status == 401 && "\(error)".contains("one-shot"))
-        await asked.arrivals(atLeast: 1)
+        try await asked.arrivals(atLeast: 1)
         #expect(transport.requests.map(\.body) == [Data("once".utf8)])
         // The refusal is the same as where the body can be sent again.
         #expect(provider.refusals.first?.endpoint == "POST https://api.example.com/api/v1/files")

@@ -17,7 +17,7 @@ struct CancellationTests {
         }
         let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> stub))
         let task = Task { try await client.send(.article(7)) }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         await expectCancellation(of: task)
     }
 
@@ -31,7 +31,7 @@ struct CancellationTests {
         let transport = StubTransport(.any ~> stub)
         let client = NetworkClient(baseURL: baseURL, transport: transport, interceptors: interceptors)
         let task = Task { try await client.send(.article(7)) }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         task.cancel()
         gate.open()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -46,7 +46,7 @@ struct CancellationTests {
             baseURL: baseURL, transport: transport, interceptors: [RetryPolicy(random: 0.5)], observers: [observer],
             clock: clock)
         let task = Task { try await client.send(.article(7)) }
-        await clock.sleepers(atLeast: 1)
+        try await clock.timer(in: .milliseconds(250))
         await expectCancellation(of: task)
         #expect(observer.values.last?.kind == .cancelled)
     }

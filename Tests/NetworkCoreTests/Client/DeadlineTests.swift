@@ -19,10 +19,10 @@ import Testing
     }
 
     /// Advances a clock for as long as something sleeps by it.
-    static func tick(_ clock: ManualTimeSource) -> Task<Void, Never> {
+    static func tick(_ clock: ManualTimeSource) -> Task<Void, any Error> {
         Task {
             while !Task.isCancelled {
-                await clock.advance(by: .seconds(1), whenAsleep: 1)
+                try await clock.advance(by: .seconds(1), whenAsleep: 1)
                 await Task.yield()
             }
         }
@@ -182,7 +182,7 @@ import Testing
             configuration: configuration, transport: transport, interceptors: [Guest(place: place, hang: hang)]
         ).authenticated(by: Guest(place: place, hang: hang))
         let call = Task { try await client.send(Endpoint<Data>.get("x")) }
-        await arrived.pass()
+        try await arrived.passUnlessCancelled()
         await expectCancellation(of: call)
     }
 
@@ -237,7 +237,7 @@ import Testing
         }
         let client = NetworkClient(baseURL: baseURL, transport: StubTransport(.any ~> stub))
         let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: .seconds(Int64.max)) }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         gate.open()
         #expect(try await call.value.isEmpty)
     }
@@ -266,7 +266,7 @@ import Testing
             configuration: configuration, transport: URLSessionTransport(clock: clock), observers: [observer],
             clock: clock)
         let call = Task { try await client.send(Endpoint<Data>.get("x"), deadline: deadline) }
-        await arrived.pass()
+        try await arrived.passUnlessCancelled()
         // The idle timeout of a response that comes now ends after the deadline.
         clock.advance(by: .seconds(20))
         mayRespond.signal()

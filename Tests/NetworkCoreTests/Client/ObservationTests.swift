@@ -23,7 +23,7 @@ struct ObservationTests {
             .get("v2/articles/7") ~> .json(Article(id: 7, title: "x"))
         )
         let task = Task { try await client.send(.article(7)) }
-        await clock.advance(by: .milliseconds(250), whenAsleep: 1)
+        try await clock.advance(toTimerIn: .milliseconds(250))
         _ = try await task.value
 
         let moved = RequestSummary(method: .get, url: url("https://api.example.com/api/v2/articles/7"))

@@ -63,7 +63,7 @@ struct RequestOptionsTests {
         retry.baseDelay = .seconds(8)
         let client = client(transport, interceptors: [retry])
         let call = Task { try await client.send(Endpoint<Void>.get("x"), deadline: .seconds(10)) }
-        await clock.advance(by: .seconds(4), whenAsleep: 1)
+        try await clock.advance(toTimerIn: .seconds(4))
         let error = try await #require(throws: NetworkError.self) { try await call.value }
         #expect(error.status == 503 && error.attempt == 2)
         #expect(transport.requests.map(\.timeToHead) == [.seconds(10), .seconds(6)])

@@ -82,7 +82,7 @@ import Testing
             for count in read { send(count) }
             for _ in 0..<seconds {
                 try Task.checkCancellation()
-                await clock.advance(by: .seconds(1), whenAsleep: 1)
+                try await clock.advance(by: .seconds(1), whenAsleep: 1)
             }
             return HTTPTransportResponse(head: HTTPResponseHead(status: 200))
         }

@@ -172,7 +172,7 @@ struct RetryPolicyTests {
             .any ~> .failure(.connectionFailed), .any ~> .json(Article(id: 7, title: "x")))
         let client = NetworkClient(baseURL: baseURL, transport: transport, interceptors: [policy])
         let call = Task { try await client.send(.article(7)) }
-        await isReady.arrivals(atLeast: 1)
+        try await isReady.arrivals(atLeast: 1)
         #expect(transport.requests.count == 1)
         isReady.open()
         #expect(try await call.value.id == 7)
@@ -194,7 +194,7 @@ struct RetryPolicyTests {
         #expect(try await policy.retry(failure(503), context: RequestContext()) == .retry(after: .milliseconds(250)))
         let context = RequestContext(clock: clock)
         let decision = Task { [policy] in try await policy.retry(NetworkError(.connectionFailed), context: context) }
-        await clock.advance(by: policy.maximumWait, whenAsleep: 1)
+        try await clock.advance(toTimerIn: policy.maximumWait)
         #expect(try await decision.value == .doNotRetry)
         isReady.open()
     }

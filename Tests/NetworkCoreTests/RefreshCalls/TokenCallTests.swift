@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// G15: a call that asks for tokens, or ends them, carries none, and only the response of its endpoint counts.
-@Suite struct TokenCallTests {
+@Suite(.timeLimit(.minutes(10))) struct TokenCallTests {
     private let endpoint = Endpoint<Void>.post("token", json: ["refresh_token": "old"])
 
     private func client(_ transport: StubTransport) -> AuthenticatedNetworkClient {

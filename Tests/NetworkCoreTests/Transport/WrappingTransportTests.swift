@@ -4,7 +4,7 @@ import NetworkTesting
 import TestSupport
 import Testing
 
-@Suite("A transport that wraps a transport")
+@Suite("A transport that wraps a transport", .timeLimit(.minutes(10)))
 struct WrappingTransportTests {
     /// What works around an exchange: it changes the request, sees the response, and passes events on.
     struct Signing: HTTPTransport {

@@ -80,7 +80,7 @@ struct SlowTransport: HTTPTransport {
     }
 }
 
-@Suite("G34: the refresh of tokens that are bound to a key", .timeLimit(.minutes(5)))
+@Suite("G34: the refresh of tokens that are bound to a key", .timeLimit(.minutes(10)))
 struct DPoPRefreshTests {
     @Test func `a nonce that is not known is fetched by a call that spends nothing`() async throws {
         let session = try await BoundSession()

@@ -59,7 +59,7 @@ private struct FullStore: TokenStore {
     func delete() async throws {}
 }
 
-@Suite("G34: a sign-in makes the key of its session", .timeLimit(.minutes(5)))
+@Suite("G34: a sign-in makes the key of its session", .timeLimit(.minutes(10)))
 struct DPoPSignInTests {
     @Test func `the tokens are bound to a key of their own, from the code to the last request`() async throws {
         let keys = FailingKeys()

@@ -13,7 +13,7 @@ import TokenRefresh
 
 /// The server of a strict profile: pushed requests, PKCE, DPoP with nonces that change, `private_key_jwt`, rotation. It
 /// is a process of `App/Tests/Endurance/provider`, and its checks are those of a library in another language.
-@Suite("A strict profile", .enabled(if: StrictProfile.program != nil), .timeLimit(.minutes(5)))
+@Suite("A strict profile", .enabled(if: StrictProfile.program != nil), .timeLimit(.minutes(10)))
 struct StrictProfileTests {
     @Test func `a session signs in, is refreshed and sends requests, and no proof is refused`() async throws {
         let profile = try await StrictProfile(nonceUses: 3)

@@ -8,7 +8,8 @@ import Testing
 
 /// Homes and folders of which it is not known what is in them. The calls are made by another process, which must not
 /// end.
-@Suite("G14, G26: what is behind a link that leads nowhere is unavailable, never none") struct DanglingLinkTests {
+@Suite("G14, G26: what is behind a link that leads nowhere is unavailable, never none", .timeLimit(.minutes(10)))
+struct DanglingLinkTests {
     /// A home, and the target of a link on the way, if there is one that can be made.
     enum Shape: String, CaseIterable, Sendable {
         case stateLeadsNowhere, localLeadsNowhere, homeLeadsNowhere, applicationLeadsNowhere, chainLeadsNowhere

@@ -49,7 +49,7 @@ struct FileChangesTests: TemporaryStoreTests {
         await (try await store.lease(waitingAtMost: .zero)).release()
         try await store.update { _ in nil }
         try await FileTokenStore(folder: folder, account: "last").save(.numbered(1))
-        await isLast.pass()
+        try await isLast.passUnlessCancelled()
         #expect(reports.withLock { $0 } == 0)
         for subscription in [mine, last] { FolderWatcher.shared.unsubscribe(try #require(subscription)) }
     }
@@ -85,7 +85,7 @@ struct FileChangesTests: TemporaryStoreTests {
             await reports.next()
             reported.withLock { $0 = true }
         }
-        await waiting.pass()
+        try await waiting.passUnlessCancelled()
 
         let other = FileTokenStore(folder: temporary.fresh())
         var reports = other.changes.makeAsyncIterator()
@@ -111,7 +111,7 @@ struct FileChangesTests: TemporaryStoreTests {
                     if case .changed = event { isReported.open() }
                 }
                 try Data().write(to: folder.appendingPathComponent("file"))
-                await isReported.pass()
+                try await isReported.passUnlessCancelled()
                 FolderWatcher.shared.unsubscribe(try #require(subscription))
             }
         }
@@ -160,7 +160,7 @@ struct FileChangesTests: TemporaryStoreTests {
         defer { isOver.withLock { $0 = true } }
         try await body()
         isOver.withLock { $0 = true }
-        await hasEnded.pass()
+        try await hasEnded.passUnlessCancelled()
     }
 
     private func kindOfContent() async throws -> String {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The format of the file")
+@Suite("The format of the file", .timeLimit(.minutes(10)))
 struct FileTokenStoreFormatTests: TemporaryStoreTests {
     let place = TemporaryStore()
 

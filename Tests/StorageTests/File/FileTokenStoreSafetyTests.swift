@@ -5,7 +5,9 @@ import Testing
 
 @testable import Storage
 
-@Suite("A file that other users could read or replace is refused and not changed, and a group's if it is configured")
+@Suite(
+    "A file that other users could read or replace is refused and not changed, and a group's if it is configured",
+    .timeLimit(.minutes(10)))
 struct FileTokenStoreSafetyTests: TemporaryStoreTests {
     let place = TemporaryStore()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A save leaves no other files and loses no data")
+@Suite("A save leaves no other files and loses no data", .timeLimit(.minutes(10)))
 struct FileTokenStoreWritingTests: TemporaryStoreTests {
     let place = TemporaryStore(account: "ada")
 

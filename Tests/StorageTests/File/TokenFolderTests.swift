@@ -5,7 +5,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A folder whose disk is not mounted is never taken for an empty one")
+@Suite("A folder whose disk is not mounted is never taken for an empty one", .timeLimit(.minutes(10)))
 struct TokenFolderTests: TemporaryStoreTests {
     let place = TemporaryStore()
 
@@ -223,7 +223,7 @@ struct TokenFolderTests: TemporaryStoreTests {
     }
 }
 
-@Suite("The default folder of an application")
+@Suite("The default folder of an application", .timeLimit(.minutes(10)))
 struct TokenFolderLocationTests {
     @Test(
         arguments: [

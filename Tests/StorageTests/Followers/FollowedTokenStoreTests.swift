@@ -108,7 +108,7 @@ import Testing
         let gate = base.hold(.save)
         let next = bundle(1)
         let saving = Task { try await store.save(next) }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         store.publishAgain()
         #expect(await store.settle())
         #expect(await place.load()?.generation == 0)
@@ -224,7 +224,7 @@ import Testing
         let publisher = SessionPublisher(from: owner, to: place, clock: clock, onFailure: nil)
         let gate = place.hold(.save)
         publisher.publish()
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         await place.base.save(old)
         #expect(await !publisher.settle(within: .zero), "the limit has passed")
         gate.open()
@@ -242,7 +242,7 @@ import Testing
         let gate = slow.hold(.load, .after)
         let stopped = FollowedTokenStore(slow, publishing: place, clock: clock)
         stopped.publishAgain()
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         await owner.update { _ in ended }
         let other = FollowedTokenStore(owner, publishing: place, clock: clock)
         other.publishAgain()

@@ -7,7 +7,7 @@ import Testing
 @testable import Storage
 
 /// G29 over the model of the Keychain: an item of its own, in an access group that the owner's item is not in.
-@Suite struct KeychainFollowerTests {
+@Suite(.timeLimit(.minutes(10))) struct KeychainFollowerTests {
     private let folder = TemporaryFolder()
     private let model = ModelKeychain()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The Keychain store keeps the contracts, over the model")
+@Suite("The Keychain store keeps the contracts, over the model", .timeLimit(.minutes(10)))
 struct KeychainContractTests {
     /// The ways in which a Keychain is unavailable.
     enum Obstacle: CaseIterable {

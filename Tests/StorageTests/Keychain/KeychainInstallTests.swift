@@ -6,7 +6,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A new installation removes the items of an earlier one, and never others")
+@Suite("A new installation removes the items of an earlier one, and never others", .timeLimit(.minutes(10)))
 struct KeychainInstallTests {
     private let model = ModelKeychain()
     private let mark = Flag(false)

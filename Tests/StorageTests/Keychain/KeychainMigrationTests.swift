@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("The tokens move from their earlier locations")
+@Suite("The tokens move from their earlier locations", .timeLimit(.minutes(10)))
 struct KeychainMigrationTests {
     private let model = ModelKeychain()
     private let separate = KeychainPredecessor.separateTokens(access: .access, refresh: .refresh)

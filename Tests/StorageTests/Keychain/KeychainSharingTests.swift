@@ -7,7 +7,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("G13: an application and its extensions share an item, and an update of it is atomic")
+@Suite("G13: an application and its extensions share an item, and an update of it is atomic", .timeLimit(.minutes(10)))
 struct KeychainSharingTests {
     private typealias Found = Result<StoredSession, TokenStoreError>
 
@@ -92,7 +92,7 @@ struct KeychainSharingTests {
             try await KeychainTokenStore.over(model).sharedOnModel(lockFile: lockFile, clock: clock)
                 .lease(waitingAtMost: .seconds(3_600))
         }
-        await clock.advance(by: .seconds(3_600), whenAsleep: 1)
+        try await clock.advance(by: .seconds(3_600), whenAsleep: 1)
         #expect(await storeError { _ = try await waiter.value }?.code == .busy)
         await lease.release()
     }

@@ -11,7 +11,7 @@ import CryptoKit
 import Crypto
 #endif
 
-@Suite("G34: keys of sessions in a store")
+@Suite("G34: keys of sessions in a store", .timeLimit(.minutes(10)))
 struct StoredSigningKeysTests: TemporaryStoreTests {
     let place = TemporaryStore()
 

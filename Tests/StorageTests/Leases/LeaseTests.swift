@@ -7,7 +7,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("Leases")
+@Suite("Leases", .timeLimit(.minutes(10)))
 struct LeaseTests: TemporaryStoreTests {
     private let clock = ManualTimeSource()
     let place = TemporaryStore()
@@ -25,7 +25,7 @@ struct LeaseTests: TemporaryStoreTests {
                     await lease.release()
                 }
             )
-            await clock.sleepers(atLeast: number)
+            try await clock.sleepers(atLeast: number)
         }
         await first.release()
         for waiter in waiters { try await waiter.value }
@@ -41,7 +41,7 @@ struct LeaseTests: TemporaryStoreTests {
         let waiter = Task {
             try await store.lease(waitingAtMost: .seconds(5)) { holder in holders.withLock { $0.append(holder) } }
         }
-        await clock.advance(by: .seconds(5), whenAsleep: 1)
+        try await clock.advance(toTimerIn: .seconds(5))
         let error = await #expect(throws: TokenStoreError.self) { _ = try await waiter.value }
         #expect(holders.withLock { $0 } == [LeaseHolder(process: .current, since: date)])
         #expect(error?.reason.contains("this process since") == true)
@@ -64,7 +64,7 @@ struct LeaseTests: TemporaryStoreTests {
             _ = try await polling.wait(atMost: .seconds(3)) { nil }
         }
         while clock.uptime - start < .seconds(3) {
-            await clock.advance(by: .milliseconds(50), whenAsleep: 1)
+            try await clock.advance(by: .milliseconds(50), whenAsleep: 1)
         }
         let error = await #expect(throws: TokenStoreError.self) { try await wait.value }
         #expect(reported.withLock { $0 } == [holder(1), holder(2)])
@@ -90,7 +90,7 @@ struct LeaseTests: TemporaryStoreTests {
             }
         }
         for _ in 1...200 {
-            await clock.advance(by: .milliseconds(1), whenAsleep: 1)
+            try await clock.advance(by: .milliseconds(1), whenAsleep: 1)
             let isOver = clock.uptime - start >= .milliseconds(200)
             if isOver { break }
         }
@@ -104,7 +104,7 @@ struct LeaseTests: TemporaryStoreTests {
         try await store.save(.numbered(1))
         let first = try await store.lease(waitingAtMost: .zero)
         let waiter = Task { try await store.lease(waitingAtMost: .seconds(60)) }
-        await clock.sleepers(atLeast: 1)
+        try await clock.sleepers(atLeast: 1)
         await first.release()
         clock.advance(by: .milliseconds(2))
         let second = try await waiter.value

@@ -37,7 +37,7 @@ struct LeaseWaitingTests: TemporaryStoreTests {
         func sleep(until deadline: Duration) async throws { await gate.pass() }
     }
 
-    @Test func `A waiter that is cancelled does not take the lease, whatever its clock does`() async {
+    @Test func `A waiter that is cancelled does not take the lease, whatever its clock does`() async throws {
         let clock = DeafClock()
         let attempts = Locked(0)
         let waiter = Task {
@@ -47,7 +47,7 @@ struct LeaseWaitingTests: TemporaryStoreTests {
                 return nil
             }
         }
-        await clock.gate.arrivals(atLeast: 1)
+        try await clock.gate.arrivals(atLeast: 1)
         waiter.cancel()
         clock.gate.open()
         await #expect(throws: CancellationError.self) { try await waiter.value }

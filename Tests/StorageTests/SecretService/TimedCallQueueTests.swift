@@ -2,11 +2,12 @@ import AuthInterface
 import ContractTesting
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Storage
 
-@Suite("Calls of a service that may hang")
+@Suite("Calls of a service that may hang", .timeLimit(.minutes(10)))
 struct TimedCallQueueTests {
     private let clock = ManualTimeSource()
     private let limit = Duration.seconds(20)
@@ -33,11 +34,11 @@ struct TimedCallQueueTests {
         let service = HangingService()
         let wasMade = Flag(false)
         let first = Task { try await queue.run(within: limit) { () throws(TokenStoreError) in service.call() } }
-        await service.started()
+        try await service.started()
         let second = Task {
             try await queue.run(within: limit) { () throws(TokenStoreError) in wasMade.isSet = true }
         }
-        await clock.advance(by: limit, whenAsleep: 2)
+        try await clock.advance(by: limit, whenAsleep: 2)
         #expect(await storeError { try await first.value }?.reason.contains("within 20 s") == true)
         #expect(await storeError { try await second.value }?.reason.contains("within 20 s") == true)
         service.recover()
@@ -50,8 +51,8 @@ struct TimedCallQueueTests {
         let queue = TimedCallQueue(label: "test", clock: clock)
         let service = HangingService()
         let first = Task { try await queue.run(within: limit) { () throws(TokenStoreError) in service.call() } }
-        await service.started()
-        await clock.advance(by: limit, whenAsleep: 1)
+        try await service.started()
+        try await clock.advance(toTimerIn: limit)
         #expect(await storeError { try await first.value }?.code == .unavailable)
         for _ in 1...3 {
             let error = await storeError { try await queue.run(within: limit) { () throws(TokenStoreError) in } }
@@ -71,7 +72,7 @@ struct TimedCallQueueTests {
                 return 1
             }
         }
-        await service.started()
+        try await service.started()
         call.cancel()
         service.recover()
         #expect(try await call.value == 1)
@@ -81,7 +82,7 @@ struct TimedCallQueueTests {
         let service = HangingService()
         let hung = TimedCallQueue(label: "test", clock: clock)
         let call = Task { try await hung.run(within: limit) { () throws(TokenStoreError) in service.call() } }
-        await service.started()
+        try await service.started()
         let other = TimedCallQueue(label: "test", clock: clock)
         #expect(try await other.run(within: limit) { () throws(TokenStoreError) in 2 } == 2)
         service.recover()
@@ -90,8 +91,8 @@ struct TimedCallQueueTests {
 
     /// Waits until the call that hung has ended, and the queue makes calls again.
     private func afterEarlierCalls(of queue: TimedCallQueue) async throws {
-        while await storeError(of: { try await queue.run(within: limit) { () throws(TokenStoreError) in } }) != nil {
-            await Task.yield()
+        try await until {
+            await storeError(of: { try await queue.run(within: limit) { () throws(TokenStoreError) in } }) == nil
         }
     }
 }
@@ -107,7 +108,7 @@ private final class HangingService: Sendable {
         recovery.wait()
     }
 
-    func started() async { await starts.pass() }
+    func started() async throws { try await starts.passUnlessCancelled() }
 
     func recover() { recovery.signal() }
 }

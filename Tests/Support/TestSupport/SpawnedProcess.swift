@@ -93,9 +93,13 @@ package final class SpawnedProcess: Sendable {
         while waitid(P_PID, id_t(identifier), &information, WSTOPPED | WEXITED | WNOWAIT) < 0 && errno == EINTR {}
     }
 
-    /// Waits until it has ended and no other process has its standard output open.
+    /// Waits until it has ended and no other process has its standard output open; `nil` when the task is cancelled.
     package func end() async -> End? {
-        await outcome.value
+        await withTaskCancellationHandler {
+            await outcome.value
+        } onCancel: {
+            outcome.cancel()
+        }
     }
 
     /// Waits until it has ended, and returns the lines that were not read yet.

@@ -87,7 +87,7 @@ import Testing
         #expect(try await follower.token().value == TokenBundle.fixture().accessToken, "it is tried once")
         let waiting = Task { try await follower.token() }
         try await until { follower.core.withLock { $0.timers[.bundleWait] != nil } }
-        await clock.advance(by: .seconds(10), whenAsleep: 1)
+        try await clock.advance(toTimerIn: .seconds(10))
         let error = await #expect(throws: AuthenticationError.self) { try await waiting.value }
         #expect(error?.code == .refreshUnavailable)
         #expect(follower.state == .signedIn(TokenBundle.fixture().session))
@@ -108,7 +108,7 @@ import Testing
         let gate = store.hold(.load)
         let follower = SessionFollower(store, clock: clock)
         let waiting = Task { try await follower.restore() }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         try await clock.advance(by: .seconds(10), until: { follower.core.withLock { $0.waiters.isEmpty } })
         await #expect(throws: AuthenticationError.self) { try await waiting.value }
         #expect(follower.state == .unknown)

@@ -84,7 +84,7 @@ final class Bench: Sendable {
         handler.enqueue(.held(at: gate, then: response))
         let calls = handler.calls.count
         let requests = refuse(token, times: count)
-        await handler.calls(atLeast: calls + 1)
+        try await handler.calls(atLeast: calls + 1)
         try await waiters(atLeast: count)
         return (gate, requests)
     }
@@ -93,7 +93,7 @@ final class Bench: Sendable {
     func startSave(_ moment: StoreOperation.Moment) async throws -> (gate: Gate, requests: [Request]) {
         let gate = store.hold(.save, moment)
         let requests = refuse(try await engine.token(), times: 10)
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         return (gate, requests)
     }
 
@@ -170,8 +170,9 @@ extension Sequence where Element == Bench.Request {
 }
 
 extension Task where Success == SessionToken, Failure == any Error {
+    /// How it ended. It is cancelled with the task that waits.
     func outcome() async -> String {
-        switch await result {
+        switch await withTaskCancellationHandler(operation: { await result }, onCancel: { cancel() }) {
         case .success(let token): token.name
         case .failure(let error as AuthenticationError): error.code.rawValue
         case .failure(is CancellationError): "cancelled"

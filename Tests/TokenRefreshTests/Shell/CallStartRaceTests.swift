@@ -34,7 +34,7 @@ extension ScriptedRefreshHandler.Response {
         bench.handler.enqueue(.connecting(until: gate))
         let engine = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock, activity: activity)
         let waiter = Task { await code { try await engine.refresh() } }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         return (engine, bench, waiter)
     }
 
@@ -99,10 +99,10 @@ extension ScriptedRefreshHandler.Response {
         let engine = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock, activity: activity)
         reading.withLock { $0 = engine }
         let waiter = Task { await code { try await engine.refresh() } }
-        await connects.pass()
+        try await connects.passUnlessCancelled()
         activity.expire()
         #expect(await waiter.value == "refreshUnavailable")
-        await cancelled.pass()
+        try await cancelled.passUnlessCancelled()
         reading.withLock { $0 = nil }
     }
 

@@ -64,7 +64,7 @@ import Testing
         try await until { engine.core.withLock { $0.waiters.count } == 100 }
         gate.open()
         #expect(Set(await requests.outcomes()) == ["job g1"])
-        await device.events.first("signedIn")
+        try await device.events.first("signedIn")
         #expect(device.calls == 1 && device.events.count("signedIn") == 1 && device.events.count("signedOut") == 0)
         #expect(device.base.bundle?.generation == 1 && engine.status.isRefreshable)
     }
@@ -76,7 +76,7 @@ import Testing
         let engine = device.start()
         #expect(try await engine.restore() == .signedIn(try #require(device.base.bundle).session))
         try #require(engine.status.isRefreshing)
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         gate.open()
         #expect(try await engine.token().name == "job g1", "its lost response is repeated")
     }
@@ -98,7 +98,7 @@ import Testing
         let gate = slow.hold(.load, .after)
         let second = device.start(over: slow)
         let request = Task { try await second.token() }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         // The other one has found the store empty, and begins later.
         let first = device.start()
         #expect(try await first.token().name == "job g1")

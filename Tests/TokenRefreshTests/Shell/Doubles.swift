@@ -3,6 +3,7 @@ import AuthTesting
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
+import TestSupport
 import TokenRefresh
 
 /// A store that no other process shares, over one that could be.
@@ -124,8 +125,8 @@ final class RecordingRevocation: TokenRevocationHandler {
     var isCancelled: Bool { cancelled.arrivals > 0 }
 
     /// Waits until that many calls have been cancelled. Calls must be held.
-    func cancellations(atLeast count: Int) async {
-        await cancelled.arrivals(atLeast: count)
+    func cancellations(atLeast count: Int) async throws {
+        try await cancelled.arrivals(atLeast: count)
     }
 
     /// From now on calls wait at a gate, and ignore their cancellation.
@@ -139,8 +140,8 @@ final class RecordingRevocation: TokenRevocationHandler {
         script.withLock { $0.error = error }
     }
 
-    func calls(atLeast count: Int) async {
-        await door.arrivals(atLeast: count)
+    func calls(atLeast count: Int) async throws {
+        try await door.arrivals(atLeast: count)
     }
 
     func revoke(_ tokens: TokenBundle) async throws {
@@ -158,37 +159,20 @@ final class RecordingRevocation: TokenRevocationHandler {
 
 /// What an engine reported, and a way to wait for it.
 final class EventLog: Sendable {
-    private struct State {
-        var events: [SessionEvent] = []
-        var watchers: [(name: String, race: Race<Void>)] = []
-    }
-
-    private let state = Locked(State())
+    private let events = Locked<[SessionEvent]>([])
 
     /// The events so far, by name.
-    var names: [String] { state.withLock { $0.events.map(\.name) } }
+    var names: [String] { events.withLock { $0.map(\.name) } }
 
-    func append(_ event: SessionEvent) {
-        let woken = state.withLock { state in
-            state.events.append(event)
-            defer { state.watchers.removeAll { $0.name == event.name } }
-            return state.watchers.filter { $0.name == event.name }.map(\.race)
-        }
-        for race in woken { race.end(()) }
-    }
+    func append(_ event: SessionEvent) { events.withLock { $0.append(event) } }
 
     func count(_ name: String) -> Int {
         names.count { $0 == name }
     }
 
     /// Waits until an event of this name has been reported.
-    func first(_ name: String) async {
-        let race = Race<Void>()
-        state.withLock { state in
-            let isThere = state.events.contains { $0.name == name }
-            if isThere { race.end(()) } else { state.watchers.append((name, race)) }
-        }
-        await race.value()
+    func first(_ name: String) async throws {
+        try await until { count(name) > 0 }
     }
 }
 

@@ -33,7 +33,7 @@ import Testing
         request.cancel()
         start.open()
         #expect(await request.outcome() == "cancelled")
-        await bench.events.first("refreshed")
+        try await bench.events.first("refreshed")
         #expect(bench.store.base.bundle?.generation == 1)
     }
 

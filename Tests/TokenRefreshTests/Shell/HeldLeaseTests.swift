@@ -25,14 +25,14 @@ import Testing
     }
 
     /// An engine whose call waits at a gate with its response.
-    private func refreshing(_ store: WatchedStore, _ activity: ManualActivity = ManualActivity()) async -> (
+    private func refreshing(_ store: WatchedStore, _ activity: ManualActivity = ManualActivity()) async throws -> (
         engine: TokenRefreshCoordinator, gate: Gate, refresh: Task<String?, Never>
     ) {
         let gate = Gate()
         let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
         let engine = TokenRefreshCoordinator(over: store, handler, activity: activity)
         let refresh = Task { await code { try await engine.refresh() } }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         return (engine, gate, refresh)
     }
 
@@ -40,7 +40,7 @@ import Testing
         let store = store(.fixture())
         let engine = TokenRefreshCoordinator(over: store)
         try await engine.refresh()
-        await store.held.released.pass()
+        try await store.held.released.passUnlessCancelled()
         #expect(store.base.base.bundle?.generation == 1)
     }
 
@@ -81,24 +81,24 @@ import Testing
         let handler = ScriptedRefreshHandler()
         let engine = TokenRefreshCoordinator(over: store, handler)
         let refresh = Task { await code { try await engine.refresh() } }
-        await recording.arrivals(atLeast: 1)
+        try await recording.arrivals(atLeast: 1)
         store.held.lost.withLock { $0 = true }
         recording.open()
         #expect(await refresh.value == "refreshUnavailable")
-        await store.held.released.pass()
+        try await store.held.released.passUnlessCancelled()
         #expect(handler.calls.isEmpty)
     }
 
     @Test func `Rule 4: a lost lease is kept while its call is under way`() async throws {
         let store = store(.fixture())
-        let (engine, gate, refresh) = await refreshing(store)
+        let (engine, gate, refresh) = try await refreshing(store)
         store.held.lost.withLock { $0 = true }
         engine.noteServerDate(Date())
         await settle()
         #expect(store.held.releases == 0, "its release would say that the call has ended")
         gate.open()
         #expect(await refresh.value == nil)
-        await store.held.released.pass()
+        try await store.held.released.passUnlessCancelled()
         #expect(store.base.base.bundle?.generation == 1)
     }
 
@@ -110,7 +110,7 @@ import Testing
         let handler = ScriptedRefreshHandler()
         let engine = TokenRefreshCoordinator(over: store, handler, activity: activity)
         #expect(await code { try await engine.refresh() } == "refreshUnavailable")
-        await store.held.released.pass()
+        try await store.held.released.passUnlessCancelled()
         try await until { activity.running == 0 }
         #expect(handler.calls.isEmpty)
     }
@@ -119,9 +119,9 @@ import Testing
         async throws
     {
         let (store, activity) = (store(.fixture()), ManualActivity())
-        let (_, gate, refresh) = await refreshing(store, activity)
+        let (_, gate, refresh) = try await refreshing(store, activity)
         activity.expire()
-        await store.held.released.pass()
+        try await store.held.released.passUnlessCancelled()
         try await until { activity.running == 0 }
         #expect(store.base.base.bundle?.refreshIntent?.isAbandoned == true)
         gate.open()
@@ -133,10 +133,10 @@ import Testing
         isSuspended: Bool
     ) async throws {
         let (store, activity) = (store(.fixture()), ManualActivity())
-        let (_, gate, refresh) = await refreshing(store, activity)
+        let (_, gate, refresh) = try await refreshing(store, activity)
         if isSuspended {
             activity.expire()
-            await store.held.released.pass()
+            try await store.held.released.passUnlessCancelled()
         } else {
             store.held.lost.withLock { $0 = true }
         }
@@ -146,7 +146,7 @@ import Testing
         let other = TokenRefreshCoordinator(over: next, others)
         #expect(await code { try await other.refresh() } == "refreshUnavailable")
         #expect(others.calls.isEmpty)
-        await next.held.released.pass()
+        try await next.held.released.passUnlessCancelled()
         gate.open()
         #expect(await refresh.value == nil)
         try await until { store.base.base.bundle?.generation == 1 }

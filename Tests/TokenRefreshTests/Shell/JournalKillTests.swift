@@ -48,7 +48,7 @@ import Testing
             try await act.value
             #expect(await process.engine.settle() && place.journal.entry.pending == nil)
         } else {
-            await gate.arrivals(atLeast: 1)
+            try await gate.arrivals(atLeast: 1)
         }
 
         let next = place.start(kind).engine

@@ -82,11 +82,11 @@ import Testing
         let process = try await place.signedIn(kind)
         let (note, removal) = (place.journal.hold(), process.store.hold(.delete))
         let end = Task { try await process.engine.signOut() }
-        await note.arrivals(atLeast: 1)
+        try await note.arrivals(atLeast: 1)
         #expect(removal.arrivals == 0 && place.journal.entry.pending == nil)
         place.journal.recover()
         note.open()
-        await removal.arrivals(atLeast: 1)
+        try await removal.arrivals(atLeast: 1)
         #expect(place.journal.entry.pending?.reason == .byUser && place.stored == "ada1 g0")
         removal.open()
         try await end.value
@@ -101,7 +101,7 @@ import Testing
         let process = try await place.signedIn(kind)
         let (gate, start) = (place.journal.hold(), place.clock.uptime)
         let end = Task { try await process.engine.signOut() }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         #expect(process.store.calls(.delete) == 0)
         try await place.clock.advance(by: .milliseconds(100), until: { place.stored == nil })
         #expect(place.clock.uptime - start >= .seconds(5))

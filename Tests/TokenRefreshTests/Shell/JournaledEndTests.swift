@@ -74,7 +74,7 @@ import Testing
         #expect(try await other.engine.restore() == process.engine.state)
         other.handler.enqueue(.held(at: gate, then: .failure(TokenRefreshError.rejected)))
         let refresh = isWatched ? nil : Task { try? await other.engine.refresh() }
-        if !isWatched { await gate.arrivals(atLeast: 1) }
+        if !isWatched { try await gate.arrivals(atLeast: 1) }
         process.store.fail(.delete)
         try await process.engine.signOut()
         gate.open()
@@ -113,7 +113,7 @@ import Testing
         let ada = try #require(place.base.bundle)
         let gate = process.store.hold(.load, .after)
         let read = Task { await store.read(isFirst: false) }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         _ = await store.write(.tombstone(.byUser, at: Date(), of: .session(ada.session, upTo: ada.ordinal))) {}
         gate.open()
         #expect(try await read.value.result.get().bundle == ada)

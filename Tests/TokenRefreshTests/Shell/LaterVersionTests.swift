@@ -55,7 +55,7 @@ import Testing
         #expect(handler.calls.count == 1 && !engine.status.isStored)
         try writeLater()
         faulty.recover(.save)
-        for _ in 0..<5 { await clock.advance(by: .seconds(60), whenAsleep: 1) }
+        for _ in 0..<5 { try await clock.advance(by: .seconds(60), whenAsleep: 1) }
         #expect(isUntouched && !engine.status.isStored)
         #expect(try await engine.token().generation == 1)
     }

@@ -40,7 +40,7 @@ import Testing
                 let token = try await engine.token()
                 return Task { try await engine.replacement(for: token) }
             }
-            await gate.arrivals(atLeast: 1)
+            try await gate.arrivals(atLeast: 1)
             request.cancel()
             #expect(await request.outcome() == "cancelled")
         }

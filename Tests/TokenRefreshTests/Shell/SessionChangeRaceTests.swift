@@ -34,10 +34,10 @@ import Testing
         bench.revocation.affectsAll()
         let gate = bench.revocation.hold()
         let signOut = Task { try await bench.engine.signOut() }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         let save = bench.store.hold(.save, .before)
         let signIn = Task { try await bench.signIn("ada") }
-        await bench.revocation.cancellations(atLeast: 1)
+        try await bench.revocation.cancellations(atLeast: 1)
         #expect(bench.engine.state == .signedOut(.byUser))
         save.open()
         gate.open()
@@ -70,7 +70,7 @@ import Testing
         bench.revocation.affectsAll()
         let gate = bench.revocation.hold()
         let signOut = Task { try await bench.engine.signOut() }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         await #expect(throws: AuthenticationError.self) {
             try await bench.engine.signIn(TokenRefreshResult(accessToken: "", refreshToken: nil))
         }
@@ -86,7 +86,7 @@ import Testing
         bench.revocation.affectsAll()
         _ = try await bench.signIn("bob")
         gate.open()
-        await bench.events.first("responseDropped")
+        try await bench.events.first("responseDropped")
         try await bench.engine.signOut()
         #expect(bench.revocation.revoked == ["bob1 g0"])
     }
@@ -101,13 +101,13 @@ import Testing
         if !isNarrow { bench.revocation.affectsAll() }
         let gate = bench.revocation.hold()
         let signOut = Task { try await bench.engine.signOut() }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         switch login {
         case .here: _ = try await bench.signIn("ada")
         case .steppingUp: try await bench.engine.stepUp(bench.server.signIn("ada"))
         case .elsewhere: try await bench.other().signIn(bench.server.signIn("ada"))
         }
-        if !isNarrow { await bench.revocation.cancellations(atLeast: 1) }
+        if !isNarrow { try await bench.revocation.cancellations(atLeast: 1) }
         #expect(bench.revocation.isCancelled == !isNarrow)
         gate.open()
         try await signOut.value

@@ -142,7 +142,7 @@ import Testing
         let bench = try await Bench.signedIn(.shared)
         let gate = bench.handler.holdNext()
         let refreshes = (0..<100).map { _ in Task { try await bench.engine.refresh() } }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         try await bench.waiters(atLeast: 100)
         gate.open()
         for refresh in refreshes { #expect(try await refresh.value == bench.engine.state) }
@@ -172,7 +172,7 @@ import Testing
         bench.handler.enqueue(.rotateThenHold(at: gate))
         bench.passToAhead()
         #expect(try await bench.engine.token().name == "ada1 g0", "it is refreshed ahead")
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         let settled = Task { await bench.engine.settle() }
         try await until { bench.engine.core.withLock { $0.waiters.count } == 1 }
         gate.open()
@@ -267,12 +267,12 @@ import Testing
         let gate = hangs ? bench.revocation.hold() : nil
         if !hangs { bench.revocation.fail(with: TokenRefreshError.unavailable) }
         let signOut = Task { try await bench.engine.signOut() }
-        await bench.revocation.calls(atLeast: 1)
+        try await bench.revocation.calls(atLeast: 1)
         #expect(bench.engine.state == .signedOut(.byUser))
         try await until { bench.store.base.bundle == nil }
         if hangs { bench.clock.advance(by: .seconds(30)) }
         try await signOut.value
-        await bench.events.first("revocationFailed")
+        try await bench.events.first("revocationFailed")
         #expect(bench.events.count("revocationFailed") == 1)
         #expect(try await bench.signIn("bob").name == "bob1 g0")
         gate?.open()
@@ -282,7 +282,7 @@ import Testing
         let bench = try await Bench.signedIn()
         let gate = bench.revocation.hold()
         let signOut = Task { try await bench.engine.signOut() }
-        await bench.revocation.calls(atLeast: 1)
+        try await bench.revocation.calls(atLeast: 1)
         try await until { bench.store.base.bundle == nil }
         await expectCancellation(of: signOut)
         #expect(bench.engine.state == .signedOut(.byUser))
@@ -293,10 +293,9 @@ import Testing
         let bench = try await Bench.signedIn()
         let gate = bench.revocation.hold()
         let signOut = Task { try await bench.engine.signOut(reason: .byUser) }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         let settled = Task { await bench.engine.settle(within: .seconds(5)) }
-        // The limit of the revocation, and that of the wait.
-        await bench.clock.advance(by: .seconds(5), whenAsleep: 2)
+        try await bench.clock.advance(toTimerIn: .seconds(5))
         #expect(await settled.value == false)
         gate.open()
         try await signOut.value

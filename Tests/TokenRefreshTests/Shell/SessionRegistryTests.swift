@@ -98,7 +98,7 @@ import Testing
         let handler = ScriptedRefreshHandler(.rotateThenHold(at: gate))
         let registry = stores.registry(limit: 1, handler: handler)
         let request = Task { try await registry[0].replacement(for: registry[0].token()) }
-        await gate.arrivals(atLeast: 1)
+        try await gate.arrivals(atLeast: 1)
         for account in 1...50 { _ = try await registry[account].token() }
         registry.release(0)
         let other = Task {
@@ -180,8 +180,8 @@ import Testing
         }
         let loads = store.calls(.load)
         let failing = Task { await code { _ = try await later.token() } }
-        // The save that is tried again, the wait for it, and the deadline of the read.
-        await clock.advance(by: .seconds(9), whenAsleep: 3)
+        // The wait for the earlier engine ends before the deadline of the read.
+        try await clock.advance(toTimerIn: .seconds(5))
         #expect(await failing.value == "storeUnavailable")
         #expect(store.calls(.load) == loads && later.status.storeFailure?.code == .busy)
 

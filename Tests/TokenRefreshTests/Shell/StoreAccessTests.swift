@@ -8,7 +8,7 @@ import Testing
 @testable import TokenRefresh
 
 /// G9, G13, G14: the outcome of a read, and of a write to a shared store.
-@Suite struct StoreAccessTests {
+@Suite(.timeLimit(.minutes(10))) struct StoreAccessTests {
     private struct Odd: Error {}
 
     private func access(_ store: any TokenStore) -> StoreAccess { StoreAccess(store: store) }

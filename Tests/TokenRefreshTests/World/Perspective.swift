@@ -41,9 +41,9 @@ struct Perspective {
     }
 
     private func renamed(_ intent: RefreshIntent, key: String, owner: ProcessIdentity) -> RefreshIntent {
-        RefreshIntent(
-            idempotencyKey: key, owner: owner, date: intent.date, firstDate: intent.firstDate,
-            isAbandoned: intent.isAbandoned, lease: intent.lease, failure: intent.failure)
+        var renamed = intent
+        (renamed.idempotencyKey, renamed.owner) = (key, owner)
+        return renamed
     }
 
     private static let digits: [Character] = ["0", "1"]

@@ -17,12 +17,12 @@ final class Responder<Request: Sendable, Response: Sendable> {
     var ignoresCancellation = false
 
     private var waiting: [Int: CheckedContinuation<Response, any Error>] = [:]
-    private var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    private var watchers: [(count: Int, wait: AsyncStream<Void>.Continuation)] = []
 
     func call(_ request: Request) async throws -> Response {
         let index = requests.count
         requests.append(request)
-        for watcher in watchers where watcher.count <= requests.count { watcher.continuation.resume() }
+        for watcher in watchers where watcher.count <= requests.count { watcher.wait.finish() }
         watchers.removeAll { $0.count <= requests.count }
         if let standing { return try standing.get() }
         return try await withTaskCancellationHandler {
@@ -38,10 +38,11 @@ final class Responder<Request: Sendable, Response: Sendable> {
         }
     }
 
-    /// Waits until a number of calls have arrived.
+    /// Waits until a number of calls have arrived, or until the task is cancelled.
     func calls(atLeast count: Int) async {
-        if requests.count >= count { return }
-        await withCheckedContinuation { watchers.append((count, $0)) }
+        let (reached, wait) = AsyncStream.makeStream(of: Void.self)
+        if requests.count >= count { wait.finish() } else { watchers.append((count, wait)) }
+        for await _ in reached {}
     }
 
     /// Starts work, and returns when it has made its call.
