@@ -28,8 +28,6 @@ import Testing
         (["delete"], 64, "<id>"),
         (["delete", "7"], 77, "not signed in"),
         (["list", "--limit", "0"], 64, "--limit must be at least 1"),
-        (["list", "--base-url", "http://example.com/api"], 64, "use https"),
-        (["list", "--refresh", "oauth2"], 64, "--client-id"),
         (["login", "guest", "--name", "Ada"], 64, "--photo"),
         (["login", "guest", "--name", "Ada", "--photo", "/nowhere.jpg"], 66, "/nowhere.jpg does not exist"),
         (["login", "guest", "--name", "Ada", "--photo", "/"], 66, "/ is a folder"),

@@ -33,18 +33,7 @@ import Testing
         }
     }
 
-    @Test func `a refused token from the environment is not refreshed`() async throws {
-        try await withToken { token, base, backend in
-            try await backend.expireAccessTokens()
-            let run = try await home.run(["list"] + base, ["ARTICLES_TOKEN": token])
-            #expect(run.status == 77)
-            #expect(
-                run.errorLine?.hasPrefix("articles: the server does not accept the token in ARTICLES_TOKEN") == true)
-            #expect(backend.statistics.refreshes.received == 0 && backend.statistics.logouts == 0)
-        }
-    }
-
-    @Test func `with a token from the environment the stored session is not changed`() async throws {
+    @Test func `with a token from the environment no session is changed, and none is refreshed`() async throws {
         try await withToken { token, base, backend in
             let requests = backend.statistics.requests
             for command in [Home.login(as: "Grace"), ["logout"]] {
@@ -53,6 +42,13 @@ import Testing
                 #expect(run.errorLine?.contains("unset it first") == true, "\(run.errors)")
             }
             #expect(backend.statistics.requests == requests)
+
+            try await backend.expireAccessTokens()
+            let run = try await home.run(["list"] + base, ["ARTICLES_TOKEN": token])
+            #expect(run.status == 77)
+            #expect(
+                run.errorLine?.hasPrefix("articles: the server does not accept the token in ARTICLES_TOKEN") == true)
+            #expect(backend.statistics.refreshes.received == 0 && backend.statistics.logouts == 0)
         }
     }
 

@@ -56,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func `the flags of the connection are explained in one place`() async throws {
+    @Test func `the flags of the connection are explained in one place, and the server's paths are named`() async throws
+    {
         for command in try await commands() {
             let help = try await home.run(
                 command.fullName.split(separator: " ").dropFirst().map(String.init) + ["--help"])
@@ -71,9 +72,6 @@ import Testing
         let topic = try await home.run(["help", "connection"])
         #expect(topic.output.contains("--base-url <base-url>") && topic.output.contains("LATCHKEY_BASE_URL"))
         #expect(try await home.run(["connection"]).output == topic.output)
-    }
-
-    @Test func `the help of the server names the paths that it has`() async throws {
         let help = try await home.run(["serve", "--help"]).output.split(whereSeparator: \.isWhitespace)
         for path in ["faults,", "expire", "stats."] { #expect(help.contains("/api/v1/dev/\(path)")) }
     }

@@ -159,26 +159,6 @@ import Testing
         }
     }
 
-    @Test func `a login over another session needs --replace`() async throws {
-        try await DevBackend.withServer { backend in
-            _ = try await signIn(backend)
-            let again = try await signIn(backend)
-            #expect(again.status == 64)
-            let message = try #require((try again.object()["error"] as? [String: Any])?["message"] as? String)
-            #expect(message.hasPrefix("already signed in as Ada (user 2); add --replace"))
-            let social = Home.login(as: "Grace")
-            let base = ["--base-url", backend.baseURL.absoluteString]
-            #expect(try await home.run(social + base).status == 64)
-            #expect(backend.statistics.registrations == 1 && backend.statistics.socialLogins == 0)
-            #expect(backend.statistics.logouts == 0)
-            #expect(try await home.run(social + ["--replace"] + base).status == 0)
-
-            // A session that the server has ended is no session to keep.
-            try await backend.revokeSessions(ofUser: 3)
-            #expect(try await home.run(social + base).status == 0)
-        }
-    }
-
     @Test(arguments: ["", "  ", "a\nb", String(repeating: "a", count: 51)])
     func `a name that the server would refuse is an error before the photo is uploaded`(_ name: String) async throws {
         try await DevBackend.withServer { backend in
@@ -206,10 +186,18 @@ import Testing
         }
     }
 
-    @Test func `a login over the session of another user names that user`() async throws {
+    @Test func `a login over another session needs --replace, and names the user of that session`() async throws {
         try await home.withSignedIn { base, backend in
-            let again = try await home.run(Home.login() + ["--replace"] + base)
-            #expect(again.output == "signed in as Ada (user 2)\n", "the same user is not replaced")
+            let again = try await signIn(backend)
+            #expect(again.status == 64)
+            let message = try #require((try again.object()["error"] as? [String: Any])?["message"] as? String)
+            #expect(message.hasPrefix("already signed in as Ada (user 2); add --replace"))
+            #expect(try await home.run(Home.login(as: "Grace") + base).status == 64)
+            #expect(backend.statistics.registrations == 0 && backend.statistics.socialLogins == 1)
+            #expect(backend.statistics.logouts == 0)
+
+            let same = try await home.run(Home.login() + ["--replace"] + base)
+            #expect(same.output == "signed in as Ada (user 2)\n", "the same user is not replaced")
             let other = try await home.run(Home.login(as: "Grace") + ["--replace"] + base)
             #expect(other.output == "signed in as Grace (user 3)\n")
             #expect(other.errors == "note: this replaces the session of Ada (user 2)\n")
@@ -219,6 +207,10 @@ import Testing
             // Each replaced session is revoked, and no other one.
             #expect(backend.statistics.logouts == 3)
             #expect(try await home.run(["list"] + base).status == 0)
+
+            // A session that the server has ended is no session to keep.
+            try await backend.revokeSessions(ofUser: 2)
+            #expect(try await home.run(Home.login(as: "Grace") + base).status == 0)
         }
     }
 

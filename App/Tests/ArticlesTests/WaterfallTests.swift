@@ -52,12 +52,9 @@ import Testing
         #expect(terminal.wrapped("", indentation: 2).isEmpty)
     }
 
-    @Test func `a call shorter than a column is drawn`() {
+    @Test func `a call shorter than a column is drawn, and a refresh that fails is not marked`() throws {
         let rows = picture([call("articles/1", 0, (0, 1_000, 200)), call("articles/2", 500, (500, 501, 200))])
         #expect(rows.last?.contains("█") == true)
-    }
-
-    @Test func `a refresh that fails is not marked`() throws {
         let row = try #require(picture([call("auth/refresh", 0, (0, 10, 401))]).last)
         #expect(row.hasPrefix("  POST auth/refresh"))
         #expect(row.contains("░") && !row.contains("▓"))
@@ -71,20 +68,17 @@ import Testing
         #expect(rows.reduce(0) { $0 + $1.spans.count } == count)
     }
 
-    @Test func `a refresh never shares a row`() {
+    @Test func `a refresh shares no row: those above it waited for it, and those below came after it`() throws {
         let crowd = (0..<100).map { call("articles", $0, ($0, $0 + 10, 401), ($0 + 20, $0 + 30, 200)) }
         let rows = Waterfall.rows(of: crowd + [call("auth/refresh", 50, (50, 55, 200))])
         #expect(rows.count { $0.isRefresh } == 1)
         #expect(rows.first { $0.isRefresh }?.spans.count == 1)
-    }
-
-    @Test func `rows above the refresh waited for it, and rows below came after it`() throws {
         let early = (0..<60).map { _ in call("articles", 0, (0, 10, 401), (30, 40, 200)) }
         let late = (0..<60).map { _ in call("articles", 0, (0, 30, 401), (31, 40, 200)) }
-        let rows = Waterfall.rows(of: late + early + [call("auth/refresh", 12, (12, 25, 200))])
-        let refresh = try #require(rows.firstIndex { $0.isRefresh })
-        #expect(rows[..<refresh].flatMap(\.spans).allSatisfy { $0.attempts[0].end == .milliseconds(10) })
-        #expect(rows[(refresh + 1)...].flatMap(\.spans).allSatisfy { $0.attempts[0].end == .milliseconds(30) })
+        let drawn = Waterfall.rows(of: late + early + [call("auth/refresh", 12, (12, 25, 200))])
+        let refresh = try #require(drawn.firstIndex { $0.isRefresh })
+        #expect(drawn[..<refresh].flatMap(\.spans).allSatisfy { $0.attempts[0].end == .milliseconds(10) })
+        #expect(drawn[(refresh + 1)...].flatMap(\.spans).allSatisfy { $0.attempts[0].end == .milliseconds(30) })
     }
 
     @Test func `several outcomes of a row are counted`() {

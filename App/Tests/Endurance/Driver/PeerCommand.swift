@@ -92,9 +92,11 @@ struct PeerCommand: AsyncParsableCommand {
                 keys: URL(fileURLWithPath: keys), transport: transport.made)
             return try setup.start(observer)
         }
+        if kind == .provider {
+            return PeerSession(provider: url, folder: folder, client: client, grace: grace, observer: observer)
+        }
         guard let clock else {
-            return PeerSession(
-                url: url, folder: folder, kind: kind, client: client, grace: grace, observer: observer)
+            return PeerSession(url: url, store: FileTokenStore(folder: folder), observer: observer)
         }
         var policy = TokenRefreshPolicy()
         if let deadline {
@@ -119,43 +121,29 @@ struct PeerSession: Sendable {
     let network: AuthenticatedNetworkClient
     private let kind: PeerCommand.ServerKind
 
+    /// A session of the provider.
     init(
-        url: URL,
-        folder: URL,
-        kind: PeerCommand.ServerKind,
-        client: String = "",
-        grace: Int = 0,
-        transport: any HTTPTransport = URLSessionTransport(),
+        provider url: URL, folder: URL, client: String, grace: Int,
         observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
-        self.kind = kind
-        unauthenticated = NetworkClient(
-            baseURL: url, transport: transport, format: kind == .backend ? .envelope : .json)
-        let handler: any TokenRefreshHandler
-        switch kind {
-        case .backend:
-            // Most of these processes show what happens without a key.
-            handler = RESTTokenRefreshHandler(
-                network: unauthenticated, replayTolerance: .none, idempotencyKeyField: nil)
-        case .provider, .strict:
-            handler = OAuth2TokenRefreshHandler(
-                tokenEndpoint: url.appendingPathComponent("token"),
-                revocationEndpoint: url.appendingPathComponent("revoke"),
-                client: .basic(id: client, secret: PeerCommand.secret),
-                network: unauthenticated,
-                replayTolerance: .within(.seconds(grace))
-            )
-        }
+        kind = .provider
+        unauthenticated = NetworkClient(baseURL: url, transport: URLSessionTransport(), format: .json)
+        let handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: url.appendingPathComponent("token"),
+            revocationEndpoint: url.appendingPathComponent("revoke"),
+            client: .basic(id: client, secret: PeerCommand.secret), network: unauthenticated,
+            replayTolerance: .within(.seconds(grace)))
         coordinator = TokenRefreshCoordinator(
             store: FileTokenStore(folder: folder), handler: handler, observer: observer)
         network = unauthenticated.authenticated(by: coordinator)
     }
 
-    /// A session of the development server, with parts of a scenario.
+    /// A session of the development server. Most of its processes show what happens without a key.
     init(
-        url: URL, store: some SharedTokenStore, transport: any HTTPTransport, replay: ReplayTolerance,
-        policy: TokenRefreshPolicy, clock: any TimeSource, activity: any ExpiringActivity,
-        observer: @escaping @Sendable (SessionEvent) -> Void
+        url: URL, store: some SharedTokenStore, transport: any HTTPTransport = URLSessionTransport(),
+        replay: ReplayTolerance = .none, policy: TokenRefreshPolicy = TokenRefreshPolicy(),
+        clock: any TimeSource = SystemTimeSource(), activity: any ExpiringActivity = SystemExpiringActivity(),
+        observer: (@Sendable (SessionEvent) -> Void)? = nil
     ) {
         kind = .backend
         unauthenticated = NetworkClient(baseURL: url, transport: transport, format: .envelope)
@@ -177,7 +165,7 @@ struct PeerSession: Sendable {
 
     /// Signs a user in to the development server, and stores the session.
     static func signIn(to backend: DevBackend, in folder: TemporaryFolder) async throws {
-        let session = PeerSession(url: backend.baseURL, folder: folder.tokens, kind: .backend)
+        let session = PeerSession(url: backend.baseURL, store: FileTokenStore(folder: folder.tokens))
         let auth = AuthService(
             unauthenticated: session.unauthenticated, network: session.network, session: session.coordinator)
         let token = try backend.configuration.provider.token(for: "apple", subject: "ada", name: "ada")

@@ -40,7 +40,7 @@ final class Provider: Sendable {
 
     /// The object graph over a token folder.
     func session(in folder: TemporaryFolder) -> PeerSession {
-        PeerSession(url: process.issuer, folder: folder.tokens, kind: .provider, client: process.client, grace: grace)
+        PeerSession(provider: process.issuer, folder: folder.tokens, client: process.client, grace: grace)
     }
 
     /// Signs a user in and stores the session.
