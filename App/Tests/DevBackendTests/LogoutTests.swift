@@ -9,7 +9,8 @@ import Testing
 
     @Test func `a logout revokes both tokens, and a second one, or an unknown token, changes nothing`() async throws {
         try await TestClient.withGuest { backend, client, signedIn in
-            #expect(try await logOut(client, signedIn.refreshToken).status == 200)
+            let first = try await logOut(client, signedIn.refreshToken)
+            #expect(first.status == 200)
 
             #expect(try await client.get("/users/me", token: signedIn.accessToken).code == "SESSION_REVOKED")
             #expect(try await client.refresh(signedIn.refreshToken).code == "SESSION_REVOKED")
