@@ -10,7 +10,7 @@ struct Counters: Sendable, CustomStringConvertible {
     private let counts: [String: Int]
 
     /// Reads the counts.
-    init(_ path: String, of server: URL, over transport: any HTTPTransport) async throws {
+    init(_ path: EndpointPath, of server: URL, over transport: any HTTPTransport) async throws {
         let network = NetworkClient(baseURL: server, transport: transport)
         counts = try await network.send(Endpoint<[String: Int]>.get(path).withoutAuthentication().format(.json))
     }
