@@ -6,7 +6,7 @@ import Testing
 
 /// The launch, and which screens are shown for which state of the session.
 @MainActor
-@Suite struct AppModelTests {
+@Suite(.timeLimit(.minutes(20))) struct AppModelTests {
     private let fixture = RunningApp()
     private var backend: Backend { fixture.backend }
     private var app: AppModel { fixture.app }

@@ -4,7 +4,7 @@ import Testing
 @testable import ArticlesUI
 
 @MainActor
-@Suite struct ArticleListModelTests {
+@Suite(.timeLimit(.minutes(20))) struct ArticleListModelTests {
     let backend = Backend()
     let list: ArticleListModel
 

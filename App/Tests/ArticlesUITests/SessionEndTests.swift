@@ -7,7 +7,7 @@ import Testing
 
 /// The end of a session while the user works, and what the next login shows.
 @MainActor
-@Suite struct SessionEndTests {
+@Suite(.timeLimit(.minutes(20))) struct SessionEndTests {
     private let fixture = RunningApp()
     private var backend: Backend { fixture.backend }
     private var app: AppModel { fixture.app }

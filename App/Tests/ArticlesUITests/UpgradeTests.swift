@@ -7,7 +7,7 @@ import Testing
 
 /// A guest who keeps the account.
 @MainActor
-@Suite struct UpgradeTests {
+@Suite(.timeLimit(.minutes(20))) struct UpgradeTests {
     private let fixture = RunningApp()
     private var backend: Backend { fixture.backend }
     private var app: AppModel { fixture.app }

@@ -10,7 +10,7 @@ import Testing
 import TokenRefresh
 
 /// A client's flow, from login to sign-out, against each dialect of the server.
-@Suite struct DialectTests {
+@Suite(.timeLimit(.minutes(20))) struct DialectTests {
     /// The counts of the server that all dialects share after a burst.
     private func expectOneRefresh(_ app: TestApp, _ count: Int = 20, sourceLocation: SourceLocation = #_sourceLocation)
         async throws
