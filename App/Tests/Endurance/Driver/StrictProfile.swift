@@ -1,4 +1,5 @@
 import Foundation
+import NetworkCore
 import ProgramTesting
 
 /// The running servers of the strict profile, and a session there.
