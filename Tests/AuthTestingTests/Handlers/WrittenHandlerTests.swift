@@ -7,9 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct WrittenHandlerTests {
     @Test func `the handler of the article keeps the contract`() async throws {
-        try await TokenRefreshHandlerContract.check(.partner, timeLimit: .seconds(300)) { url in
-            PartnerRefresh(endpoint: url)
-        }
+        try await TokenRefreshHandlerContract.check(.partner) { url in PartnerRefresh(endpoint: url) }
     }
 
     @Test func `the article shows the handler word for word`() throws {
