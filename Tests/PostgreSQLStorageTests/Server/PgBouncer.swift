@@ -57,7 +57,8 @@ final class PgBouncer: DatabaseAddress {
             rm -f .s.PGSQL.6432
             "$program" -q pgbouncer.ini &
             pid=$!
-            until [ -S .s.PGSQL.6432 ]; do
+            # The file is there before it listens: the flag says that it does.
+            until grep -q " 00010000 .* $folder/.s.PGSQL.6432" /proc/net/unix; do
                 kill -0 $pid 2>/dev/null || { cat log; exit 1; }
                 sleep 0.05
             done
