@@ -16,8 +16,7 @@ import Testing
         let violations = try await KillTable.violations(
             { .postgreSQL(connection: server.connection, account: $0.lastPathComponent) }, act, folder: temporary.fresh
         ) { arguments in
-            let peer = try SpawnedProcess(
-                SpawnedProcess.peer, ["killed"] + arguments, environment: ProcessInfo.processInfo.environment)
+            let peer = try SpawnedProcess(SpawnedProcess.peer, ["killed"] + arguments)
             #expect(await peer.end() == .signal(SIGKILL))
         }
         #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")

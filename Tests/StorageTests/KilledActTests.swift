@@ -12,8 +12,7 @@ import Testing
     ) async throws {
         let temporary = TemporaryFolder()
         let violations = try await KillTable.violations({ _ in kind }, act, folder: temporary.fresh) { arguments in
-            let peer = try SpawnedProcess(
-                SpawnedProcess.peer, ["killed"] + arguments, environment: ProcessInfo.processInfo.environment)
+            let peer = try SpawnedProcess(SpawnedProcess.peer, ["killed"] + arguments)
             #expect(await peer.end() == .signal(SIGKILL))
         }
         #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")

@@ -140,7 +140,7 @@ struct NetworkClientTests {
         try await client(transport).send(Endpoint<Void>.post("docs"))
     }
 
-    @Test func `304, and the response to HEAD, have no body, whatever length they name`() async throws {
+    @Test func `304, and the response to HEAD, have no body, with any length that they name`() async throws {
         let headers: HTTPHeaders = ["Content-Length": "20000000"]
         let transport = StubTransport(.any ~> .status(304, headers: headers), .any ~> .status(200, headers: headers))
         let client = client(transport) { $0.maximumResponseSize = 1_000 }

@@ -37,7 +37,7 @@ struct LeaseWaitingTests: TemporaryStoreTests {
         func sleep(until deadline: Duration) async throws { await gate.pass() }
     }
 
-    @Test func `A waiter that is cancelled does not take the lease, whatever its clock does`() async throws {
+    @Test func `A waiter that is cancelled does not take the lease, with any clock`() async throws {
         let clock = DeafClock()
         let attempts = Locked(0)
         let waiter = Task {
