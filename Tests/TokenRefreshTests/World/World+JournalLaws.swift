@@ -56,7 +56,8 @@ extension World {
     mutating func checkDeletion(_ process: Int, of old: TokenBundle, by scope: EndScope) {
         guard scope.session != old.session, !server[old.session].isDamaged else { return }
         var text: String { "p\(process + 1) deletes \(old.traceText)" }
-        if old.ordinal > scope.ordinal { fail(.otherSignIn, text, "which it does not know") }
+        // One process has a plain store for itself: the user asked for the end of what it holds, read or not.
+        if isShared, old.ordinal > scope.ordinal { fail(.otherSignIn, text, "which it does not know") }
         // The end of a rejected session is stored before the session ends here.
         if case .rejected = scope { return }
         if clockSetAt == nil, Int(named: old.session.rawValue) >= processes[process].notes.endedAt {
