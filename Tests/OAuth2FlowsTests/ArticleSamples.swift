@@ -58,4 +58,30 @@ private struct Transferring {
         }
     }
 }
+
+// The samples of the article *Providers*.
+
+private struct Providers {
+    let tokenEndpoint: URL
+    let client: OAuth2Client
+    let api: NetworkClient
+    let id = "notes"
+    let secret = "secret"
+
+    func handler() -> OAuth2TokenRefreshHandler {
+        var github = OAuth2TokenRefreshHandler(tokenEndpoint: tokenEndpoint, client: client, network: api)
+        github.refusals = .gitHub
+        return github
+    }
+
+    func askForRefreshToken(_ googleSignIn: inout OAuth2CodeSignIn) {
+        googleSignIn.pageParameters = ["access_type": "offline", "prompt": "consent"]
+    }
+
+    func slackClient() -> OAuth2Client {
+        var slack = OAuth2Client.body(id: id, secret: secret)
+        slack.bearerTokenTypes.insert("bot")
+        return slack
+    }
+}
 #endif

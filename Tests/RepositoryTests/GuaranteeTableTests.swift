@@ -65,4 +65,21 @@ import Testing
             for test in tests { #expect(names.contains(test), "no test is called “\(test)”") }
         }
     }
+
+    @Test func `every preset for a provider has a row, with its source, and is tried; every row names one`() throws {
+        func text(_ path: String) throws -> String {
+            try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
+        }
+        let source = try text("Modules/NetworkCore/RefreshCalls/RefreshRefusalRule+Providers.swift")
+        let presets = source.matches(of: /public static var (\w+): Self/).map { String($0.1) }
+        #expect(presets.count > 20)
+        let rows = try text("Modules/OAuth2Flows/OAuth2Flows.docc/Providers.md").split(separator: "\n")
+            .filter { $0.contains(/^\| [^|]+ \| `\.\w+` \|/) }.map { $0.split(separator: "|") }
+        let named = rows.map { $0[1].trimmingCharacters(in: ["`", ".", " "]) }
+        #expect(named.sorted() == presets.sorted())
+        for row in rows { #expect(row.count == 5 && !row[4].allSatisfy(\.isWhitespace), "\(row[0])") }
+        let table = try text("Tests/OAuth2FlowsTests/ProviderRefusals.swift")
+        let tried = table.matches(of: /Provider\(\s*"[^"]+", \.(\w+),/).map { String($0.1) }
+        #expect(tried.sorted() == presets.sorted())
+    }
 }
