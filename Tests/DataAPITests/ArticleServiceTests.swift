@@ -26,15 +26,15 @@ import Testing
         network.on(.articles(), return: Page(items: [.fixture(9), .fixture(8)], nextCursor: second))
         network.on(.articles(after: second), return: Page(items: [.fixture(7)]))
         var iterator = articles.all().makeAsyncIterator()
-        #expect(network.log.isEmpty)
+        #expect(network.calls.isEmpty)
         _ = try await iterator.next()
         _ = try await iterator.next()
-        #expect(network.log.count == 1)
+        #expect(network.calls.count == 1)
         _ = try await iterator.next()
-        #expect(network.log.count == 2)
+        #expect(network.calls.count == 2)
         #expect(try await iterator.next() == nil)
         #expect(try await iterator.next() == nil)
-        #expect(network.log.count == 2)
+        #expect(network.calls.count == 2)
     }
 
     @Test func `an empty page in the middle does not end the list`() async throws {

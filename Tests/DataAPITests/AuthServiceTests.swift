@@ -40,7 +40,7 @@ import Testing
         #expect(user == ada)
         #expect(guest.signIns == [tokens])
         #expect(await progress.reduce(0) { count, _ in count + 1 } == 1)
-        #expect(network.log.isEmpty, "a login is sent without tokens")
+        #expect(network.calls.isEmpty, "a login is sent without tokens")
     }
 
     /// The response to a social login, of which each has the tokens.
@@ -63,7 +63,7 @@ import Testing
     {
         network.on(.me, return: ada)
         #expect(try await socialLogin(member, guest) == ada)
-        #expect(guest.signIns.map(\.refreshToken) == ["fixture-refresh"] && network.log == ["GET users/me"])
+        #expect(guest.signIns.map(\.refreshToken) == ["fixture-refresh"] && network.calls == ["GET users/me"])
     }
 
     @Test func `DI11: a server that has no user to give signs in nevertheless`() async throws {
@@ -96,7 +96,7 @@ import Testing
     @Test func `a stored session that the server accepts leads to the main screen, refreshed once`() async throws {
         network.on(.me, return: ada)
         #expect(try await launch(session) == "signed in: Ada")
-        #expect(network.log == ["GET users/me"])
+        #expect(network.calls == ["GET users/me"])
         #expect(session.calls == [.restore, .refresh])
     }
 
@@ -118,15 +118,15 @@ import Testing
 
     @Test func `without a stored session nothing is sent`() async throws {
         #expect(try await launch(guest) == "signed out: \(SignOutReason.never)")
-        #expect(network.log.isEmpty)
-        #expect(unauthenticated.log.isEmpty)
+        #expect(network.calls.isEmpty)
+        #expect(unauthenticated.calls.isEmpty)
         #expect(guest.calls == [.restore])
     }
 
     @Test func `a session that the refresh ends leads to the login screen, and no request is sent`() async throws {
         session.on(.refresh) { $0.state = .signedOut(.expired()) }
         #expect(try await launch(session) == "signed out: expired")
-        #expect(network.log.isEmpty)
+        #expect(network.calls.isEmpty)
     }
 
     @Test func `a session that ends during the request leads to the login screen`() async throws {
@@ -157,7 +157,7 @@ import Testing
     ) async throws {
         session.fail(operation, with: AuthenticationError(code))
         #expect(try await launch(session) == "undetermined: \(code)")
-        #expect(network.log.isEmpty)
+        #expect(network.calls.isEmpty)
     }
 
     @Test func `a cancelled launch is no outcome`() async throws {

@@ -50,10 +50,10 @@ struct PublisherTests {
         network.on(call, return: 1)
         network.on(call, return: 2)
         let publisher = network.publisher(for: call)
-        #expect(network.log.isEmpty)
+        #expect(network.calls.isEmpty)
         let (first, second) = (await outcome(of: publisher), await outcome(of: publisher))
         #expect(first.values == [1] && second.values == [2] && first.error == nil)
-        #expect(network.log.count == 2)
+        #expect(network.calls.count == 2)
     }
 
     @Test func `cancelling the subscription cancels the call`() async throws {

@@ -18,7 +18,7 @@ import Testing
             let network = StubNetworkService(onIssue: handler)
             network.on(Endpoint<Int>.get("n"), return: 7)
             let transport = StubTransport(.get("m") ~> .status(204), onIssue: handler)
-            #expect(transport.leftovers.count == 1 && network.leftoverCount == 1)
+            #expect(transport.leftovers.count == 1 && network.leftovers.count == 1)
         }
         let line = UInt(#line - 4)
         let found = issues.withLock { $0 }

@@ -12,8 +12,8 @@ struct StubNetworkServiceTests {
         network.on(.number(1), return: 11)
         #expect(try await network.send(.number(1)) == 10)
         #expect(try await network.send(.number(1)) == 11)
-        #expect(network.leftoverCount == 1)
-        #expect(network.log == ["GET numbers/1", "GET numbers/1"])
+        #expect(network.leftovers.count == 1)
+        #expect(network.calls == ["GET numbers/1", "GET numbers/1"])
         network.removeStubs()
     }
 
@@ -39,7 +39,7 @@ struct StubNetworkServiceTests {
         } matching: {
             "\($0)".contains("remaining stubs: GET numbers/1 as Int")
         }
-        #expect(network.leftoverCount == 1)
+        #expect(network.leftovers.count == 1)
         network.removeStubs()
     }
 
@@ -75,8 +75,18 @@ struct StubNetworkServiceTests {
         let logout = Endpoint<Void>.post("logout", json: true).withoutAuthentication()
         network.on(logout, return: ())
         try await network.send(logout)
-        #expect(network.sent(Void.self).map(\.settings.requiresAuthentication) == [false])
-        #expect(network.sent(Int.self).isEmpty)
+        #expect(network.calls(returning: Void.self).map(\.settings.requiresAuthentication) == [false])
+        #expect(network.calls(returning: Int.self).isEmpty)
+    }
+
+    @Test func `a stub serves the value with its head, and the value alone`() async throws {
+        for _ in 0..<2 { network.on(.number(1), return: 10, headers: ["ETag": "a"]) }
+        let response = try await network.response(to: .number(1))
+        #expect(response.value == 10 && response.status == 200 && response.headers["ETag"] == "a")
+        #expect(try await network.send(.number(1)) == 10)
+        #expect(network.calls == ["GET numbers/1", "GET numbers/1"] && network.leftovers.isEmpty)
+        network.on(.number(1), throw: NetworkError(.timedOut))
+        await #expect(throws: NetworkError.self) { _ = try await network.response(to: .number(1)) }
     }
 
     @Test func `a refresh handler can use the service`() {

@@ -13,7 +13,7 @@ public final class RotatingTokenServer: Sendable {
     private struct State {
         var families: [String: TokenFamily] = [:]
         var logins: [String: Int] = [:]
-        var requests = 0
+        var refreshes = 0
         var uses: [TokenFamily.Use: Int] = [:]
     }
 
@@ -34,7 +34,7 @@ public final class RotatingTokenServer: Sendable {
     }
 
     /// The number of refreshes so far, successful or not.
-    public var requests: Int { state.withLock { $0.requests } }
+    public var refreshes: Int { state.withLock { $0.refreshes } }
 
     /// The number of refreshes that issued a new pair.
     public var rotations: Int { count(.rotated) }
@@ -72,7 +72,7 @@ public final class RotatingTokenServer: Sendable {
         let token = IssuedToken(refreshToken)
         let key = key?.isEmpty == true ? nil : key
         let ordinal = state.withLock { state in
-            state.requests += 1
+            state.refreshes += 1
             return token.flatMap { next(after: $0, key: key, in: &state) }
         }
         guard let token, let ordinal else { throw .rejected }

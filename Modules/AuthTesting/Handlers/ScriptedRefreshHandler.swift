@@ -52,11 +52,11 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     /// The largest number of concurrent calls. More than one breaks single flight.
     public var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
-    /// The number of scripted responses that are not used yet.
-    package var unusedResponses: Int { state.withLock { $0.responses.count } }
+    /// The scripted responses that no call has used yet.
+    public var leftovers: [Response] { state.withLock { $0.responses } }
 
     /// Adds responses after those that are not used yet.
-    public func enqueue(_ responses: Response...) { state.withLock { $0.responses += responses } }
+    public func add(_ responses: Response...) { state.withLock { $0.responses += responses } }
 
     /// Waits until a number of calls have started, from the first one on. They may still wait for their responses.
     public func calls(atLeast count: Int) async throws { try await door.arrivals(atLeast: count) }

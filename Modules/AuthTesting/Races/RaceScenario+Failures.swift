@@ -34,7 +34,7 @@ extension RaceScenario {
             .init(.unavailable, status: 503), .init(.unavailable, retryAfter: .seconds(60), status: 429),
         ]
         for (round, failure) in unavailable.enumerated() {
-            trial.scene.handler.enqueue(.failure(failure))
+            trial.scene.handler.add(.failure(failure))
             try await trial.expectFailure(of: trial.refuse(old), because: "although the server was unavailable")
             let calls = trial.calls
             let early = try await trial.refuse(old, times: 10)
@@ -60,7 +60,7 @@ extension RaceScenario {
             TokenRefreshError(.init(rawValue: "unheardOf")), CancellationError(),
         ]
         for failure in failures {
-            trial.scene.handler.enqueue(.failure(failure))
+            trial.scene.handler.add(.failure(failure))
             let callers = try await trial.refuse(old)
             try await trial.expectFailure(of: callers, because: "although the refresh had failed")
             try await trial.expectNoEnding("after \(failure)")

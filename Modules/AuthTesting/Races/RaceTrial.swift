@@ -81,7 +81,7 @@ final class RaceTrial: Sendable {
         of start: () async throws -> [Caller]
     ) async throws -> (callers: [Caller], gate: Gate) {
         let gate = gate()
-        scene.handler.enqueue(response(gate))
+        scene.handler.add(response(gate))
         let callers = try await start()
         at(step)
         try await scene.handler.calls(atLeast: 1)

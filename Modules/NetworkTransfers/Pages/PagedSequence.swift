@@ -111,8 +111,8 @@ extension NetworkService {
                 if let url { (endpoint.path, endpoint.query) = (.url(url, hiding: endpoint.path.secrets), [:]) }
                 let sent = SentHead()
                 options.interceptors.append(sent)
-                let (items, head) = try await send(endpoint.map { ($0, $1) }, options: options)
-                return (items, next: try head.nextPage(after: sent.head?.url ?? url ?? head.url))
+                let page = try await response(to: endpoint, options: options)
+                return (page.value, next: try page.head.nextPage(after: sent.head?.url ?? url ?? page.head.url))
             }
         }
     }

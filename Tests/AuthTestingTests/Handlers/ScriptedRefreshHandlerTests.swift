@@ -12,7 +12,7 @@ import Testing
         #expect(try server.refresh("refresh-ada1-0") == .fixture(ordinal: 1, expiresIn: .seconds(60)))
         #expect(server.accepts("access-ada1-0") && server.accepts("access-ada1-1"))
         #expect(!server.accepts("access-ada1-2") && !server.accepts("refresh-ada1-1") && !server.accepts("access"))
-        #expect(server.requests == 1 && server.rotations == 1 && server.reuses == 0)
+        #expect(server.refreshes == 1 && server.rotations == 1 && server.reuses == 0)
     }
 
     @Test func `a used refresh token revokes its family, and no other`() throws {
@@ -23,7 +23,7 @@ import Testing
         #expect(code { try server.refresh("refresh-ada1-1") } == .rejected, "the family is revoked")
         #expect(!server.accepts("access-ada1-1") && server.accepts("access-ada2-0"))
         #expect(try server.refresh("refresh-bob1-0") == .fixture("bob1", ordinal: 1))
-        #expect(server.reuses == 1 && server.requests == 4 && server.rotations == 2)
+        #expect(server.reuses == 1 && server.refreshes == 4 && server.rotations == 2)
     }
 
     @Test func `within a grace period the last used token returns the same pair again, and an older one revokes`()
@@ -85,13 +85,13 @@ import Testing
             .tokens(.fixture("eve1", ordinal: 9)), .failure(Scripted()), .rotateThenFail(Scripted()),
             otherwise: .failure(TokenRefreshError.rejected)
         )
-        handler.enqueue(.rotate)
+        handler.add(.rotate)
         func refresh(_ token: String) async throws -> TokenRefreshResult {
             try await handler.refresh(TokenRefreshRequest(refreshToken: token))
         }
         #expect(try await refresh("refresh-ada1-0") == .fixture("eve1", ordinal: 9))
         for _ in 1...2 { await #expect(throws: Scripted.self) { try await refresh("refresh-ada1-0") } }
-        #expect(handler.unusedResponses == 1 && handler.server.rotations == 1, "the lost response was a rotation")
+        #expect(handler.leftovers.count == 1 && handler.server.rotations == 1, "the lost response was a rotation")
         #expect(try await refresh("refresh-ada1-1") == .fixture(ordinal: 2))
         await #expect(throws: TokenRefreshError.self) { try await refresh("other") }
         #expect(handler.calls.map(\.ordinal) == [0, 0, 0, 1, nil])
@@ -133,7 +133,7 @@ import Testing
 
         let next = TokenRefreshRequest(refreshToken: "refresh-ada1-1")
         let error = await #expect(throws: TokenRefreshError.self) { try await handler.refresh(next) }
-        #expect(error?.code == .ambiguous && error?.status == 401 && handler.server.requests == 1)
+        #expect(error?.code == .ambiguous && error?.status == 401 && handler.server.refreshes == 1)
         let odd = try await handler.refresh(next)
         #expect(odd.accessToken.isEmpty && odd.refreshToken == "refresh-ada1-2")
         #expect(try await handler.refresh(TokenRefreshRequest(refreshToken: "refresh-ada1-2")) == .fixture(ordinal: 3))
@@ -158,7 +158,7 @@ import Testing
             }
         }
         #expect(errors >= 2)
-        #expect(handler.server.requests == 2, "the hanging call reached no server")
+        #expect(handler.server.refreshes == 2, "the hanging call reached no server")
     }
 
     @Test func `fixtures are equal each time, agree with each other, and show no token`() {

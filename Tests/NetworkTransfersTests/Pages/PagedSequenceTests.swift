@@ -42,6 +42,17 @@ struct PagedSequenceTests {
         #expect(server.requests.allSatisfy { $0["X-Key"] == "k" })
     }
 
+    @Test func `a double has a stub for each page, and the page that is not read is left`() async throws {
+        let network = StubNetworkService()
+        let endpoint = Endpoint<[Int]>.get("items/\(secret: "canary-1")", query: ["limit": 2])
+        for _ in 0..<2 { network.on(endpoint, pages: [[1, 2], [], [3]]) }
+        #expect(try await read(network.pages(endpoint)) == [1, 2, 3])
+        var iterator = network.pages(endpoint).makeAsyncIterator()
+        #expect(try await iterator.next() == 1)
+        #expect(network.leftovers.count == 2 && network.calls.count == 4)
+        network.removeStubs()
+    }
+
     @Test func `G17: the secret of a path is none of the link's either, though the server quotes it`() async throws {
         let server = try servers.start { request in
             request.target.hasSuffix("2") ? .respond(500) : Self.page("[1]", next: "/links/canary-1/items?page=2")

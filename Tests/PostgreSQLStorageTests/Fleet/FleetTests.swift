@@ -59,7 +59,7 @@ struct FleetTests {
         await database.finish()
         expectOneSession(results, stored, server, fleet)
         print(
-            "fleet: \(Self.size) processes, 1 killed, 1 restart, \(server.server.requests) refreshes, "
+            "fleet: \(Self.size) processes, 1 killed, 1 restart, \(server.server.refreshes) refreshes, "
                 + "\(server.server.rotations) rotations, \(server.replays) repeated, \(server.server.reuses) reused, "
                 + "\(server.mostAtOnce) at once, \(fleet.count("adopted")) adopted, "
                 + "\(fleet.count("unsaved")) unsaved, \(fleet.count("signed out")) signed out, "

@@ -81,7 +81,7 @@ final class Bench: Sendable {
         response: ScriptedRefreshHandler.Response = .rotate
     ) async throws -> (gate: Gate, requests: [Request]) {
         let gate = Gate()
-        handler.enqueue(.held(at: gate, then: response))
+        handler.add(.held(at: gate, then: response))
         let calls = handler.calls.count
         let requests = refuse(token, times: count)
         try await handler.calls(atLeast: calls + 1)
@@ -133,7 +133,7 @@ extension ScriptedRefreshHandler {
     /// Makes the next call wait at a gate. Then the server rotates.
     func holdNext() -> Gate {
         let gate = Gate()
-        enqueue(.held(at: gate, then: .rotate))
+        add(.held(at: gate, then: .rotate))
         return gate
     }
 }

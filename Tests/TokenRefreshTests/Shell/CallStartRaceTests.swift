@@ -31,7 +31,7 @@ extension ScriptedRefreshHandler.Response {
     ) {
         let bench = try await Bench.signedIn(.shared)
         await bench.engine.settle()
-        bench.handler.enqueue(.connecting(until: gate))
+        bench.handler.add(.connecting(until: gate))
         let engine = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock, activity: activity)
         let waiter = Task { await code { try await engine.refresh() } }
         try await gate.arrivals(atLeast: 1)
@@ -40,7 +40,7 @@ extension ScriptedRefreshHandler.Response {
 
     @Test func `G34: a key that is not here ends nothing, and leaves no intent`() async throws {
         let bench = try await Bench.signedIn(.shared)
-        bench.handler.enqueue(
+        bench.handler.add(
             .custom { request, _ in
                 request.startPermit?.adopt()
                 throw TokenRefreshError(.userActionRequired, stepUp: StepUpChallenge(.key))
@@ -84,7 +84,7 @@ extension ScriptedRefreshHandler.Response {
         let bench = try await Bench.signedIn(.shared)
         let (connects, cancelled) = (Gate(), Gate())
         let reading = Locked<TokenRefreshCoordinator?>(nil)
-        bench.handler.enqueue(
+        bench.handler.add(
             .custom { request, _ in
                 request.startPermit?.adopt()
                 connects.open()

@@ -57,7 +57,7 @@ import Testing
     func `G1, G22: the first requests begin a session and make one call`(kind: Bench.StoreKind) async throws {
         let device = Device()
         let gate = Gate()
-        device.handler.script.enqueue(
+        device.handler.script.add(
             .held(at: gate, then: .tokens(TokenRefreshResult(accessToken: "access-job-1", expiresIn: .seconds(60)))))
         let engine = device.start(kind)
         let requests = (0..<100).map { _ in Task { try await engine.token() } }
@@ -72,7 +72,7 @@ import Testing
     @Test func `restore begins a session and makes the first call, for which it does not wait`() async throws {
         let device = Device()
         let gate = Gate()
-        device.handler.script.enqueue(.held(at: gate, then: .failure(TokenRefreshError.unavailable)))
+        device.handler.script.add(.held(at: gate, then: .failure(TokenRefreshError.unavailable)))
         let engine = device.start()
         #expect(try await engine.restore() == .signedIn(try #require(device.base.bundle).session))
         try #require(engine.status.isRefreshing)
@@ -112,7 +112,7 @@ import Testing
         async throws
     {
         let device = Device()
-        device.handler.script.enqueue(
+        device.handler.script.add(
             .failure(
                 TokenRefreshError(.unavailable, retryAfter: .seconds(300), status: 401, serverCode: "invalid_client")))
         let first = device.start()
@@ -165,7 +165,7 @@ import Testing
         async throws
     {
         let device = Device()
-        device.handler.script.enqueue(.hang)
+        device.handler.script.add(.hang)
         let store = FaultyTokenStore(device.base)
         let engine = device.start(over: store)
         store.fail(.save)

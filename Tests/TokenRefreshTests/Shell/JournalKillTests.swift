@@ -68,7 +68,7 @@ import Testing
         case .signIn: try await process.engine.signIn(place.login("bob"))
         case .signOut: try await process.engine.signOut()
         case .rejection:
-            process.handler.enqueue(.failure(TokenRefreshError.rejected))
+            process.handler.add(.failure(TokenRefreshError.rejected))
             _ = try? await process.engine.refresh()
         case .stepUp: try await process.engine.stepUp(place.login("ada"))
         }

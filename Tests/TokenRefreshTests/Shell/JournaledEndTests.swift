@@ -72,7 +72,7 @@ import Testing
         let process = try await place.signedIn(.shared)
         let other = place.start(.shared, journal: isWatched ? nil : UnwatchedJournal(base: place.journal))
         #expect(try await other.engine.restore() == process.engine.state)
-        other.handler.enqueue(.held(at: gate, then: .failure(TokenRefreshError.rejected)))
+        other.handler.add(.held(at: gate, then: .failure(TokenRefreshError.rejected)))
         let refresh = isWatched ? nil : Task { try? await other.engine.refresh() }
         if !isWatched { try await gate.arrivals(atLeast: 1) }
         process.store.fail(.delete)
@@ -160,7 +160,7 @@ import Testing
             let place = JournaledPlace()
             let process = try await place.signedIn(kind)
             process.store.fail(.delete)
-            process.handler.enqueue(.failure(TokenRefreshError.rejected))
+            process.handler.add(.failure(TokenRefreshError.rejected))
             _ = try? await process.engine.refresh()
             guard kind == .own else {
                 #expect(place.journal.entry.pending == nil)

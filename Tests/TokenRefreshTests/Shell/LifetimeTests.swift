@@ -60,7 +60,7 @@ import Testing
     @Test(arguments: Bench.StoreKind.allCases)
     func `G7: an engine that is released during a refresh stores the new tokens`(kind: Bench.StoreKind) async throws {
         let (loose, gate) = (Loose(kind), Gate())
-        loose.handler.enqueue(.rotateThenHold(at: gate))
+        loose.handler.add(.rotateThenHold(at: gate))
         try await loose.abandonRequest(waitingAt: gate)
         try await loose.letGo { gate.open() }
         try await until { loose.store.base.bundle?.generation == 1 }
@@ -111,7 +111,7 @@ import Testing
         try await loose.with { engine in
             for round in 0..<300 {
                 try await engine.signIn(.fixture("user\(round)", expiresIn: .seconds(900)))
-                loose.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
+                loose.handler.add(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
                 _ = try? await engine.refresh()
                 loose.clock.advance(by: .seconds(60))
                 for await _ in engine.states { break }
@@ -132,7 +132,7 @@ import Testing
     /// Runs everything that starts a task: failures, pauses, retries, timers, revocations.
     private static func useUp(_ engine: TokenRefreshCoordinator, _ loose: Loose) async throws -> [Bench.Request] {
         let first = try await engine.token()
-        loose.handler.enqueue(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
+        loose.handler.add(.failure(TokenRefreshError(.unavailable, retryAfter: .seconds(1))))
         _ = try? await engine.replacement(for: first)
         let again = try await engine.token()
         let waiting = Task { try await engine.replacement(for: again) }

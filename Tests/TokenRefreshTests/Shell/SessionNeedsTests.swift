@@ -155,11 +155,11 @@ import Testing
     {
         let bench = try await Bench.signedIn()
         let session = bench.engine.state
-        bench.handler.enqueue(.failure(TokenRefreshError(.unavailable, status: 503)))
+        bench.handler.add(.failure(TokenRefreshError(.unavailable, status: 503)))
         #expect(await code { try await bench.engine.refresh() } == "refreshUnavailable")
         #expect(bench.engine.state == session)
         bench.clock.advance(by: .seconds(60))
-        bench.handler.enqueue(.failure(TokenRefreshError.rejected))
+        bench.handler.add(.failure(TokenRefreshError.rejected))
         #expect(try await bench.engine.refresh() == .signedOut(.expired()))
         #expect(try await bench.engine.refresh() == .signedOut(.expired()), "and later ones say so, too")
     }
@@ -169,7 +169,7 @@ import Testing
         _ = try await bench.signIn()
         #expect(await bench.engine.settle(), "nothing is under way")
         let gate = Gate()
-        bench.handler.enqueue(.rotateThenHold(at: gate))
+        bench.handler.add(.rotateThenHold(at: gate))
         bench.passToAhead()
         #expect(try await bench.engine.token().name == "ada1 g0", "it is refreshed ahead")
         try await gate.arrivals(atLeast: 1)
@@ -199,7 +199,7 @@ import Testing
         for kind in Bench.StoreKind.allCases {
             let bench = try await Bench.signedIn(kind)
             let error = TokenRefreshError(.rejected, status: 400, serverCode: "invalid_grant", requestID: "r-9")
-            bench.handler.enqueue(.failure(error))
+            bench.handler.add(.failure(error))
             #expect(await bench.refuse(try await bench.engine.token()).outcomes() == ["sessionEnded"])
             guard case .signedOut(.expired(let ending)) = bench.engine.state else {
                 Issue.record("the session goes on")

@@ -44,7 +44,7 @@ public struct NotesServer: Sendable {
     public var authorizations: [String?] { contents.withLockedValue { $0.authorizations } }
 
     /// The number of refreshes that reached the server, successful or not.
-    public var refreshes: Int { contents.withLockedValue { $0.tokens.requests } }
+    public var refreshes: Int { contents.withLockedValue { $0.tokens.refreshes } }
 
     /// Whether a refresh token was used twice, which ends a session.
     public var sawReuse: Bool { contents.withLockedValue { $0.tokens.reuses > 0 } }

@@ -42,7 +42,7 @@ do {
     network.on(.article(7), return: article)
     network.on(.article(8), return: article)
     let title = try await ArticleService(network: network).article(7).title
-    require(title == "Hello" && network.log == ["GET articles/7"], "the stub service")
+    require(title == "Hello" && network.calls == ["GET articles/7"], "the stub service")
 }
 require(issues.take().map(\.line) == [43], "a stub that is left is an issue at its line")
 
