@@ -1,0 +1,106 @@
+public import Alamofire
+public import AuthInterface
+import ConcurrencyPrimitives
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// For a team that keeps Alamofire, and takes the engine alone: `TokenRefresh`, a store, and a refresh call.
+///
+/// Copy all of it. Each request to the server asks the engine for its token; a token that the server refuses is
+/// replaced, and the request is sent once more. The engine makes one refresh for all of them.
+///
+/// ```swift
+/// let engine = TokenRefreshCoordinator(store: store, handler: PartnerRefresh())
+/// let interceptor = EngineInterceptor(engine, for: api)
+/// let session = Session(interceptor: interceptor, redirectHandler: interceptor)
+/// let notes = try await session.request(url).validate().serializingDecodable([Note].self).value
+/// ```
+///
+/// `validate()` makes a 401 an error: only about errors is an interceptor asked. The refresh call itself takes another
+/// session, without this interceptor: it would wait for itself.
+///
+/// Typechecked against a stub of Alamofire 5.11 (`Tests/AppleStubs/Alamofire`), and not run with it.
+public final class EngineInterceptor: RequestInterceptor, RedirectHandler {
+    private let provider: any TokenProvider
+    private let origin: Origin?
+    /// The latest tokens: the field of a refused request says which one it carried.
+    private let tokens = Locked<[SessionToken]>([])
+
+    /// - Parameters:
+    ///   - provider: The engine.
+    ///   - api: A URL of the server that the tokens are for. Requests to others go without one.
+    public init(_ provider: any TokenProvider, for api: URL) {
+        self.provider = provider
+        origin = Origin(api)
+    }
+
+    /// Adds the token to a request to the server.
+    public func adapt(
+        _ urlRequest: URLRequest, for session: Session,
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    ) {
+        guard let url = urlRequest.url, let target = Origin(url), target == origin else {
+            return completion(.success(urlRequest))
+        }
+        Task { [provider, tokens] in
+            do {
+                let token = try await provider.token()
+                tokens.withLock { tokens in
+                    if !tokens.contains(where: { $0.value == token.value }) { tokens = tokens.suffix(7) + [token] }
+                }
+                var request = urlRequest
+                request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
+                completion(.success(request))
+            } catch {
+                completion(.failure(error))
+            }
+        }
+    }
+
+    /// Replaces the token that the server has refused, once for a request.
+    public func retry(
+        _ request: Request, for session: Session, dueTo error: any Error,
+        completion: @escaping @Sendable (RetryResult) -> Void
+    ) {
+        let field = request.request?.value(forHTTPHeaderField: "Authorization")
+        guard request.retryCount == 0, let response = request.response, response.statusCode == 401,
+            let token = tokens.withLock({ $0.last { "Bearer \($0.value)" == field } })
+        else { return completion(.doNotRetry) }
+        let challenge = response.value(forHTTPHeaderField: "WWW-Authenticate") ?? ""
+        let refusal = TokenRefusal(
+            of: token,
+            // Without the query: it may be a secret.
+            endpoint: "\(request.request?.httpMethod ?? "GET") \(request.request?.url?.path ?? "")",
+            saysTokenIsInvalid: challenge.contains("invalid_token"), status: 401)
+        Task { [provider] in
+            do {
+                _ = try await provider.replacement(after: refusal)
+                completion(.retry)
+            } catch {
+                completion(.doNotRetryWithError(error))
+            }
+        }
+    }
+
+    /// Follows a redirect within the origin. Another one is the response: URLSession would take the token along.
+    public func task(
+        _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
+        completion: @escaping (URLRequest?) -> Void
+    ) {
+        let (old, new) = (task.originalRequest?.url.flatMap(Origin.init), request.url.flatMap(Origin.init))
+        completion(old == new ? request : nil)
+    }
+}
+
+/// Scheme, host and port: a token belongs to one of these.
+private struct Origin: Hashable {
+    private let scheme: String, host: String, port: Int
+
+    init?(_ url: URL) {
+        guard let scheme = url.scheme?.lowercased(), let host = url.host?.lowercased() else { return nil }
+        (self.scheme, self.host, port) = (scheme, host, url.port ?? (scheme == "https" ? 443 : 80))
+    }
+}
