@@ -115,9 +115,9 @@ check-web: articles ## Drive the screens in headless Chromium, and save pictures
 	App/Tests/Web/check $(ARTICLES) $(or $(PICTURES),.build-web)
 
 .PHONY: new-module
-new-module: ## Lay out a data module for a second team, and run its tests: make new-module NAME=Orders ITEM=Order
-	@.ci/new-module "$(NAME)" "$(ITEM)"
-	@$(MAKE) --no-print-directory test-$(NAME)
+new-module: ## Lay out a data module: make new-module NAME=Orders ITEM=Order INTO=../MyApp; without INTO here, and test it
+	@.ci/new-module "$(NAME)" "$(ITEM)" --into "$(INTO)"
+	@$(if $(INTO),,$(MAKE) --no-print-directory test-$(NAME))
 
 .PHONY: test-simulator
 test-simulator: ## On a Mac, run the modules' tests in a simulator: make test-simulator DEVICE="Apple TV"

@@ -8,7 +8,7 @@ import Testing
 
     private static let changed = [
         "Package.swift", "README.md", "Documentation/Latchkey.docc/Latchkey.md", ".spi.yml",
-        "Tests/RepositoryTests/AllowTable.swift",
+        "Tests/RepositoryTests/AllowTable.swift", "Tests/RepositoryTests/Budget.txt",
     ]
 
     init() throws {
@@ -36,6 +36,36 @@ import Testing
         let landing = try Self.text(of: "Documentation/Latchkey.docc/Latchkey.md", in: copy.url)
         #expect(landing.contains("\n| <doc:/Orders> |"))
         #expect(try Self.text(of: ".spi.yml", in: copy.url).contains("\n        - Orders\n"))
+        #expect(try Self.text(of: "Tests/RepositoryTests/Budget.txt", in: copy.url).contains("Modules/Orders 250\n"))
+
+        let page = try Self.text(of: "Modules/Orders/Orders.docc/Orders.md", in: copy.url)
+        let test = try Self.text(of: "Tests/OrdersTests/OrderServiceTests.swift", in: copy.url)
+        #expect(page.hasPrefix("# ``Orders``\n\n"))
+        for sample in Markdown.blocks(of: "swift", in: page) {
+            #expect(Markdown.words(of: test).contains(Markdown.words(of: sample)))
+        }
+    }
+
+    @Test func `a package of a team gets the module, and a manifest or the lines for its own`() async throws {
+        let package = copy.url.appendingPathComponent("MyApp")
+        #expect(try await newModule("Orders", "--into", "MyApp").end == .status(0))
+        let manifest = try await SourceFile.$root.withValue(package) { try await Manifest.read(in: ".") }
+        #expect(manifest.products.map(\.name) == ["Orders"])
+        #expect(manifest.targets.map(\.name) == ["Orders", "OrdersTests"])
+        let endpoints = try Self.text(of: "Sources/Orders/Endpoint+Orders.swift", in: package)
+        let service = try Self.text(of: "Sources/Orders/NetworkOrderService.swift", in: package)
+        #expect(!endpoints.contains("public ") && service.contains("public struct NetworkOrderService"))
+        let lint = try await run(["swift", "format", "lint", "--strict", "--recursive", "MyApp"])
+        #expect(lint.end == .status(0), "\(lint.output)")
+
+        let written = try Self.text(of: "Package.swift", in: package)
+        let second = try await newModule("Billing", "LineItem", "--into", "MyApp")
+        #expect(second.end == .status(0) && second.output.contains("\n.library(name: \"Billing\", targets:"))
+        #expect(try Self.text(of: "Package.swift", in: package) == written)
+        #expect(try await newModule("Orders", "--into", "MyApp").end == .status(1))
+        for path in Self.changed {
+            #expect(try Self.text(of: path, in: copy.url) == Self.text(of: path, in: SourceFile.root), "\(path)")
+        }
     }
 
     @Test(arguments: [["Orders"], ["Billing", "LineItem"]])
