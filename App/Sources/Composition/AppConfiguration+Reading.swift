@@ -18,7 +18,7 @@ extension AppConfiguration {
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) -> AppConfiguration {
         let sources = try SettingSources(flags: flags, environment: environment)
-        return AppConfiguration(
+        var configuration = AppConfiguration(
             baseURL: try sources.baseURL(),
             store: try sources.store(),
             cacheFolder: folder("XDG_CACHE_HOME", orInHome: ".cache", environment),
@@ -28,6 +28,8 @@ extension AppConfiguration {
             tokenFields: try sources.tokenFields(),
             profile: sources.profile
         )
+        configuration.isStoreNamed = sources[.store] != nil || sources[.storePath] != nil
+        return configuration
     }
 
     /// The application's folder in one of the XDG Base Directory Specification (0.8), which ignores a relative path.
@@ -74,8 +76,11 @@ extension SettingSources {
             guard let path else { return .file(folder: nil) }
             guard !path.value.isEmpty else { throw path.error("must name a folder") }
             return .file(folder: URL(fileURLWithPath: path.value, isDirectory: true))
-        default:
-            throw unknown(.store, expected: "file or memory")
+        case let name:
+            #if os(Linux)
+            if name == "keyring" { return .keyring }
+            #endif
+            throw unknown(.store, expected: "one of \(StoreChoice.names.joined(separator: ", "))")
         }
     }
 
@@ -86,7 +91,7 @@ extension SettingSources {
         case "oauth2":
             guard let id = self[.clientID]?.value, !id.isEmpty else {
                 throw ConfigurationError(
-                    "--refresh oauth2 needs a client: set --client-id or LATCHKEY_CLIENT_ID", isUsage: true)
+                    "--refresh oauth2 needs a client: set --client-id or \(Setting.clientID.variable)", isUsage: true)
             }
             guard let secret = self[.clientSecret]?.value else { return .oauth2(.public(id: id)) }
             return .oauth2(.basic(id: id, secret: secret))

@@ -20,6 +20,9 @@ public struct AppConfiguration: Sendable {
     /// Where the session is stored.
     public var store: StoreChoice
 
+    /// Whether a flag, the environment or the file names the store.
+    var isStoreNamed = true
+
     /// The folder of the application's caches. `nil`: responses are kept in memory.
     public var cacheFolder: URL?
 
@@ -67,8 +70,11 @@ public struct AppConfiguration: Sendable {
         self.profile = profile
     }
 
-    /// The location of the session, for people: the path of a file, or `memory`.
-    public var storeLocation: String { (makeStore() as? FileTokenStore)?.file.path ?? "memory" }
+    /// The location of the session, for people: the path of a file, `memory`, or the keyring.
+    public var storeLocation: String { file?.path ?? (store == .memory ? "memory" : "the keyring") }
+
+    /// The file of the session. `nil`: it is not in a file.
+    public var file: URL? { (makeStore() as? FileTokenStore)?.file }
 
     /// Creates the store of the session.
     func makeStore() -> any TokenStore { store.makeStore(account: account) }
@@ -214,6 +220,11 @@ public enum StoreChoice: Sendable, Hashable {
     /// In memory, for the lifetime of the process.
     case memory
 
+    #if os(Linux)
+    /// In the desktop's keyring.
+    case keyring
+    #endif
+
     #if canImport(Security)
     /// In the Keychain, in an item of this service and access group; `nil` is the program's own group.
     case keychain(service: String, accessGroup: String?)
@@ -229,6 +240,10 @@ public enum StoreChoice: Sendable, Hashable {
             return FileSessionJournal(
                 application: application, account: account, storeName: tokens.path, apartFrom: tokens)
         case .memory: return nil
+        #if os(Linux)
+        case .keyring:
+            return FileSessionJournal(application: application, account: account, storeName: "the keyring")
+        #endif
         #if canImport(Security)
         case .keychain:
             return FileSessionJournal(application: application, account: account, storeName: "the Keychain")
@@ -242,6 +257,10 @@ public enum StoreChoice: Sendable, Hashable {
         case .file(let folder?): return FileTokenStore(folder: folder, account: account)
         case .file(nil): return FileTokenStore(application: AppConfiguration.applicationName, account: account)
         case .memory: return MemoryTokenStore()
+        #if os(Linux)
+        case .keyring:
+            return SecretServiceTokenStore(application: AppConfiguration.applicationName, account: account)
+        #endif
         #if canImport(Security)
         case .keychain(let service, let group):
             return Self.keychainStore(service: service, account: account, accessGroup: group)

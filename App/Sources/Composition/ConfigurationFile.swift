@@ -9,7 +9,7 @@ import Foundation
 /// ```
 struct ConfigurationFile {
     /// The environment variable that names the file.
-    static let variable = "LATCHKEY_CONFIG"
+    static let variable = "ARTICLES_CONFIG"
 
     let path: String
     let values: [Setting: String]

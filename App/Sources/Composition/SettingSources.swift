@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 import NetworkCore
 
 /// The sources of settings. A flag wins over the environment, the environment over the configuration file.
@@ -23,8 +23,10 @@ struct SettingSources {
 
     init(flags: [Setting: String], environment: [String: String]) throws(ConfigurationError) {
         self.flags = flags
-        self.environment = environment
-        file = try ConfigurationFile.find(environment: environment)
+        let former = Setting.formerVariables(in: environment)
+            .map { (Setting.currentName(of: $0), environment[$0] ?? "") }
+        self.environment = environment.merging(former) { own, former in own.isEmpty ? former : own }
+        file = try ConfigurationFile.find(environment: self.environment)
         profile = try self[.profile].flatMap { found throws(ConfigurationError) in try selected(found) }
     }
 
@@ -75,12 +77,12 @@ struct SettingSources {
     }
 }
 
-/// A setting. It has one name everywhere: `base-url` is `--base-url`, `LATCHKEY_BASE_URL` and `"base-url"`.
+/// A setting. It has one name everywhere: `base-url` is `--base-url`, `ARTICLES_BASE_URL` and `"base-url"`.
 public enum Setting: String, Sendable, CaseIterable {
     /// The base URL of the API, with scheme `https`, or `http` on this machine.
     case baseURL = "base-url"
 
-    /// Where the session is stored: `file` or `memory`.
+    /// Where the session is stored: one of ``StoreChoice/names``.
     case store
 
     /// The folder of the file store.
@@ -111,9 +113,18 @@ public enum Setting: String, Sendable, CaseIterable {
     public var flag: String? { self == .clientSecret ? nil : "--\(rawValue)" }
 
     /// The environment variable.
-    public var variable: String {
-        self == .profile ? "ARTICLES_PROFILE" : "LATCHKEY_" + rawValue.uppercased().replacing("-", with: "_")
+    public var variable: String { "ARTICLES_" + rawValue.uppercased().replacing("-", with: "_") }
+
+    /// The variables that are set by their names of an earlier version, which are read for one release.
+    public static func formerVariables(
+        in environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> [String] {
+        (allCases.map(\.variable) + [ConfigurationFile.variable])
+            .map { $0.replacing("ARTICLES_", with: "LATCHKEY_") }.filter { environment[$0]?.isEmpty == false }
     }
+
+    /// The name of a variable that has one of an earlier version.
+    public static func currentName(of variable: String) -> String { variable.replacing("LATCHKEY_", with: "ARTICLES_") }
 
     /// Whether the setting is about one server.
     var belongsToServer: Bool {

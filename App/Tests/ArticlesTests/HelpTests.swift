@@ -70,7 +70,7 @@ import Testing
             #expect(help.output.contains("see 'articles help connection'") == (connects && !isTopic))
         }
         let topic = try await home.run(["help", "connection"])
-        #expect(topic.output.contains("--base-url <base-url>") && topic.output.contains("LATCHKEY_BASE_URL"))
+        #expect(topic.output.contains("--base-url <base-url>") && topic.output.contains("ARTICLES_BASE_URL"))
         #expect(try await home.run(["connection"]).output == topic.output)
         let help = try await home.run(["serve", "--help"]).output.split(whereSeparator: \.isWhitespace)
         for path in ["faults,", "expire", "stats."] { #expect(help.contains("/api/v1/dev/\(path)")) }

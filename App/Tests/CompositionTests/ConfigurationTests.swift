@@ -27,7 +27,7 @@ import Testing
     @Test func `a flag wins over the environment, and the environment over the file`() throws {
         let file = #"{"base-url":"https://file.example.com","store":"memory","expired-status":419}"#
         let environment = try environment(
-            file, ["LATCHKEY_BASE_URL": "https://environment.example.com", "LATCHKEY_STORE": "file"])
+            file, ["ARTICLES_BASE_URL": "https://environment.example.com", "ARTICLES_STORE": "file"])
         let configuration = try AppConfiguration.read(
             flags: [.baseURL: "https://flag.example.com"], environment: environment)
         #expect(configuration.baseURL.host() == "flag.example.com")
@@ -36,18 +36,27 @@ import Testing
     }
 
     @Test func `a variable names the configuration file, which must exist, and an empty one counts as absent`() throws {
-        let usual = try environment(#"{"store":"memory"}"#, ["LATCHKEY_STORE": ""])
+        let usual = try environment(#"{"store":"memory"}"#, ["ARTICLES_STORE": ""])
         #expect(try AppConfiguration.read(environment: usual).store == .memory)
         let path = try #require(usual["XDG_CONFIG_HOME"]) + "/articles/config.json"
-        #expect(try AppConfiguration.read(environment: ["LATCHKEY_CONFIG": path]).store == .memory)
+        #expect(try AppConfiguration.read(environment: ["ARTICLES_CONFIG": path]).store == .memory)
         #expect(throws: ConfigurationError.self) {
-            try AppConfiguration.read(environment: ["LATCHKEY_CONFIG": "/nowhere/config.json"])
+            try AppConfiguration.read(environment: ["ARTICLES_CONFIG": "/nowhere/config.json"])
         }
     }
 
+    @Test func `a variable of an earlier version is read, named, and loses against the one of this version`() throws {
+        let former = try environment(nil, ["LATCHKEY_STORE": "memory", "LATCHKEY_MODULE": "App"])
+        #expect(try AppConfiguration.read(environment: former).store == .memory)
+        #expect(Setting.formerVariables(in: former) == ["LATCHKEY_STORE"])
+        #expect(Setting.currentName(of: "LATCHKEY_STORE") == "ARTICLES_STORE")
+        let both = former.merging(["ARTICLES_STORE": "file"]) { $1 }
+        #expect(try AppConfiguration.read(environment: both).store == .file(folder: nil))
+    }
+
     @Test func `a client with a secret is confidential, and one without is public`() throws {
-        let variables = ["LATCHKEY_REFRESH": "oauth2", "LATCHKEY_CLIENT_ID": "fixture"]
-        let secret = variables.merging(["LATCHKEY_CLIENT_SECRET": "fixture-secret"]) { own, _ in own }
+        let variables = ["ARTICLES_REFRESH": "oauth2", "ARTICLES_CLIENT_ID": "fixture"]
+        let secret = variables.merging(["ARTICLES_CLIENT_SECRET": "fixture-secret"]) { own, _ in own }
         #expect(
             try AppConfiguration.read(environment: try environment(nil, secret)).refresh
                 == .oauth2(.basic(id: "fixture", secret: "fixture-secret")))
@@ -64,7 +73,7 @@ import Testing
         let environment = try environment()
         let number = Int(text).map(String.init) ?? "\"\(text)\""
         #expect(try AppConfiguration.read(flags: [.replay: text], environment: environment).replay == tolerance)
-        let variable = environment.merging(["LATCHKEY_REPLAY": text]) { own, _ in own }
+        let variable = environment.merging(["ARTICLES_REPLAY": text]) { own, _ in own }
         #expect(try AppConfiguration.read(environment: variable).replay == tolerance)
         let file = try self.environment("{\"replay\":\(number)}")
         #expect(try AppConfiguration.read(environment: file).replay == tolerance)
@@ -76,12 +85,12 @@ import Testing
         ([.baseURL: "https://user:pass@example.com"], "without user"),
         ([.baseURL: "https://example.com?a=b"], "without user, query"),
         ([.baseURL: "http://example.com"], "is http to another machine"),
-        ([.store: "keychain"], "--store must be file or memory"),
+        ([.store: "keychain"], "--store must be one of file"),
         ([.storePath: ""], "--store-path must name a folder"),
         ([.refresh: "magic"], "--refresh must be rest or oauth2"),
         ([.replay: "0"], "--replay must be none, key, or the server's grace window in seconds"),
         ([.replay: "sometimes"], "--replay must be none, key"),
-        ([.refresh: "oauth2"], "set --client-id or LATCHKEY_CLIENT_ID"),
+        ([.refresh: "oauth2"], "set --client-id or ARTICLES_CLIENT_ID"),
         ([.expiredStatus: "200"], "--expired-status must be a status from 400 to 499"),
         ([.expiredStatus: "many"], "--expired-status must be"),
     ]
@@ -130,10 +139,10 @@ import Testing
     @Test(
         arguments: [
             ([:], [:], "fixture-a"), ([.baseURL: "https://b.example.com"], [:], nil),
-            ([:], ["LATCHKEY_BASE_URL": "https://b.example.com"], nil),
+            ([:], ["ARTICLES_BASE_URL": "https://b.example.com"], nil),
             ([.baseURL: "https://A.example.com:443/v2"], [:], "fixture-a"),
             ([.profile: "p"], [:], "fixture-p"), ([.profile: "p", .baseURL: "https://a.example.com"], [:], nil),
-            ([.baseURL: "https://b.example.com"], ["LATCHKEY_CLIENT_SECRET": "fixture-e"], "fixture-e"),
+            ([.baseURL: "https://b.example.com"], ["ARTICLES_CLIENT_SECRET": "fixture-e"], "fixture-e"),
         ] as [([Setting: String], [String: String], String?)])
     func `a client's secret is used at the server beside which the file names it`(
         flags: [Setting: String], variables: [String: String], secret: String?

@@ -46,7 +46,7 @@ extension Scenarios {
             grace: Duration, replay: String
         ) async throws {
             try await ProgramSandbox.run(
-                { $0.rotationGrace = grace }, environment: ["LATCHKEY_REPLAY": replay]
+                { $0.rotationGrace = grace }, environment: ["ARTICLES_REPLAY": replay]
             ) { sandbox in
                 try await sandbox.killBeforeTheSave()
                 let next = try await sandbox.run("list")

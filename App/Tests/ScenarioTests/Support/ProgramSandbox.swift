@@ -43,7 +43,7 @@ struct ProgramSandbox: Sendable {
 
     private func start(_ arguments: [String]) async throws -> SpawnedProgram {
         let settings = [
-            "LATCHKEY_BASE_URL": backend.baseURL.absoluteString, "LATCHKEY_STORE_PATH": folder.path,
+            "ARTICLES_BASE_URL": backend.baseURL.absoluteString, "ARTICLES_STORE_PATH": folder.path,
         ].merging(environment) { $1 }
         return try await SpawnedProgram(
             SpawnedProgram.executable("articles"),
