@@ -168,7 +168,7 @@ let tests: [Target] = [
         name: "ArticlesTests",
         dependencies: uses([
             "articles", "FirstSample", "ProgramTesting", "ArticlesWeb", "Composition", "DevBackend", "AuthInterface",
-            "NetworkCore", "NetworkRecording", "Storage", "Imaging",
+            "NetworkCore", "NetworkRecording", "NetworkTransfers", "Storage", "Imaging",
         ])
     ),
     .testTarget(name: "MultipartFormsTests", dependencies: ["MultipartForms"]),

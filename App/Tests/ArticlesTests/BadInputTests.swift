@@ -25,6 +25,11 @@ import Testing
         (["show"], 64, "<id>"),
         (["show", ""], 64, "the identifier must not be empty"),
         (["edit", "7"], 64, "give --title, --body or both"),
+        (["lits"], 64, "unknown command 'lits'. Did you mean 'list'? See 'articles --help'"),
+        (["help", "nope"], 64, "unknown command 'nope'; see 'articles --help'"),
+        (["profile", "lst"], 64, "Did you mean 'list'? See 'articles profile --help'"),
+        (["login"], 64, "say how: 'articles login browser'"),
+        (["login", "device"], 64, "set --refresh oauth2 and --client-id"),
         (["delete"], 64, "<id>"),
         (["delete", "7"], 77, "not signed in"),
         (["list", "--limit", "0"], 64, "--limit must be at least 1"),
@@ -32,7 +37,7 @@ import Testing
         (["login", "guest", "--name", "Ada", "--photo", "/nowhere.jpg"], 66, "/nowhere.jpg does not exist"),
         (["login", "guest", "--name", "Ada", "--photo", "/"], 66, "/ is a folder"),
         (["login", "social", "--provider", "apple"], 64, "--token-file"),
-        (["list"], 77, "not signed in; sign in with 'articles login guest"),
+        (["list"], 77, "not signed in; sign in with 'articles login'"),
         (["show", "1"], 77, "not signed in"),
         (["create", "--title", "a", "--body", "b"], 77, "not signed in"),
     ]
@@ -90,7 +95,7 @@ import Testing
 
     @Test func `an invalid configuration file is named`() async throws {
         let file = try home.file("wrong.json", Data("{".utf8))
-        let run = try await home.run(["list"], ["LATCHKEY_CONFIG": file])
+        let run = try await home.run(["list"], ["ARTICLES_CONFIG": file])
         #expect(run.errorLine?.contains("wrong.json is not a JSON object") == true)
         #expect(run.status == 78)
     }

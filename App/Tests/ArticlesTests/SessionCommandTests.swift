@@ -58,7 +58,7 @@ import Testing
 
             let edited = try await articles(backend, "edit", id, "--title", "Goodbye")
             #expect(edited.output.hasPrefix("Goodbye\n") && edited.output.hasSuffix("World\n"))
-            #expect(try await articles(backend, "delete", id).output == "deleted article \(id)\n")
+            #expect(try await articles(backend, "delete", id, "--yes").output == "deleted article \(id)\n")
             #expect(try await articles(backend, "show", id).status == 1)
             #expect(backend.statistics.registrations == 1)
         }

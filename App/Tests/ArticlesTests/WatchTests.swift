@@ -28,7 +28,7 @@ import Testing
         configuration.port = try #require(first.origin.port)
         await first.stop()
         let second = try await DevBackend.start(configuration)
-        #expect(try await home.run(["delete", "13"] + base).status == 0)
+        #expect(try await home.run(["delete", "13", "--yes"] + base).status == 0)
         #expect(await lines.next() == "3\tdeleted\t13")
         program.kill(SIGINT)
         #expect(await program.result.signal == SIGINT)

@@ -35,7 +35,7 @@ extension Console {
         print(terminal.bold(article.title.onOneLine))
         let facts = [
             "article \(article.id.description.onOneLine)", article.author.map { "by \($0.name.onOneLine)" },
-            article.createdAt?.formatted(.iso8601),
+            article.createdAt.map(time),
         ]
         print(terminal.faint(facts.compactMap(\.self).joined(separator: ", ")))
         print()

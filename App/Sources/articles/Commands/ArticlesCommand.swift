@@ -1,4 +1,5 @@
 import ArgumentParser
+import Composition
 
 /// The root command.
 struct ArticlesCommand: AsyncParsableCommand {
@@ -6,7 +7,7 @@ struct ArticlesCommand: AsyncParsableCommand {
         commandName: "articles",
         abstract: "Read and write articles; the demo shows how tokens are refreshed once for all requests.",
         discussion: """
-            Settings come from flags, then from the environment (LATCHKEY_BASE_URL, LATCHKEY_STORE, …), then from \
+            Settings come from flags, then from the environment (ARTICLES_BASE_URL, ARTICLES_STORE, …), then from \
             $XDG_CONFIG_HOME/articles/config.json. Profiles in that file have servers and sessions of their own: see \
             'articles profile --help'.
 
@@ -33,6 +34,9 @@ struct ArticlesCommand: AsyncParsableCommand {
     /// Parses the arguments and runs their command. A failure is printed as one line on standard error.
     static func run(_ arguments: [String]) async -> ExitStatus {
         let console = Console(isJSON: JSONFields.isRequested(by: arguments))
+        for name in Setting.formerVariables() {
+            console.note("note: \(name) is read until the next release; it is now \(Setting.currentName(of: name))")
+        }
         let status = await Interruption.run { await perform(JSONFields.normalized(arguments), console) }
         guard status == .success, Console.outputHasFailed else { return status }
         guard !Console.outputHasNoReader else { return .noReader }
@@ -43,6 +47,7 @@ struct ArticlesCommand: AsyncParsableCommand {
 
     private static func perform(_ arguments: [String], _ console: Console) async -> ExitStatus {
         do {
+            try checkCommand(in: arguments)
             var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

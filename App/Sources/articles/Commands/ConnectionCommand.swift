@@ -10,7 +10,7 @@ struct ConnectionCommand: ParsableCommand {
         discussion: """
             Each flag is also an environment variable and a key of the configuration file: --base-url is \
             \(Setting.baseURL.variable) and "base-url". A flag comes first, then the variable, then the key. The profile \
-            is \(Setting.profile.variable); the client's secret has no flag; LATCHKEY_CONFIG names another file.
+            is \(Setting.profile.variable); the client's secret has no flag; ARTICLES_CONFIG names another file.
             """,
         examples: [
             "articles list --profile staging",

@@ -11,7 +11,11 @@ struct ConnectionOptions: ParsableArguments {
     var baseURL: String?
 
     @Option(
-        help: "Where the session is stored: file or memory (default: file).", completion: .list(["file", "memory"]))
+        help: """
+            Where the session is stored: \(StoreChoice.names.joined(separator: ", ")) (default: the desktop's keyring \
+            where there is one, else a file; a session in a file stays there).
+            """,
+        completion: .list(StoreChoice.names))
     var store: String?
 
     @Option(
@@ -32,7 +36,7 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help:
-            "The OAuth 2.0 client identifier. The secret is read from LATCHKEY_CLIENT_SECRET or the configuration file."
+            "The OAuth 2.0 client identifier. The secret is read from ARTICLES_CLIENT_SECRET or the configuration file."
     )
     var clientID: String?
 
@@ -64,13 +68,15 @@ struct ConnectionOptions: ParsableArguments {
     ///   - handlesSignals: Whether the body ends on SIGINT and SIGTERM. Otherwise they end it and the process, after
     ///     what was recorded is written.
     ///   - keepsResponses: Whether responses are kept, for this run and the next one.
+    ///   - signsIn: Whether a session may begin.
     ///   - body: Does the work of the command.
     /// - Throws: `ConfigurationError`, and what the body throws.
     func withGraph(
-        handlesSignals: Bool = false, keepsResponses: Bool = false, _ body: (AppGraph) async throws -> Void
+        handlesSignals: Bool = false, keepsResponses: Bool = false, signsIn: Bool = false,
+        _ body: (AppGraph) async throws -> Void
     ) async throws {
         let token = try EnvironmentToken()
-        var configuration = try configuration()
+        var configuration = try await configuration().choosingStore(forSignIn: signsIn)
         if token != nil { configuration.store = .memory }
         let recording = try traffic.start()
         let transport = PlatformTransport()

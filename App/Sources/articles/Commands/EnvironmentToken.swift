@@ -17,6 +17,9 @@ struct EnvironmentToken {
         ProcessInfo.processInfo.environment[variable].flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// What to do about a token that is refused.
+    static let refusal = "the server does not accept the token in \(variable); set a valid one, or unset it"
+
     /// Reads the token; `nil` when there is none.
     ///
     /// - Throws: ``Failure``, without the token, when no header field can carry it.

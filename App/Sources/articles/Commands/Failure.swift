@@ -3,6 +3,8 @@ import AuthInterface
 import Composition
 import Imaging
 import NetworkCore
+import NetworkTransfers
+import OAuth2Flows
 
 /// A failure as one line that says what to do, with an exit status.
 struct Failure: Error {
@@ -33,10 +35,16 @@ struct Failure: Error {
         case let error as ConfigurationError where error.isUsage:
             self.init("\(error); see 'articles \(ConnectionOptions.command) --help'", .usage)
         case let error as ConfigurationError: self.init(error.description, .configuration)
+        case let error as OAuth2SignInError:
+            let isLater = [.expired, .unavailable, .redirected].contains(error.code)
+            self.init("\(error.reason); \(Self.signIn) again", isLater ? .tryLater : .refused)
         case is CancellationError: self.init("interrupted", .tryLater)
         default: self.init(other: error)
         }
     }
+
+    /// What a user who is not signed in can do.
+    static let signIn = "sign in with 'articles login'"
 
     private init(network error: NetworkError) {
         self = error.authentication.map { Self(authentication: $0) } ?? Self(unauthenticated: error)
@@ -47,11 +55,15 @@ struct Failure: Error {
 
     private init(unauthenticated error: NetworkError) {
         switch error.code {
-        case .connectionFailed, .timedOut, .tlsFailed, .transportFailed:
+        case .connectionFailed, .timedOut, .tlsFailed, .transportFailed, .proxyRefused:
+            let advice =
+                error.code == .tlsFailed
+                ? "check the server's certificate, the date of this machine, and proxies between them"
+                : "check --base-url, or start a server with 'articles serve'"
             let url = error.request?.url ?? "the server"
-            self.init(
-                "cannot reach \(url) (\(error.code)); check --base-url, or start a server with 'articles serve'",
-                .unreachable)
+            self.init("cannot reach \(url): \(error.reason ?? "\(error.code)"); \(advice)", .unreachable)
+        case .fileFailed:
+            self.init("\(error.reason ?? "the file cannot be written"); check its folder", .output)
         default:
             let details = (error.serverError?.errors ?? []).map { detail in
                 [detail.field, detail.message].compactMap(\.self).joined(separator: ": ")
@@ -62,14 +74,12 @@ struct Failure: Error {
     }
 
     private init(authentication error: AuthenticationError) {
-        let signIn = "sign in with 'articles login guest --name NAME --photo FILE'"
+        let signIn = Self.signIn
         switch error.code {
         case .notSignedIn:
             self.init("not signed in; \(signIn)", .notSignedIn)
         case .sessionEnded where EnvironmentToken.isSet, .noRefreshToken where EnvironmentToken.isSet:
-            self.init(
-                "the server does not accept the token in \(EnvironmentToken.variable); set a valid one, or unset it",
-                .notSignedIn)
+            self.init(EnvironmentToken.refusal, .notSignedIn)
         case .sessionEnded, .noRefreshToken:
             self.init("the session has ended; \(signIn)", .notSignedIn)
         case .storeUnavailable:

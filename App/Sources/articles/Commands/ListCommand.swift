@@ -52,7 +52,8 @@ struct ListCommand: AsyncParsableCommand {
             if articles.isEmpty { console.note("no articles; create one with 'articles create'") }
             if let next {
                 let cursor = next.rawValue.onOneLine
-                console.note("\(articles.count) articles, and more follow: use --all, --limit, or --cursor \(cursor)")
+                let count = articles.count == 1 ? "1 article" : "\(articles.count) articles"
+                console.note("\(count), and more follow: use --all, --limit, or --cursor \(cursor)")
             }
             try console.printObject(
                 ListObject(articles: articles.map { ArticleObject($0) }, nextCursor: next?.rawValue),
@@ -62,11 +63,11 @@ struct ListCommand: AsyncParsableCommand {
 
     /// Prints the identifier, the title, the author and the date of each article.
     private static func print(_ articles: [Article], on console: Console) {
-        let titleWidth = max(20, console.terminal.width - 38)
+        let titleWidth = max(20, console.terminal.width - 42)
         for article in articles {
-            let date = article.createdAt?.formatted(.iso8601) ?? ""
+            let date = article.createdAt.map(console.time) ?? ""
             console.printRow([article.id.description, article.title, article.author?.name ?? "", date]) { cells in
-                let facts = console.terminal.faint("\(cells[2].fitted(to: 18))  \(cells[3].prefix(10))")
+                let facts = console.terminal.faint("\(cells[2].fitted(to: 18))  \(cells[3])")
                 return "\(cells[0].fitted(to: 6))\(cells[1].fitted(to: titleWidth))  \(facts)"
             }
         }

@@ -58,7 +58,8 @@ struct ProfileObject: Encodable, PrintedObject {
         self.isCurrent = isCurrent
         state = "invalid"
         do {
-            let configuration = try AppConfiguration.read(flags: [.profile: self.name])
+            let configuration = try await AppConfiguration.read(flags: [.profile: self.name])
+                .choosingStore(forSignIn: false)
             baseURL = configuration.baseURL.absoluteString
             store = configuration.storeLocation
             state = "unknown"

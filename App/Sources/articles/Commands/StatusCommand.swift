@@ -28,7 +28,7 @@ struct StatusCommand: AsyncParsableCommand {
             if graph.sharedStore != nil { status.storeIsWatched = await graph.storeReportsChanges() }
             if case .unknown = graph.session.state, case .undetermined(let error) = outcome {
                 status.note(graph.report)
-                printTable(status.rows("unknown"), on: console)
+                printTable(status.rows("unknown", console.time), on: console)
                 try console.printObject(status)
                 let failure = Failure(error)
                 console.printError(failure)
@@ -36,7 +36,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
             let line = status.note(outcome)
             status.note(graph.report)
-            printTable(status.rows(line), on: console)
+            printTable(status.rows(line, console.time), on: console)
             try console.printObject(status)
             if case .signedOut = outcome { throw ExitStatus.notSignedIn }
         }
@@ -130,16 +130,19 @@ struct StatusObject: Encodable, PrintedObject {
             state = "unverified"
             problem = Failure(error).message
             return "not verified: \(Failure(error).message)"
+        case .signedOut where EnvironmentToken.isSet:
+            state = "expired"
+            return EnvironmentToken.refusal
         case .signedOut(.expired(let ending)):
             state = "expired"
-            return "the session has ended\(ending.cause); sign in again with 'articles login guest'"
+            return "the session has ended\(ending.cause); \(Failure.signIn)"
         case .signedOut(.lost(let sighting)):
             state = "signedOut"
-            return "the session is lost: \(sighting.map { "\($0)" } ?? "its tokens are no longer in the store"); "
-                + "sign in again with 'articles login guest'"
+            let fact = sighting.map { "\($0)" } ?? "its tokens are no longer in the store"
+            return "the session is lost: \(fact); \(Failure.signIn)"
         case .signedOut:
             state = "signedOut"
-            return "not signed in; sign in with 'articles login guest'"
+            return "not signed in; \(Failure.signIn)"
         }
     }
 
@@ -157,11 +160,11 @@ struct StatusObject: Encodable, PrintedObject {
         }
     }
 
-    /// The status as a table of names and values.
-    func rows(_ state: String) -> [[String]] {
+    /// The status as a table of names and values, with times as a reader wants them.
+    func rows(_ state: String, _ time: (Date) -> String) -> [[String]] {
         var rows = [["server", baseURL], ["store", store], ["state", state]]
-        if let expiresAt { rows.append(["token", "valid until \(expiresAt.formatted(.iso8601))"]) }
-        if let lastEnding { rows.append(["ended", lastEnding.text]) }
+        if let expiresAt { rows.append(["token", "\(expiresAt > Date() ? "expires" : "expired") \(time(expiresAt))"]) }
+        if let lastEnding { rows.append(["ended", lastEnding.text(time)]) }
         if let refreshFailure { rows.append(["refresh", refreshFailure.text]) }
         if let userAction { rows.append(["action", "sign in again with 'articles login': \(userAction)"]) }
         if let storeFailure { rows.append(["problem", storeFailure.reason]) }
@@ -214,10 +217,10 @@ extension StatusObject.Ending {
     }
 
     /// The ending as text for people.
-    var text: String {
+    func text(_ time: (Date) -> String) -> String {
         let known = [
             httpStatus.map { "HTTP \($0)" }, code, requestId.map { "request \($0)" }, process.map { "process \($0)" },
-            date?.formatted(.iso8601),
+            date.map(time),
         ]
         let names = [
             "byUser": "by the user",

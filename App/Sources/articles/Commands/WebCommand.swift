@@ -32,7 +32,7 @@ struct WebCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await connection.withGraph(handlesSignals: true, keepsResponses: true) { graph in
+        try await connection.withGraph(handlesSignals: true, keepsResponses: true, signsIn: true) { graph in
             let server = try await start(graph)
             try await server.run {
                 output.console.print("Open \(server.url.absoluteString)")

@@ -68,17 +68,26 @@ final class Console: Sendable {
         print(terminal.isTerminal ? aligned(cells) : cells.joined(separator: "\t"))
     }
 
-    /// Asks a question on standard error, if a person can reply: standard input and error are terminals.
-    ///
-    /// - Returns: Whether the reply is yes; `nil` when the question cannot be asked.
-    func ask(_ question: String) -> Bool? {
-        guard isatty(STDIN_FILENO) == 1, progressTerminal.isTerminal else { return nil }
+    /// Whether a person can reply: standard input and error are terminals.
+    var isAttended: Bool { isatty(STDIN_FILENO) == 1 && progressTerminal.isTerminal }
+
+    /// Asks for a line on standard error. `nil`: no person can reply, or the command was cancelled.
+    func reply(to question: String) -> String? {
+        guard isAttended else { return nil }
         put(question, to: .standardError)
         var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
         // Ctrl-C may cancel the command, which does not end a read.
-        while poll(&input, 1, 100) <= 0 { if Task.isCancelled { return false } }
-        return ["y", "yes"].contains(readLine()?.trimmingCharacters(in: .whitespaces).lowercased())
+        while poll(&input, 1, 100) <= 0 { if Task.isCancelled { return nil } }
+        return readLine()?.trimmingCharacters(in: .whitespaces)
     }
+
+    /// Asks a question. Returns whether the reply is yes; `nil` when no person can reply.
+    func ask(_ question: String) -> Bool? {
+        isAttended ? ["y", "yes"].contains(reply(to: question)?.lowercased()) : nil
+    }
+
+    /// A time: on a terminal how far away it is, elsewhere in ISO 8601, for other programs.
+    func time(_ date: Date) -> String { terminal.isTerminal ? date.inWords : date.formatted(.iso8601) }
 
     /// Draws a line again on standard error, if it is an interactive terminal.
     func redraw(_ line: String, isLast: Bool) {
@@ -200,6 +209,20 @@ extension String {
                 unicodeScalars.map { scalar in
                     scalar == "\n" || scalar == "\t" || !scalar.isInvisibleControl ? scalar : "\u{FFFD}"
                 }))
+    }
+}
+
+extension Date {
+    /// How long ago it was, or how soon it is; beyond a month the day, in the user's zone.
+    var inWords: String {
+        let seconds = timeIntervalSinceNow
+        guard abs(seconds) < 30 * 86_400 else { return formatted(date: .abbreviated, time: .omitted) }
+        let size = Int(abs(seconds))
+        let (length, unit) = size < 3_600 ? (60, "minute") : size < 86_400 ? (3_600, "hour") : (86_400, "day")
+        let count = size / length
+        guard count > 0 else { return "now" }
+        let text = "\(count) \(unit)\(count == 1 ? "" : "s")"
+        return seconds < 0 ? "\(text) ago" : "in \(text)"
     }
 }
 

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import NetworkCore
 
-/// Shows the progress of a transfer: one line that is drawn again on a terminal, a line for each quarter elsewhere.
+/// Shows the progress of a transfer, on a terminal: one line that is drawn again.
 ///
 /// Bytes that were sent lie in buffers of the system until the server reads them. So it is 100 % only once the transfer
 /// is known to have succeeded: ``finish()``.
@@ -23,15 +23,12 @@ final class ProgressBar: Sendable {
     /// Shows progress. It can be called on any thread.
     func show(_ progress: TransferProgress) {
         guard let fraction = progress.fraction else { return }
-        let steps = console.progressTerminal.isInteractive ? 100 : 4
-        let step = Int(fraction * Double(steps))
+        let step = Int(fraction * 100)
         let isNew = shown.withLockedValue { shown in
             defer { (shown.step, shown.progress) = (max(shown.step, step), progress) }
             return step > shown.step
         }
-        // Elsewhere than on a terminal the last line follows with the success.
-        guard isNew, step < steps || console.progressTerminal.isInteractive else { return }
-        draw(progress, isConfirmed: false)
+        if isNew { draw(progress, isConfirmed: false) }
     }
 
     /// Shows that the transfer has succeeded. Nothing is shown of one without progress.
@@ -46,12 +43,8 @@ final class ProgressBar: Sendable {
     }
 
     private func draw(_ progress: TransferProgress, isConfirmed: Bool) {
-        let line = Self.line(title, progress, width: console.progressTerminal.width, isConfirmed: isConfirmed)
-        if console.progressTerminal.isInteractive {
-            console.redraw(line, isLast: isConfirmed)
-        } else {
-            console.note(line)
-        }
+        let width = console.progressTerminal.width
+        console.redraw(Self.line(title, progress, width: width, isConfirmed: isConfirmed), isLast: isConfirmed)
     }
 
     /// The bar as text: `upload  ████████░░░░░░░░   50 %  120 kB of 240 kB`.

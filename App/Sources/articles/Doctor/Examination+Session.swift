@@ -5,8 +5,6 @@ import NetworkCore
 
 /// The check of the session.
 extension Examination {
-    private static let signIn = "sign in with 'articles login guest --name NAME --photo FILE'"
-
     mutating func checkToken() async {
         let remembered = (try? await graph.configuration.journalEntry()) ?? SessionJournalEntry()
         switch stored {
@@ -16,16 +14,16 @@ extension Examination {
                 "the next command removes and revokes them")
         case .active(let bundle): await check(bundle)
         case .tombstone(let tombstone):
-            let text = StatusObject.Ending(tombstone.reason, date: tombstone.date)?.text ?? "not known why"
-            add(.warning, "token", "no session: the last one ended (\(text))", Self.signIn)
+            let text = StatusObject.Ending(tombstone.reason, date: tombstone.date)?.text { $0.formatted(.iso8601) }
+            add(.warning, "token", "no session: the last one ended (\(text ?? "not known why"))", Failure.signIn)
         case .empty:
             // Where an end is noted, too, nothing is lost.
             guard let sighting = remembered.seen, remembered == SessionJournalEntry(seen: sighting) else {
-                return add(.warning, "token", "not signed in", Self.signIn)
+                return add(.warning, "token", "not signed in", Failure.signIn)
             }
             add(
                 .warning, "token", "the session is lost: its tokens are no longer in the store (\(sighting))",
-                "put them back, as from a backup or by mounting a disk; or \(Self.signIn)")
+                "put them back, as from a backup or by mounting a disk; or \(Failure.signIn)")
         case nil: add(.failure, "token", "not known: the store cannot be read", "see the line on the store")
         }
     }
@@ -40,7 +38,7 @@ extension Examination {
         if let expiresAt = bundle.expiresAt, bundle.isExpired(at: Date() + (clockSkew ?? bundle.clockSkew)) {
             let message = "signed in; the access token expired at \(expiresAt.formatted(.iso8601))"
             guard canRefresh else {
-                return add(.failure, "token", "\(message), and there is no refresh token", Self.signIn)
+                return add(.failure, "token", "\(message), and there is no refresh token", Failure.signIn)
             }
             return add(.ok, "token", "\(message), \(renewal)")
         }
@@ -54,7 +52,7 @@ extension Examination {
         case false?:
             add(
                 .failure, "token", "the server refuses the access token, and there is no refresh token",
-                EnvironmentToken.isSet ? "set another one in \(EnvironmentToken.variable)" : Self.signIn)
+                EnvironmentToken.isSet ? "set another one in \(EnvironmentToken.variable)" : Failure.signIn)
         }
     }
 

@@ -71,7 +71,10 @@ struct Examination {
 
     private mutating func checkIsWritable(_ store: any SharedTokenStore) async throws {
         let location = graph.configuration.storeLocation
-        let folder = (location as NSString).deletingLastPathComponent
+        guard let folder = graph.configuration.file?.deletingLastPathComponent().path else {
+            try await store.update { _ in nil }
+            return add(.ok, "store", location)
+        }
         guard FileManager.default.fileExists(atPath: folder) else {
             return add(.ok, "store", "\(folder) does not exist yet; the first sign-in creates it")
         }
