@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [("Guarantees", "G", Array(1...38)), ("Scenarios", "S", Array(1...27))])
+    @Test(arguments: [("Guarantees", "G", Array(1...38)), ("Scenarios", "S", Array(1...28))])
     func `every number has one row, in order, and at least one test`(article: String, letter: String, numbers: [Int])
         throws
     {
@@ -64,6 +64,14 @@ import Testing
             #expect(!tests.isEmpty, "\(row)")
             for test in tests { #expect(names.contains(test), "no test is called “\(test)”") }
         }
+    }
+
+    @Test(arguments: ["CONTRIBUTING.md", "VERSIONING.md", ".github/ISSUE_TEMPLATE/bug.yml"])
+    func `what names all guarantees or scenarios names the last one`(path: String) throws {
+        let text = try String(contentsOf: SourceFile.root.appendingPathComponent(path), encoding: .utf8)
+        let named = text.matches(of: /([GS])1 to \1([0-9]+)/)
+        #expect(!named.isEmpty)
+        for match in named { #expect(match.2 == (match.1 == "G" ? "38" : "28"), "\(match.0)") }
     }
 
     @Test func `every preset for a provider has a row, with its source, and is tried; every row names one`() throws {

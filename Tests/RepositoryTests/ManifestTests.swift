@@ -8,6 +8,9 @@ import Testing
         for (path, manifest) in try await Manifest.all() {
             #expect(manifest.targets.contains { AllowTable.ours[$0.name] != nil })
             for objection in manifest.objections() { Issue.record("\(path): \(objection)") }
+            for target in manifest.targets {
+                #expect(Set(target.dependencies).count == target.dependencies.count, "\(path): \(target.name)")
+            }
         }
     }
 
