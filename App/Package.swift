@@ -91,7 +91,9 @@ let articles: Target = .executableTarget(
         "Composition", "DevBackend", "ArticlesUI", "ArticlesApp", "ArticlesWeb", "AuthInterface",
         "ConcurrencyPrimitives", "NetworkCore", "NetworkTransfers", "NetworkRecording", "DataAPI", "OAuth2Flows",
         "Imaging", "ArgumentParser", "Crypto", "NIOConcurrencyHelpers", "UnixSignals",
-    ])
+    ]),
+    // The page of `--report`.
+    resources: ["report.html", "report.css", "report.js"].map { .embedInCode("Report/Assets/\($0)") }
 )
 
 let tests: [Target] = [

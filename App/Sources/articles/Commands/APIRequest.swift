@@ -51,8 +51,6 @@ struct APIRequest {
     }
 
     /// Names and values written as `name=value`.
-    ///
-    /// - Throws: `ValidationError`.
     static func fields(_ texts: [String]) throws -> [(name: String, value: FieldValue)] {
         try texts.map { text in
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

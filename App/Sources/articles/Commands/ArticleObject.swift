@@ -29,8 +29,6 @@ struct ArticleObject: Encodable, PrintedObject {
 
 extension Console {
     /// Prints an article.
-    ///
-    /// - Throws: `EncodingError`.
     func print(_ article: Article) throws {
         print(terminal.bold(article.title.onOneLine))
         let facts = [

@@ -25,24 +25,9 @@ extension ArticlesCommand {
 }
 
 extension String {
-    /// The name that differs in two characters or fewer. `nil`: none does.
+    /// The name from which at most two characters must be removed, or to which they must be added. `nil`: there is none.
     func similar(among names: [String]) -> String? {
-        let nearest = names.map { (name: $0, distance: distance(to: $0)) }.min { $0.distance < $1.distance }
-        return nearest.flatMap { $0.distance <= 2 ? $0.name : nil }
-    }
-
-    /// How many characters must be inserted, removed or replaced (Levenshtein).
-    private func distance(to other: String) -> Int {
-        var row = Array(0...other.count)
-        for (line, character) in enumerated() {
-            var diagonal = row[0]
-            row[0] = line + 1
-            for (column, another) in other.enumerated() {
-                let above = row[column + 1]
-                row[column + 1] = character == another ? diagonal : Swift.min(diagonal, row[column], above) + 1
-                diagonal = above
-            }
-        }
-        return row[other.count]
+        let distances = names.map { $0.difference(from: self).count }
+        return zip(names, distances).min { $0.1 < $1.1 }.flatMap { $0.1 <= 2 ? $0.0 : nil }
     }
 }

@@ -133,8 +133,6 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     /// The configuration of these flags, the environment and the configuration file.
-    ///
-    /// - Throws: `ConfigurationError`.
     func configuration() throws -> AppConfiguration {
         let values: [Setting: String?] = [
             .baseURL: baseURL, .store: store, .storePath: storePath, .refresh: refresh, .replay: replay,

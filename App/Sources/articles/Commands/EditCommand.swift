@@ -29,18 +29,12 @@ struct EditCommand: AsyncParsableCommand {
         }
         let text = body == "-" ? try InputFile("-").text() : body
         try await connection.withGraph { graph in
-            if isGiven {
-                let changes = ArticleChanges(title: title, content: text)
-                return try await console.print(graph.articles.update(article.id, changes))
-            }
-            let draft = try Editor.open(try await graph.articles.article(article.id))
-            guard let changes = draft.changes else { return console.print("nothing was changed") }
-            do {
+            func save(_ changes: ArticleChanges?) async throws {
+                guard let changes else { return console.print("nothing was changed") }
                 try await console.print(graph.articles.update(article.id, changes))
-            } catch {
-                console.note("what you have written is in \(draft.keep())")
-                throw error
             }
+            if isGiven { return try await save(ArticleChanges(title: title, content: text)) }
+            try await Editor.edit(try await graph.articles.article(article.id), save)
         }
     }
 }

@@ -34,15 +34,11 @@ struct EnvironmentToken {
     }
 
     /// Makes the token that of the graph's session. The graph's store must be in memory.
-    ///
-    /// - Throws: `TokenStoreError`.
     func save(in graph: AppGraph) async throws {
         try await graph.store.save(TokenBundle(accessToken: value, refreshToken: nil))
     }
 
     /// Rejects a command that changes the stored session, which the token would hide.
-    ///
-    /// - Throws: ``Failure``.
     static func checkUnset() throws {
         guard isSet else { return }
         throw Failure("\(variable) is set and would be used in place of the session; unset it first", .configuration)

@@ -2,47 +2,31 @@ import DataAPI
 import Foundation
 
 /// An article in the user's editor: the title is the first line, and the text follows an empty one.
-final class Editor {
-    private let file: URL
-    private var isKept = false
-
-    /// What the user has changed. `nil`: nothing.
-    private(set) var changes: ArticleChanges?
-
-    private init(_ text: String) throws {
-        file = FileManager.default.temporaryDirectory.appending(path: "article-\(UUID().uuidString).md")
-        let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-        guard FileManager.default.createFile(atPath: file.path, contents: Data(text.utf8), attributes: mode) else {
-            throw Failure("\(file.path) cannot be written; check TMPDIR", .output)
-        }
-    }
-
-    deinit { if !isKept { try? FileManager.default.removeItem(at: file) } }
-
-    /// Opens an article, and waits until the editor has ended.
-    ///
-    /// - Throws: ``Failure``.
-    static func open(_ article: Article) throws -> Editor {
+enum Editor {
+    /// Opens an article, waits until the editor has ended, and gives on what has changed; `nil` is nothing. The file
+    /// stays where that fails, and is named.
+    static func edit(_ article: Article, _ save: (ArticleChanges?) async throws -> Void) async throws {
         let text = "\(article.title)\n\n\(article.content)\n"
-        let editor = try Editor(text)
+        let file = FileManager.default.temporaryDirectory.appending(path: "article-\(UUID().uuidString).md").path
+        let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        guard FileManager.default.createFile(atPath: file, contents: Data(text.utf8), attributes: mode) else {
+            throw Failure("\(file) cannot be written; check TMPDIR", .output)
+        }
         let environment = ProcessInfo.processInfo.environment
-        let command = ["VISUAL", "EDITOR"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
-        guard run("\(command) \"$1\"", with: editor.file.path, environment) else {
-            throw Failure("the editor '\(command)' has failed; set EDITOR to another one", .missingInput)
+        let editor = ["VISUAL", "EDITOR"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
+        guard run("\(editor) \"$1\"", with: file, environment) else {
+            throw Failure("the editor '\(editor)' has failed; set EDITOR to another one", .missingInput)
         }
-        let (before, after) = (parts(of: text), parts(of: try InputFile(editor.file.path).text()))
-        if before != after {
-            editor.changes = ArticleChanges(
-                title: before.title == after.title ? nil : after.title,
-                content: before.content == after.content ? nil : after.content)
+        let (before, after) = (parts(of: text), parts(of: try InputFile(file).text()))
+        let changes = ArticleChanges(
+            title: before.title == after.title ? nil : after.title,
+            content: before.content == after.content ? nil : after.content)
+        do {
+            try await save(before == after ? nil : changes)
+        } catch {
+            throw Failure("\(Failure(error).message); what you have written is in \(file)", Failure(error).status)
         }
-        return editor
-    }
-
-    /// Keeps the file, and returns its path.
-    func keep() -> String {
-        isKept = true
-        return file.path
+        try? FileManager.default.removeItem(atPath: file)
     }
 
     private static func parts(of text: String) -> (title: String, content: String) {

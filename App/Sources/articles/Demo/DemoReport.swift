@@ -1,4 +1,3 @@
-import ConcurrencyPrimitives
 import DevBackend
 import Foundation
 
@@ -18,8 +17,6 @@ struct DemoReport: Encodable {
     private let requestsWithOldTokens: Int
     private let secrets: SecretSearch
     private let spans: [CallSpan]
-    private let laps: [(name: String, duration: Duration)]
-    private let total: Duration
 
     private enum CodingKeys: String, CodingKey {
         case claims, requests, refreshes, failures, signOuts, durationMs
@@ -35,10 +32,8 @@ struct DemoReport: Encodable {
         failures = run.failures
         signOuts = run.signOuts
         requestsWithOldTokens = run.requestsWithOldTokens
-        total = run.stopwatch.total
-        durationMs = Int(total / .milliseconds(1))
+        durationMs = Int((ContinuousClock.now - run.start) / .milliseconds(1))
         secrets = run.secrets
-        laps = run.stopwatch.laps
         baseURL = run.backend.baseURL.absoluteString
         spans = CallSpan.spans(of: run.recorder.events, baseURL: baseURL)
     }
@@ -76,7 +71,6 @@ struct DemoReport: Encodable {
         return [""] + terminal.wrapped(verdict.text, indentation: 0).map { terminal.styled($0, style) }
             + [""] + Waterfall(terminal: terminal).lines(for: spans)
             + [""] + [terminal.bold("Claims")] + claims.flatMap { lines(of: $0, terminal) }
-            + [""] + [terminal.bold("Durations")] + times
     }
 
     private func lines(of claim: Claims.Claim, _ terminal: Terminal) -> [String] {
@@ -84,12 +78,6 @@ struct DemoReport: Encodable {
         let names = terminal.wrapped(claim.name, indentation: 9)
         return ["  \(mark)  \(names.first?.dropFirst(9) ?? "")"] + names.dropFirst()
             + terminal.wrapped(claim.observed, indentation: 9).map(terminal.faint)
-    }
-
-    private var times: [String] {
-        let width = laps.map(\.name.count).max() ?? 0
-        let laps = laps.map { "  \($0.name.fitted(to: width))  \($0.duration.inWords.leftPadded(to: 8))" }
-        return laps + ["  \("total".fitted(to: width))  \(total.inWords.leftPadded(to: 8))"]
     }
 }
 

@@ -10,9 +10,7 @@ extension DemoRun {
     /// Makes a photo and fits it for upload.
     mutating func preparePhoto(_ fitter: PhotoFitter) throws -> FittedPhoto {
         let jpeg = try SamplePhoto.jpeg(codec: fitter.codec)
-        stopwatch.lap("making the photo")
         let photo = try fitter.fit(jpeg)
-        stopwatch.lap("fitting the photo")
         print(
             "photo",
             "\(SamplePhoto.size), \(jpeg.count.inKilobytes), rotated (Exif \(SamplePhoto.orientation.rawValue))"
@@ -27,7 +25,6 @@ extension DemoRun {
         let bar = ProgressBar("upload", on: console)
         let user = try await graph.auth.registerGuest(name: "Ada", photo: photo.jpeg) { bar.show($0) }
         bar.finish()
-        stopwatch.lap("registering with the photo")
         try await recordTokens(of: graph)
         let registrations = backend.statistics.registrations
         claims.record(
@@ -47,17 +44,14 @@ extension DemoRun {
         claims.record(
             .fitted, isFit && stored == photo.jpeg,
             "\(header.size), \(stored.count.inKilobytes), downloaded \(comparison) from the server")
-        stopwatch.lap("creating an article, downloading the photo")
         return ids
     }
 
     /// Expires the access token at the server and sends all requests concurrently.
     mutating func sendAll(_ ids: [Article.ID], with graph: AppGraph) async throws {
         try await backend.expireAccessTokens()
-        stopwatch.lap("expiring the access token")
         let before = backend.statistics
         let results = await sendRequests(graph.articles, ids)
-        stopwatch.lap("\(options.requests) concurrent requests, one refresh")
         let after = backend.statistics
         try await recordTokens(of: graph)
 
@@ -119,7 +113,6 @@ extension DemoRun {
         let logins = backend.statistics.registrations + backend.statistics.socialLogins
         let outcome = try await graph.auth.autoLogin(refreshing: false)
         let page = try await graph.articles.page()
-        stopwatch.lap("restarting from the store")
         try await recordTokens(of: graph)
         let added = backend.statistics.registrations + backend.statistics.socialLogins - logins
         if case .signedIn(let user?) = outcome {
@@ -135,7 +128,6 @@ extension DemoRun {
     /// Signs out, and sends every old token to the server.
     mutating func signOut(with graph: AppGraph) async throws {
         try await graph.auth.logout()
-        stopwatch.lap("logging out")
         let isStoreEmpty = try await graph.store.load() == nil
         var accesses: [Int?] = []
         var refreshes: [Int?] = []
@@ -147,7 +139,6 @@ extension DemoRun {
             refreshes.append(await status { try await graph.unauthenticatedNetwork.send(.refresh(refreshToken)) })
         }
         requestsWithOldTokens = accesses.count + refreshes.count
-        stopwatch.lap("sending the old tokens")
         let refusals: Set<Int?> = [401, 403, options.expiredStatus.rawValue]
         let areRefused = (accesses + refreshes).allSatisfy { refusals.contains($0) }
         claims.record(

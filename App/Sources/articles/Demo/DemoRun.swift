@@ -16,7 +16,7 @@ struct DemoRun {
     let recording: TrafficRecording
 
     let recorder = EventRecorder()
-    var stopwatch = Stopwatch()
+    let start = ContinuousClock.now
     var claims = Claims()
     var secrets = SecretSearch()
 
@@ -69,8 +69,6 @@ struct DemoRun {
     }
 
     /// Records the bundle in the store, and its secrets.
-    ///
-    /// - Throws: `TokenStoreError`.
     mutating func recordTokens(of graph: AppGraph) async throws {
         if options.refresh == .oauth2 { backend.configuration.oauth2Client.secret.map { secrets.add($0) } }
         guard let bundle = try await graph.store.load(), bundle != bundles.last else { return }

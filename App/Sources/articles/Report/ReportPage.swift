@@ -75,8 +75,8 @@ struct ReportPage {
     /// The whole page.
     var html: String {
         let page = members([
-            "policy": Self.policy, "style": Self.style, "script": Self.script, "title": title, "baseURL": baseURL,
-            "startedAt": startedAt.formatted(.iso8601), "callCount": calls.count,
+            "policy": Self.policy, "style": ReportTemplates.style, "script": ReportTemplates.script, "title": title,
+            "baseURL": baseURL, "startedAt": startedAt.formatted(.iso8601), "callCount": calls.count,
             "figures": figures, "overview": overview, "verdict": verdict.map(members), "filters": filters,
             "calls": calls.map(members), "omittedCalls": omittedCalls == 0 ? nil : omittedCalls,
             "omittedExchanges": omittedExchanges == 0 ? nil : omittedExchanges,
@@ -89,8 +89,8 @@ struct ReportPage {
 
     /// Only the style and the script of this page may run, and nothing is loaded.
     private static let policy =
-        "default-src 'none'; style-src '\(hash(of: style))'; script-src '\(hash(of: script))'; base-uri 'none'; "
-        + "form-action 'none'"
+        "default-src 'none'; style-src '\(hash(of: ReportTemplates.style))'; "
+        + "script-src '\(hash(of: ReportTemplates.script))'; base-uri 'none'; form-action 'none'"
 
     private static func hash(of text: String) -> String {
         "sha256-" + Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()

@@ -7,8 +7,6 @@ struct PrivateFile: Sendable {
     private let isReplaced: Bool
 
     /// Checks that the file can be written.
-    ///
-    /// - Throws: ``Failure``.
     init(_ path: String) throws {
         var isFolder: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
@@ -25,8 +23,6 @@ struct PrivateFile: Sendable {
     }
 
     /// Writes the file.
-    ///
-    /// - Throws: ``Failure``.
     func write(_ data: Data) throws {
         let target = isReplaced ? "\(path).\(getpid()).tmp" : path
         let flags = isReplaced ? O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW : O_WRONLY
