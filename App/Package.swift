@@ -81,7 +81,7 @@ let articlesWeb: Target = .target(
         "ArticlesUI", "MultipartForms", "DataAPI", "Hummingbird", "HummingbirdCore", "Mustache", "HTTPTypes", "NIOCore",
         "NIOConcurrencyHelpers", "ServiceLifecycle", "UnixSignals", "Logging",
     ]),
-    resources: ["style.css", "script.js", "icon.svg"].map { .embedInCode("Assets/\($0)") }
+    resources: ["pages.html", "style.css", "script.js", "icon.svg"].map { .embedInCode("Assets/\($0)") }
 )
 
 /// The command line: arguments, output, exit statuses, and the demo.

@@ -42,6 +42,22 @@ package struct MarkupTemplates: Sendable {
         }
     }
 
+    /// The templates of a file, by name. Each follows a line with its name: `=== layout`.
+    package static func sources(in file: [UInt8]) -> [String: String] {
+        var sources: [String: [Substring]] = [:]
+        var name = ""
+        // Without the line break at the end of the file.
+        let text = String(decoding: file.dropLast(), as: UTF8.self)
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("=== ") {
+                name = String(line.dropFirst(4))
+            } else {
+                sources[name, default: []].append(line)
+            }
+        }
+        return sources.mapValues { $0.joined(separator: "\n") }
+    }
+
     /// Renders a template with the members that it names.
     package func render(_ members: Any, _ name: String) -> String { library.render(members, withTemplate: name) ?? "" }
 }

@@ -8,18 +8,6 @@ enum ReportTemplates {
     /// What the page can do beyond reading: count what a filter shows, and open the request that a link names.
     static let script = String(decoding: PackageResources.report_js, as: UTF8.self)
 
-    /// The compiled templates. In the file each follows a line with its name, `=== page`.
-    static let library: MarkupTemplates = {
-        var templates: [String: [Substring]] = [:]
-        var name = ""
-        let text = String(decoding: PackageResources.report_html.dropLast(), as: UTF8.self)
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            if line.hasPrefix("=== ") {
-                name = String(line.dropFirst(4))
-            } else {
-                templates[name, default: []].append(line)
-            }
-        }
-        return MarkupTemplates(templates.mapValues { $0.joined(separator: "\n") })
-    }()
+    /// The compiled templates.
+    static let library = MarkupTemplates(MarkupTemplates.sources(in: PackageResources.report_html))
 }
