@@ -28,6 +28,8 @@ struct Run {
     /// Runs the world of one seed.
     private mutating func world(_ seed: UInt64) -> Failure? {
         let plan = WorldPlan(seed: seed)
+        // What a fault breaks must be stated for its world.
+        guard fault == nil || plan.traits.isDisjoint(with: [.damage, .stepUps]) else { return nil }
         var world = World(plan: plan, fault: fault)
         var draws = RandomDraws(seed ^ 0x5EED)
         var taken: [UInt64] = []

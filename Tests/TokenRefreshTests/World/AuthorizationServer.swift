@@ -17,8 +17,6 @@ struct AuthorizationServer {
         var wasStored = false
         /// The store must not hold it again: its end, or a later sign-in, is stored.
         var isRetired = false
-        /// What the device had stored was lost while the family was in use.
-        var isDamaged = false
         /// The server has ended it because a refresh token was used twice.
         var isTakenForStolen = false
         /// How it ended, as the tombstone in the store says.

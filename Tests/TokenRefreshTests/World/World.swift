@@ -28,8 +28,6 @@ struct World {
     var ended: Set<SessionID> = []
     /// The sign-ins whose tokens a process has not stored yet when the user steps up in one.
     var rootsBesideStepUps: Set<Int> = []
-    /// The sign-ins whose tokens a write has failed to store, perhaps: newer ones may descend from them.
-    var failedRoots: Set<Int> = []
     /// The sessions whose tokens, or whose end, the store has lost.
     var vanished: Set<SessionID> = []
     var processes: [DeviceProcess] = []
@@ -42,8 +40,6 @@ struct World {
     var pauses: [Int: Int] = [:]
     /// When a process last received an ambiguous refusal for a session.
     var ambiguousAt: [SessionID: Int] = [:]
-    /// Whether what the store held was lost.
-    var hasLostContent = false
     /// Whether the resource server refuses every request.
     var refusesEverything = false
     /// What the authorization server does to every call.
@@ -52,8 +48,6 @@ struct World {
     var waiters = 0
     /// One that reads the store, and one that is handed what the store has held.
     var followers: [WorldFollower]
-    /// How often the content of the store had been set when the followers last went on.
-    var followedChanges = 0
     /// The access tokens that the store has held.
     var heldTokens: Set<String> = []
     var madeCalls = 0
@@ -67,7 +61,6 @@ struct World {
     init(plan: WorldPlan, fault: World.Fault? = nil, isTraced: Bool = false) {
         self.plan = plan
         followers = [true, false].map { WorldFollower(hasSource: $0, seed: plan.seed) }
-        store.showsEmptyTokens = plan.showsEmptyTokens && !plan.server.givesRefreshTokens
         store.fault = fault
         server = AuthorizationServer(plan: plan.server)
         server.fault = fault
@@ -115,7 +108,7 @@ struct World {
 
     /// Notes a broken law. `way`: the end of the text, where the law can be broken in several ways.
     mutating func fail(_ law: Law, _ what: String, _ way: String = "") {
-        guard violation == nil else { return }
+        guard violation == nil, plan.traits.isDisjoint(with: law.exceptions) else { return }
         let broken = Violation(law: law, what: way.isEmpty ? what : "\(what) \(way)")
         violation = broken
         if isTraced { note("BROKEN \(law.rawValue): \(broken.what)") }
@@ -330,9 +323,7 @@ struct World {
         processes[process].mustRevoke.remove(family)
         if besideAnother, !plan.server.revokesAlone { return }
         // Another process that is in the session would report the revocation as an expiry.
-        if isShared, store.content.bundle?.session == bundle.session, !before.isStoreFailure,
-            !server.families[family].isDamaged
-        {
+        if isShared, store.content.bundle?.session == bundle.session, !before.isStoreFailure {
             fail(.oneReason, "p\(process + 1) revokes \(bundle.session.rawValue), which the store still holds")
         }
         server.revoke(family: family)
