@@ -38,18 +38,6 @@ extension ScriptedRefreshHandler.Response {
         return (engine, bench, waiter)
     }
 
-    @Test func `G34: a key that is not here ends nothing, and leaves no intent`() async throws {
-        let bench = try await Bench.signedIn(.shared)
-        bench.handler.enqueue(
-            .custom { request, _ in
-                request.startPermit?.adopt()
-                throw TokenRefreshError(.userActionRequired, stepUp: StepUpChallenge(.key))
-            })
-        #expect(await code { try await bench.engine.refresh() } == "stepUpRequired")
-        try await until { bench.store.base.bundle?.refreshIntent == nil && !bench.engine.status.isRefreshing }
-        #expect(bench.engine.status.userAction?.demand == .key)
-    }
-
     @Test func `A process that was stopped before the first byte does not call, and its intent goes`() async throws {
         let (engine, bench, waiter) = try await connecting()
         #expect(bench.store.base.bundle?.refreshIntent != nil)

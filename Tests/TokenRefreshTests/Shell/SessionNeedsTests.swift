@@ -217,19 +217,6 @@ import Testing
             #expect(seen == ending)
         }
     }
-
-    @Test func `A sign-in, a switch and a sign-out of another process are noticed without a request`() async throws {
-        let bench = try await Bench.signedIn(.shared)
-        let other = TokenRefreshCoordinator(over: bench.store, bench.handler, clock: bench.clock)
-        #expect(try await other.restore() == bench.engine.state)
-        _ = try await bench.signIn("bob")
-        try await until { other.state == bench.engine.state }
-        try await bench.engine.signOut()
-        try await until { other.state == .signedOut(.byUser) }
-        _ = try await bench.signIn("cleo")
-        try await until { other.state == bench.engine.state }
-        #expect(try await other.token().name == "cleo1 g0")
-    }
 }
 
 /// G9, G12: which handler revokes tokens, and what waits for it.

@@ -214,10 +214,8 @@ extension World {
             fail(.lease, "p\(process + 1) holds the lease")
         }
         guard processes[process].published != .unknown else { return }
-        let waiter = newWaiter(process)
-        processes[process].requests.append(.init(waiter: waiter, kind: .settle, since: now))
-        send(process, .requested(.settle, WaiterID(number: waiter)))
-        if processes[process].requests.contains(where: { $0.waiter == waiter }) {
+        ask(process, for: .settle, .settle)
+        if processes[process].requests.contains(where: { $0.kind == .settle }) {
             fail(.growth, "p\(process + 1) says that it has", "work under way")
         }
     }

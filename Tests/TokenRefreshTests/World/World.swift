@@ -122,6 +122,12 @@ struct World {
         trace?.append("\(second)  \(traceText)")
     }
 
+    /// What the world is like, and its events, if they were written down.
+    var dump: String {
+        let plan = "world \(plan.seed): \(plan.lease), \(plan.tolerance), \(plan.server), \(plan.rates), \(plan.policy)"
+        return ([plan] + (trace ?? [])).joined(separator: "\n")
+    }
+
     // MARK: Time
 
     mutating func moveTime(to instant: Int) {

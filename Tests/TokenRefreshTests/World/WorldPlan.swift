@@ -224,8 +224,7 @@ final class WorldPlan: Sendable {
 
 /// The source of every choice of a world.
 ///
-/// A world draws one number for each step, and all random choices of that step follow from it. So a failing run is told
-/// by the numbers of the steps that it took.
+/// A world draws one number for each step, and all random choices of that step follow from it.
 struct RandomDraws {
     private var generator: SplitMix64
 
