@@ -162,7 +162,6 @@ struct BrokenWorld: Sendable {
         BrokenWorld(.intentsAreLost, "refresh=1", breaks: .intent, after: 6),
         BrokenWorld(.subjectsAreNotSaid, "refresh=1 cached=1 faults=1", breaks: .subject, after: 7),
         BrokenWorld(.endingsAreNotNoted, hasJournal: true, "signOut=1 check=1", breaks: .signedOut, after: 6),
-        BrokenWorld(.endingsAreNotNoted, hasJournal: true, "signIn=1 check=1", breaks: .signedOut, after: 6),
         BrokenWorld(.writesAreBlind, "signIn=2", breaks: .order, after: 4),
     ]
 

@@ -55,13 +55,6 @@ final class Bench: Sendable {
         return (bench, try await bench.signIn())
     }
 
-    /// A bench where ten requests of ada wait for a refresh that is held at a gate.
-    static func refreshing() async throws -> (bench: Bench, gate: Gate, requests: [Request]) {
-        let (bench, token) = try await withToken()
-        let (gate, requests) = try await bench.startRefresh(of: token)
-        return (bench, gate, requests)
-    }
-
     /// Time passes until the token in use may be refreshed in the background, which is at another age for each session.
     func passToAhead() {
         guard let start = engine.core.withLock({ $0.machine.current?.expiry.aheadFrom }) else { return }
@@ -108,13 +101,12 @@ extension TokenRefreshCoordinator {
         _ handler: any TokenRefreshHandler = ScriptedRefreshHandler(),
         journal: (any SessionJournal)? = nil,
         revocation: (any TokenRevocationHandler)? = nil,
-        policy: TokenRefreshPolicy = TokenRefreshPolicy(),
         clock: ManualTimeSource = ManualTimeSource(),
         activity: any ExpiringActivity = SystemExpiringActivity(),
         events: EventLog = EventLog()
     ) {
         self.init(
-            store: store, handler: handler, journal: journal, revocation: revocation, policy: policy, clock: clock,
+            store: store, handler: handler, journal: journal, revocation: revocation, clock: clock,
             activity: activity, observer: { events.append($0) })
     }
 }

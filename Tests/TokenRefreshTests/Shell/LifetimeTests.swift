@@ -22,9 +22,7 @@ import Testing
             let store = FaultyTokenStore(RecordingTokenStore(holding: .fixture(), clock: clock))
             self.store = store
             kept = kind == .shared ? store : OwnTokenStore(base: store)
-            engine = Locked(
-                TokenRefreshCoordinator(over: kept, handler, revocation: revocation, clock: clock)
-            )
+            engine = Locked(TokenRefreshCoordinator(over: kept, handler, revocation: revocation, clock: clock))
         }
 
         func with<Value: Sendable>(_ body: (TokenRefreshCoordinator) async throws -> Value) async throws -> Value {
@@ -57,24 +55,17 @@ import Testing
         }
     }
 
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `G7: an engine that is released during a refresh stores the new tokens`(kind: Bench.StoreKind) async throws {
-        let (loose, gate) = (Loose(kind), Gate())
-        loose.handler.enqueue(.rotateThenHold(at: gate))
-        try await loose.abandonRequest(waitingAt: gate)
-        try await loose.letGo { gate.open() }
-        try await until { loose.store.base.bundle?.generation == 1 }
-    }
-
-    @Test(arguments: Bench.StoreKind.allCases)
-    func `G11: an engine that is released while it stores new tokens completes the write`(kind: Bench.StoreKind)
-        async throws
-    {
+    @Test(arguments: Bench.StoreKind.allCases, [true, false])
+    func `G7, G11: an engine that is released during a refresh, or while it stores the tokens, completes the write`(
+        kind: Bench.StoreKind, isStoring: Bool
+    ) async throws {
         let loose = Loose(kind)
-        let gate = loose.store.hold(.save)
+        let gate = isStoring ? loose.store.hold(.save) : Gate()
+        if !isStoring { loose.handler.enqueue(.rotateThenHold(at: gate)) }
         try await loose.abandonRequest(waitingAt: gate)
         #expect(loose.store.base.bundle?.generation == 0)
         try await loose.letGo { gate.open() }
+        if !isStoring { try await until { loose.store.base.bundle?.generation == 1 } }
         #expect(loose.store.base.bundle?.generation == 1)
     }
 

@@ -30,30 +30,21 @@ import Testing
         if let broken { Issue.record("\(broken.dump)") }
     }
 
-    @Test(arguments: Broken.all)
-    func `A world whose store or server is faulty breaks a law, which its trace names`(broken: Broken) throws {
-        var run = Run(fault: broken.fault)
+    /// The faults that the exploration cannot find, or not at rest, and the laws of which one must notice them.
+    private static let faults: [(World.Fault, Set<Law>)] = [
+        (.writesAreBlind, [.revival, .newest, .rotation, .backwards, .order, .otherSignIn, .follows]),
+        (.followersGetUnsavedTokens, [.follower]), (.sleepsAreNotShown, [.quiet]),
+    ]
+
+    @Test(arguments: faults)
+    func `A world whose store or server is faulty breaks one of some laws, which its trace names`(
+        fault: World.Fault, laws: Set<Law>
+    ) throws {
+        var run = Run(fault: fault)
         let found = run.go(seed: 1, steps: 2_000_000)
         let world = try #require(found)
         let violation = try #require(world.violation)
-        #expect(broken.laws.contains(violation.law), "\(violation)")
+        #expect(laws.contains(violation.law), "\(violation)")
         #expect(world.dump.contains("BROKEN \(violation.law.rawValue)"))
-    }
-
-    /// A fault, and the laws of which one must notice it.
-    struct Broken: Sendable {
-        let fault: World.Fault
-        let laws: Set<Law>
-
-        static let all = [
-            Broken(fault: .leaseIsNotExclusive, laws: [.leased, .secondCall, .singleFlight, .reuse, .rotation]),
-            Broken(
-                fault: .writesAreBlind,
-                laws: [.revival, .newest, .rotation, .backwards, .order, .otherSignIn, .follows]),
-            Broken(fault: .keysAreForgotten, laws: [.keys]),
-            Broken(fault: .followersGetUnsavedTokens, laws: [.follower]),
-            Broken(fault: .endingsAreNotNoted, laws: [.signedOut, .calls, .lost]),
-            Broken(fault: .sleepsAreNotShown, laws: [.quiet]),
-        ]
     }
 }

@@ -204,19 +204,19 @@ extension World {
     /// What a machine keeps when nothing is under way.
     private mutating func checkLeftovers(_ process: Int) {
         let status = processes[process].machine.value.status
-        if status.isRefreshing { fail(.growth, "p\(process + 1) keeps", "a refresh") }
+        if status.isRefreshing { fail(.growth, "p\(process + 1) keeps a refresh") }
         for call in calls where call.process == process && !call.isOrphan && !call.isCancelled {
-            fail(.growth, "p\(process + 1) keeps", "a call")
+            fail(.growth, "p\(process + 1) keeps a call")
         }
-        if !processes[process].jobs.isEmpty { fail(.growth, "p\(process + 1) keeps", "work for the store") }
-        if !processes[process].timers.isEmpty { fail(.growth, "p\(process + 1) keeps", "timers") }
+        if !processes[process].jobs.isEmpty { fail(.growth, "p\(process + 1) keeps work for the store") }
+        if !processes[process].timers.isEmpty { fail(.growth, "p\(process + 1) keeps timers") }
         if store.lease?.owner == processes[process].owner || !processes[process].leases.isEmpty {
             fail(.lease, "p\(process + 1) holds the lease")
         }
         guard processes[process].published != .unknown else { return }
         ask(process, for: .settle, .settle)
         if processes[process].requests.contains(where: { $0.kind == .settle }) {
-            fail(.growth, "p\(process + 1) says that it has", "work under way")
+            fail(.growth, "p\(process + 1) says that it has work under way")
         }
     }
 }

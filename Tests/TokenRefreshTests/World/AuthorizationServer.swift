@@ -165,13 +165,8 @@ struct AuthorizationServer {
         let generation = grants[plan.rotates ? token : families[family].newest].generation + 1
         grants.append(
             Grant(
-                family: family,
-                generation: generation,
-                issuedAt: now,
-                refresh: plan.rotates ? new : token,
-                root: grants[token].root
-            )
-        )
+                family: family, generation: generation, issuedAt: now, refresh: plan.rotates ? new : token,
+                root: grants[token].root))
         if plan.rotates {
             grants[token].rotatedAt = grants[token].rotatedAt ?? now
             grants[token].successor = new

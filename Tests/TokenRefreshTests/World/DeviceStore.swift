@@ -55,11 +55,9 @@ struct DeviceStore {
     /// Does what `StoreAccess` does to a store, by the same decision.
     ///
     /// - Returns: How the write ended, and what was stored.
-    mutating func write(
-        _ wanted: StoreContent,
-        isShared: Bool,
-        in condition: Condition
-    ) -> (WriteOutcome, StoredSession?) {
+    mutating func write(_ wanted: StoreContent, isShared: Bool, in condition: Condition) -> (
+        WriteOutcome, StoredSession?
+    ) {
         if condition == .fails || condition == .failsToWrite { return (.failed(.simulated), nil) }
         if condition == .failsToRead, isShared { return (.failed(.simulated), nil) }
         guard isShared, fault != .writesAreBlind else { return overwrite(wanted, in: condition) }

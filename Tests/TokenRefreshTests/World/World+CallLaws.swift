@@ -18,7 +18,7 @@ extension World {
         }
         // A process that has lost the lease unawares has not read of a later failure.
         if let end = pauses[token], now < end, clockSetAt == nil, holdsLease(process) || !isUnaware {
-            fail(.pause, "p\(process + 1) calls \(end - now) ms too early,", "by the pause that is stored")
+            fail(.pause, "p\(process + 1) calls \(end - now) ms too early, by the pause that is stored")
         }
         let grant = server.grants[token]
         let family = server.families[grant.family]
@@ -39,16 +39,12 @@ extension World {
     /// it.
     private mutating func checkRivals(of call: Call) {
         for other in calls where other.phase != .made && !isGivenUp(other, for: call) {
-            if isUnderWay(other, with: call.token, of: call.process) {
-                fail(
-                    .secondCall,
-                    "p\(call.process + 1) calls with r\(call.token) during the call of p\(other.process + 1)")
-            }
-            guard other.base.session == call.base.session, !other.isOrphan,
-                processes[other.process].current?.bundle.session == call.base.session
-            else { continue }
-            fail(
-                .singleFlight, "p\(call.process + 1) calls for \(call.base.traceText) while p\(other.process + 1) does")
+            // The call of a process that was killed has ended for it.
+            guard !other.isOrphan else { continue }
+            var text: String { "p\(call.process + 1) calls for \(call.base.traceText) as p\(other.process + 1) does" }
+            if other.token == call.token, plan.server.rotates { fail(.secondCall, text) }
+            let current = processes[other.process].current?.bundle.session
+            if other.base.session == call.base.session, current == call.base.session { fail(.singleFlight, text) }
         }
     }
 
@@ -136,11 +132,6 @@ extension World {
 
 /// Damage that one process does to another: the second use of a refresh token.
 extension World {
-    /// Whether a call with a refresh token has not ended. A call of a process that was killed has.
-    func isUnderWay(_ call: Call, with token: Int, of process: Int) -> Bool {
-        call.token == token && call.phase != .made && !call.isOrphan && plan.server.rotates
-    }
-
     /// Whether the response of an exchange is lost, or its owner has released the lease and the longest call would be
     /// over.
     func isExplained(_ exchange: AuthorizationServer.Exchange) -> Bool {
@@ -196,17 +187,8 @@ extension World {
             return
         }
         for exchange in grant.exchanges where !isExplained(exchange) && !isTolerated(call) && !isOverLimit(call) {
-            guard let newest = processes[exchange.process].newest, newest.session == call.base.session else { continue }
-            let text = "p\(call.process + 1) uses r\(call.token) again,"
-            if call.rivals.contains(exchange.call) || exchange.call > call.number {
-                fail(.reuse, text, "while the first call is still under way")
-            } else if newest.grant <= call.token {
-                fail(.reuse, text, "although a living process has received its successor and dropped it")
-            } else if isExcused(exchange.process, newest.token) {
-                fail(.reuse, text, "while a living process holds tokens that the store does not")
-            } else {
-                fail(.reuse, text, "while a living process is storing its successor")
-            }
+            guard processes[exchange.process].newest?.session == call.base.session else { continue }
+            fail(.reuse, "p\(call.process + 1) uses r\(call.token) again, although p\(exchange.process + 1) lives")
         }
     }
 }

@@ -55,11 +55,11 @@ extension World {
         guard scope.session != old.session else { return }
         var text: String { "p\(process + 1) deletes \(old.traceText)" }
         // One process has a plain store for itself: the user asked for the end of what it holds, read or not.
-        if isShared, old.ordinal > scope.ordinal { fail(.otherSignIn, text, "which it does not know") }
+        if isShared, old.ordinal > scope.ordinal { fail(.otherSignIn, "\(text) which it does not know") }
         // The end of a rejected session is stored before the session ends here.
         if case .rejected = scope { return }
         if clockSetAt == nil, Int(named: old.session.rawValue) >= processes[process].notes.endedAt {
-            fail(.otherSignIn, text, "which came after the end")
+            fail(.otherSignIn, "\(text) which came after the end")
         }
     }
 

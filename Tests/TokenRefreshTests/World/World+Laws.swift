@@ -77,12 +77,12 @@ extension World {
 
     private mutating func checkGrowth(_ process: Int) {
         let jobs = processes[process].jobs.count
-        if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store:", "jobs") }
+        if jobs > Self.jobLimit { fail(.growth, "p\(process + 1) has \(jobs) jobs for the store") }
         guard processes[process].timers.count > Self.timerLimit else { return }
         // Each sign-in and sign-out may wait for the store, for as long as the store may take.
         var timers = processes[process].timers.count { if case .writeDeadline = $0.timer { false } else { true } }
         timers -= calls.count { $0.process == process && !$0.isOrphan }
-        if timers > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(timers)", "timers") }
+        if timers > Self.timerLimit { fail(.growth, "p\(process + 1) has set \(timers) timers") }
     }
 
     // MARK: Reports
@@ -152,7 +152,7 @@ extension World {
     private mutating func checkStart(_ process: Int, _ before: MachineSnapshot) {
         let notes = processes[process].notes
         if let failure = notes.failure, failure.session == before.session, now < failure.until {
-            fail(.pause, "p\(process + 1) starts an attempt \(failure.until - now) ms too early,", "by its own pause")
+            fail(.pause, "p\(process + 1) starts an attempt \(failure.until - now) ms too early, by its own pause")
         }
         guard let refused = before.refusal?.token else { return }
         if isLateRefusal(before) { fail(.lateRefusal, "p\(process + 1) refreshes because of \(refused.traceText)") }

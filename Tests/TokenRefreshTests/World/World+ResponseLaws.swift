@@ -69,7 +69,7 @@ extension World {
         if now > end { fail(.life, "p\(process + 1): \(token.traceText) \(now - end) ms after its end") }
     }
 
-    func isExcused(_ process: Int, _ token: SessionToken) -> Bool {
+    private func isExcused(_ process: Int, _ token: SessionToken) -> Bool {
         guard let excused = processes[process].notes.excused else { return false }
         return excused.session == token.session
             && (excused.generation >= token.generation || excused.accessToken == token.value)
@@ -130,9 +130,7 @@ extension World {
     /// G10. Before a request fails as unauthorized, the store is checked; and only requests to the refusing endpoint
     /// fail.
     private mutating func checkUnauthorized(
-        _ process: Int,
-        _ request: DeviceProcess.Request,
-        _ response: RefreshResponse
+        _ process: Int, _ request: DeviceProcess.Request, _ response: RefreshResponse
     ) {
         guard case .failed(let error) = response, error.code == .unauthorized,
             case .replacement(let refused) = request.kind

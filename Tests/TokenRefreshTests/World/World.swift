@@ -106,12 +106,11 @@ struct World {
         return (1...).first { !taken.contains($0) } ?? 0
     }
 
-    /// Notes a broken law. `way`: the end of the text, where the law can be broken in several ways.
-    mutating func fail(_ law: Law, _ what: String, _ way: String = "") {
+    /// Notes a broken law, where it is stated for this world.
+    mutating func fail(_ law: Law, _ what: String) {
         guard violation == nil, plan.traits.isDisjoint(with: law.exceptions) else { return }
-        let broken = Violation(law: law, what: way.isEmpty ? what : "\(what) \(way)")
-        violation = broken
-        if isTraced { note("BROKEN \(law.rawValue): \(broken.what)") }
+        violation = Violation(law: law, what: what)
+        if isTraced { note("BROKEN \(law.rawValue): \(what)") }
     }
 
     /// Whether the world's events are written down.
@@ -136,10 +135,8 @@ struct World {
     }
 
     mutating func setInstant() {
-        instant = Instant(
-            uptime: .milliseconds(now),
-            date: Self.epoch + wallOffset + TimeInterval(now - 1_000) / 1_000
-        )
+        let date = Self.epoch + wallOffset + TimeInterval(now - 1_000) / 1_000
+        instant = Instant(uptime: .milliseconds(now), date: date)
     }
 
     /// The time on the server's clock.
@@ -246,11 +243,7 @@ struct World {
     }
 
     private mutating func call(
-        _ process: Int,
-        _ id: AttemptID,
-        _ base: TokenBundle,
-        _ request: TokenRefreshRequest,
-        startBefore: Duration
+        _ process: Int, _ id: AttemptID, _ base: TokenBundle, _ request: TokenRefreshRequest, startBefore: Duration
     ) {
         guard !request.refreshToken.isEmpty else {
             return fail(.noToken, "p\(process + 1) calls with an empty refresh token")
@@ -259,16 +252,10 @@ struct World {
         let key = worldKey(request.idempotencyKey, of: process)
         madeCalls += 1
         let intent = (store.content.bundle?.refreshIntent).map { $0.idempotencyKey == key }
+        let since = intent == true ? min(processes[process].notes.intentAt, now) : now
         var call = Call(
-            number: madeCalls,
-            process: process,
-            attempt: id,
-            base: base,
-            token: token,
-            key: key,
-            since: intent == true ? min(processes[process].notes.intentAt, now) : now,
-            startBefore: startBefore.milliseconds
-        )
+            number: madeCalls, process: process, attempt: id, base: base, token: token, key: key, since: since,
+            startBefore: startBefore.milliseconds)
         call.complained = processes[process].notes.complained
         call.isUnguarded = isShared && store.lease?.owner != processes[process].owner
         checkMark(process, base)
@@ -280,12 +267,10 @@ struct World {
     mutating func write(call index: Int) {
         guard now < calls[index].startBefore else { return endUnmade(index, because: "too late for a call") }
         var call = calls[index]
-        let (process, token) = (call.process, call.token)
-        call.rivals = calls.filter { isUnderWay($0, with: token, of: process) }.map(\.number)
         (call.phase, call.hasSlept, call.wakes) = (.sent, false, 0)
         checkCall(call)
         keys[call.base.grant] = call.key
-        noteCall(process, call.key, since: call.since)
+        noteCall(call.process, call.key, since: call.since)
         calls[index] = call
     }
 
