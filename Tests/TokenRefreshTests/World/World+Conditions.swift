@@ -34,7 +34,6 @@ extension World {
     mutating func setClock(by days: Int) {
         wallOffset += TimeInterval(days) * 86_400
         clockSetAt = now
-        setInstant()
         if isTraced { note("the wall clock is set to \(instant.date)") }
     }
 

@@ -16,7 +16,6 @@ struct World {
     let plan: WorldPlan
     /// The true time, which is the uptime too, in milliseconds.
     var now = 1_000
-    var instant: Instant
     /// How far the device's wall clock has been set away from the true time, in seconds.
     var wallOffset: TimeInterval = 0
     /// When it was last set.
@@ -64,7 +63,6 @@ struct World {
         store.fault = fault
         server = AuthorizationServer(plan: plan.server)
         server.fault = fault
-        instant = Instant(uptime: .milliseconds(1_000), date: Self.epoch)
         if isTraced { trace = [] }
         for number in 0..<plan.processes { processes.append(newProcess(number)) }
         for later in 1..<max(processes.count, 1) { processes[later].isAlive = false }
@@ -129,14 +127,12 @@ struct World {
 
     // MARK: Time
 
-    mutating func moveTime(to instant: Int) {
-        now = max(now, instant)
-        setInstant()
-    }
+    mutating func moveTime(to instant: Int) { now = max(now, instant) }
 
-    mutating func setInstant() {
+    /// The time on the clocks of the device.
+    var instant: Instant {
         let date = Self.epoch + wallOffset + TimeInterval(now - 1_000) / 1_000
-        instant = Instant(uptime: .milliseconds(now), date: date)
+        return Instant(uptime: .milliseconds(now), date: date)
     }
 
     /// The time on the server's clock.
