@@ -1,8 +1,10 @@
+import AuthInterface
 import Foundation
 import HandlerTesting
 import NetworkCore
 import NetworkTesting
 import NetworkURLSession
+import Testing
 
 @testable import OAuth2Flows
 
@@ -64,6 +66,18 @@ extension RedirectingServer: AuthorizationServer {}
 
 extension OAuth2Client {
     static let fixture = OAuth2Client.public(id: "fixture-client")
+}
+
+extension TokenBundle {
+    static let signedIn = TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh")
+}
+
+/// The error that a sign-in throws. Another error, or none, is an issue of the test.
+func signInError<Value>(
+    sourceLocation: SourceLocation = #_sourceLocation,
+    of call: () async throws -> Value
+) async -> OAuth2SignInError? {
+    await #expect(throws: OAuth2SignInError.self, sourceLocation: sourceLocation) { _ = try await call() }
 }
 
 extension OAuth2TokenRefreshHandler {

@@ -42,12 +42,8 @@ import Testing
     }
 
     private struct Claims: Decodable {
-        let iss: String
-        let sub: String
-        let aud: String
-        let jti: String
-        let iat: Int
-        let exp: Int
+        let iss, sub, aud, jti: String
+        let iat, exp: Int
     }
 
     /// A date years ago: 784,111,777 seconds after 1970.
@@ -73,8 +69,9 @@ import Testing
     }
 
     /// Checks the assertion of a call as a server does.
-    private func claims(of call: LoopbackProvider.Call, _ key: ClientKey, _ provider: LoopbackProvider) throws -> Claims
-    {
+    private func claims(
+        of call: LoopbackProvider.Call, _ key: ClientKey, _ provider: LoopbackProvider
+    ) throws -> Claims {
         #expect(call["client_assertion_type"] == ["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"])
         #expect(call["client_id"] == ["backend"] && call["client_secret"].isEmpty && call.authorization == nil)
         let assertion = try JSONWebSignature(try #require(call["client_assertion"].first))
@@ -91,7 +88,7 @@ import Testing
         try await provider.deviceSignIn(as: client()).start(session) { _ in }
         _ = try await provider.handler(client()).refresh(.fixture)
         try await provider.handler(client(), revocationAffectsSessionOnly: false)
-            .revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
+            .revoke(.signedIn)
     }
 
     @Test func `each call has an assertion of its own for the issuer, at every endpoint`() async throws {
@@ -185,13 +182,20 @@ import Testing
         #expect(shown >= 784_111_777 && shown < 1_000_000_000)
     }
 
-    @Test func `G28: a key that cannot be used makes no call, which counts as not made`() async throws {
+    @Test func `G28: a key that cannot be used makes no call, which counts as not made, and fails a sign-in`()
+        async throws
+    {
         let provider = try LoopbackProvider()
+        let client = client(ClientKey { throw Self.locked }, provider)
         let (request, permit) = refresh()
-        let error = await provider.handler(client(ClientKey { throw Self.locked }, provider)).refreshError(request)
+        let error = await provider.handler(client).refreshError(request)
         #expect(error?.code == .unavailable && error?.status == nil && error?.reason?.contains("key") == true)
-        #expect(provider.calls.isEmpty)
         #expect(permit.withdraw() == .notMade)
+        let failure = await signInError {
+            try await provider.codeSignIn(as: client).start(session, with: PromptUserAgent())
+        }
+        #expect(failure?.code == .unavailable && failure?.cause is TokenStoreError)
+        #expect(provider.calls.isEmpty && session.signIns.isEmpty)
     }
 
     @Test func `G28: a call that was withdrawn while the key signed is not made`() async throws {
@@ -238,23 +242,12 @@ import Testing
         #expect(permit.withdraw() == .notMade)
     }
 
-    @Test func `a key that cannot be used fails a sign-in as unavailable`() async throws {
-        let provider = try LoopbackProvider()
-        let signIn = provider.codeSignIn(as: client(ClientKey { throw Self.locked }, provider))
-        let error = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
-        #expect(error?.code == .unavailable && error?.cause is TokenStoreError)
-        #expect(provider.calls.isEmpty && session.signIns.isEmpty)
-    }
-
     @Test func `a key that cannot be used for a while ends no sign-in of a device`() async throws {
         let provider = try LoopbackProvider()
         let count = Locked(0)
         let key = ClientKey {
-            let isSecond = count.withLock { count in
-                count += 1
-                return count == 2
-            }
-            if isSecond { throw Self.locked }
+            count.withLock { $0 += 1 }
+            if count.withLock({ $0 }) == 2 { throw Self.locked }
         }
         try await provider.deviceSignIn(as: client(key, provider)).start(session) { _ in }
         #expect(provider.calls.map(\.path) == ["/device", "/token"] && session.signIns.count == 1)

@@ -26,36 +26,51 @@ final class LoopbackProvider: AuthorizationServer {
             authorization = request["Authorization"]
             items = (form?.queryItems ?? []).map { ($0.name, $0.value ?? "") }
         }
+    }
 
-        /// The usual response.
-        fileprivate var response: LoopbackServer.Action {
+    struct State: Sendable {
+        fileprivate var calls: [Call] = []
+        /// Its clock, which responses with tokens show.
+        var date: Date?
+        var keys: LoopbackServer.Action = .respond(404)
+        var idToken: String?
+        var hasRefreshToken = true
+
+        /// The usual response to a call.
+        fileprivate func response(at path: String) -> LoopbackServer.Action {
             switch path {
             case "/par": .json(#"{"request_uri":"urn:example:1","expires_in":60}"#, status: 201)
             case "/device": .json(LoopbackProvider.code)
-            case "/token": .json(LoopbackProvider.tokens)
+            case "/token": .json(tokens, headers: date.map { ["Date": $0.headerField] } ?? [:])
             case "/revoke": .respond(200, headers: ["Content-Type": "text/html"], body: Data("<html></html>".utf8))
+            case "/keys": keys
             default: .respond(404)
             }
         }
+
+        private var tokens: String {
+            let refreshToken = hasRefreshToken ? #","refresh_token":"fixture-refresh""# : ""
+            let id = idToken.map { #","id_token":"\#($0)""# } ?? ""
+            return #"{"access_token":"fixture-access","token_type":"Bearer"\#(refreshToken)\#(id)}"#
+        }
     }
 
-    static let tokens =
-        #"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-refresh"}"#
+    static let tokens = #"{"access_token":"fixture-access","token_type":"Bearer","refresh_token":"fixture-refresh"}"#
     private static let code =
         #"{"device_code":"fixture-device","user_code":"A","verification_uri":"https://id.example.com/a"}"#
 
+    let state = Locked(State())
     private let server: LoopbackServer
-    private let received = Locked<[Call]>([])
 
     /// Starts the server.
     ///
     /// - Parameter script: The response to a call, by path; `nil` is the usual one.
     /// - Throws: `POSIXError` when no port is available.
     init(_ script: @escaping @Sendable (Call) -> LoopbackServer.Action? = { _ in nil }) throws {
-        server = try LoopbackServer { [received] request in
+        server = try LoopbackServer { [state] request in
             let call = Call(request)
-            received.withLock { $0.append(call) }
-            return script(call) ?? call.response
+            state.withLock { $0.calls.append(call) }
+            return script(call) ?? state.withLock { $0.response(at: call.path) }
         }
     }
 
@@ -64,7 +79,7 @@ final class LoopbackProvider: AuthorizationServer {
     var url: URL { server.url }
 
     /// The calls, in order.
-    var calls: [Call] { received.withLock { $0 } }
+    var calls: [Call] { state.withLock { $0.calls } }
 
     func calls(at path: String) -> [Call] { calls.filter { $0.path == path } }
 }
@@ -76,11 +91,7 @@ final class PromptUserAgent: OAuth2UserAgent {
     private let count: Int
     private let onShow: @Sendable (URL) throws -> Void
 
-    /// Creates a user agent.
-    ///
-    /// - Parameters:
-    ///   - count: How often the page is shown.
-    ///   - onShow: Is called with the URL of each page.
+    /// Creates a user agent. It shows a page a number of times, and passes each URL on.
     init(showing count: Int = 1, _ onShow: @escaping @Sendable (URL) throws -> Void = { _ in }) {
         (self.count, self.onShow) = (count, onShow)
     }
@@ -101,13 +112,10 @@ final class PromptUserAgent: OAuth2UserAgent {
 #endif
 
 extension URL {
-    /// The values of the items of a query.
-    func values(of name: String) -> [String] {
-        (URLComponents(url: self, resolvingAgainstBaseURL: false)?.queryItems ?? []).filter { $0.name == name }
-            .compactMap(\.value)
-    }
+    private var items: [URLQueryItem] { URLComponents(url: self, resolvingAgainstBaseURL: false)?.queryItems ?? [] }
 
-    var itemNames: Set<String> {
-        Set((URLComponents(url: self, resolvingAgainstBaseURL: false)?.queryItems ?? []).map(\.name))
-    }
+    /// The values of the items of a query.
+    func values(of name: String) -> [String] { items.filter { $0.name == name }.compactMap(\.value) }
+
+    var itemNames: Set<String> { Set(items.map(\.name)) }
 }

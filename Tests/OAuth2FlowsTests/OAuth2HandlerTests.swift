@@ -1,96 +1,72 @@
 import AuthInterface
+import AuthTesting
 import Foundation
 import HandlerTesting
 import NetworkCore
 import NetworkTesting
+import NetworkURLSession
 import OAuth2Flows
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct OAuth2HandlerTests {
-    private let response = StubResponse.text(
-        #"{"access_token":"fixture-access","token_type":"bearer","expires_in":3600,"refresh_token":"fixture-next"}"#)
-
-    private func tokens(after response: StubResponse) async throws -> TokenRefreshResult {
-        try await OAuth2TokenRefreshHandler(StubTransport(.any ~> response)).refresh(.fixture)
+    private func tokens(after body: String) async throws -> TokenRefreshResult {
+        try await OAuth2TokenRefreshHandler(StubTransport(.any ~> .text(body))).refresh(.fixture)
     }
 
-    private func sent(
-        by client: OAuth2Client, _ request: TokenRefreshRequest = .fixture
-    ) async throws -> SentRequest {
-        let transport = StubTransport(.any ~> response)
-        _ = try await OAuth2TokenRefreshHandler(transport, as: client).refresh(request)
-        return try #require(transport.requests.first)
-    }
-
-    @Test func `G31: the scope of a response is that of its access token, and is unchanged where it is omitted`()
-        async throws
-    {
-        let parts = [(#","scope":"read write""#, "read write"), (#","scope":7"#, nil), ("", nil)]
-        for (member, scope) in parts {
-            #expect(try await tokens(after: .text(#"{"access_token":"fixture-access"\#(member)}"#)).scope == scope)
-        }
-    }
-
-    @Test func `a refresh sends the form of RFC 6749`() async throws {
-        let request = try await sent(by: .fixture, TokenRefreshRequest(refreshToken: "a+b/c d"))
-        #expect(request.method == .post)
-        #expect(request.url == .tokenEndpoint)
-        #expect(request.headers["Content-Type"] == "application/x-www-form-urlencoded")
-        #expect(request.text == "grant_type=refresh_token&refresh_token=a%2Bb%2Fc%20d&client_id=fixture-client")
-        #expect(request.headers["Authorization"] == nil)
-    }
-
-    @Test func `the response is read with its lifetime and date`() async throws {
-        let tokens = try await tokens(after: response)
-        #expect(
-            tokens
-                == TokenRefreshResult(
-                    accessToken: "fixture-access", refreshToken: "fixture-next", expiresIn: .seconds(3_600),
-                    serverDate: StubResponse.date))
-    }
-
-    static let lifetimes: [(String, Duration?)] = [
-        (#""3600""#, .seconds(3_600)), ("1.5", .seconds(1.5)), ("0", nil), ("-5", nil), ("null", nil), ("[]", nil),
+    static let clients: [(client: OAuth2Client, authorization: String?, form: String)] = [
+        (.fixture, nil, "&client_id=fixture-client"),
+        (.basic(id: "app:1", secret: "b hidden&ü"), "app%3A1:b+hidden%26%C3%BC", ""),
+        (.body(id: "a", secret: "hidden&2"), nil, "&client_id=a&client_secret=hidden%262"),
     ]
 
-    @Test(arguments: lifetimes)
-    func `a lifetime is read in every common form, and an invalid one is ignored`(_ text: String, _ expected: Duration?)
-        async throws
+    @Test(arguments: clients.indices)
+    func `a refresh sends the form of RFC 6749, with the client in the form or in HTTP Basic`(_ index: Int) async throws
     {
-        let response = StubResponse.text(#"{"access_token":"fixture-access","expires_in":\#(text)}"#)
-        let tokens = try await tokens(after: response)
-        #expect(tokens.expiresIn == expected)
-        #expect(tokens.refreshToken == nil)
+        let (client, authorization, form) = Self.clients[index]
+        let transport = StubTransport(.any ~> .text(#"{"access_token":"fixture-access"}"#))
+        let handler = OAuth2TokenRefreshHandler(transport, as: client)
+        _ = try await handler.refresh(TokenRefreshRequest(refreshToken: "a+b/c d"))
+        let request = try #require(transport.requests.first)
+        #expect(request.method == .post && request.url == .tokenEndpoint)
+        #expect(request.headers["Content-Type"] == "application/x-www-form-urlencoded")
+        #expect(request.text == "grant_type=refresh_token&refresh_token=a%2Bb%2Fc%20d\(form)")
+        let credentials = authorization.map { "Basic \(Data($0.utf8).base64EncodedString())" }
+        #expect(request.headers["Authorization"] == credentials)
+        var text = "\(client) \(String(reflecting: client))"
+        dump(client, to: &text)
+        #expect(!text.contains("hidden"), "no description shows the secret")
+    }
+
+    @Test func `the response is read with its date`() async throws {
+        let body = #"{"access_token":"a","token_type":"bearer","expires_in":3600,"refresh_token":"fixture-next"}"#
+        let read = TokenRefreshResult(
+            accessToken: "a", refreshToken: "fixture-next", expiresIn: .seconds(3_600), serverDate: StubResponse.date)
+        #expect(try await tokens(after: body) == read)
+    }
+
+    /// Members of a response, and what they mean.
+    static let members: [(text: String, expiresIn: Duration?, expiresAt: TimeInterval?, scope: String?)] = [
+        (#""expires_in":"3600""#, .seconds(3_600), nil, nil), (#""expires_in":1.5"#, .seconds(1.5), nil, nil),
+        (#""expires_in":0"#, nil, nil, nil), (#""expires_in":-5"#, nil, nil, nil),
+        (#""expires_in":null"#, nil, nil, nil), (#""expires_in":[]"#, nil, nil, nil),
+        (#""expires_at":1893553445"#, nil, 1_893_553_445, nil),
+        (#""scope":"read write""#, nil, nil, "read write"), (#""scope":7"#, nil, nil, nil),
+    ]
+
+    @Test func `G31: lifetime, expiry and scope are read in common forms, and an invalid one is ignored`() async throws
+    {
+        for (text, expiresIn, expiresAt, scope) in Self.members {
+            let tokens = try await tokens(after: #"{"access_token":"fixture-access",\#(text)}"#)
+            #expect(tokens.expiresIn == expiresIn && tokens.scope == scope && tokens.refreshToken == nil, "\(text)")
+            #expect(tokens.expiresAt?.timeIntervalSince1970 == expiresAt, "\(text)")
+        }
     }
 
     @Test func `a new refresh token is kept beside an access token that cannot be used`() async throws {
-        let bodies = [
-            #"{"access_token":"","refresh_token":"fixture-next"}"#, #"{"refresh_token":"fixture-next"}"#,
-            #"{"access_token":"fixture-access","token_type":"DPoP","refresh_token":"fixture-next"}"#,
-        ]
-        for body in bodies {
-            let tokens = try await tokens(after: .text(body))
+        for members in [#""access_token":"","#, "", #""access_token":"fixture-access","token_type":"DPoP","#] {
+            let tokens = try await tokens(after: #"{\#(members)"refresh_token":"fixture-next"}"#)
             #expect(tokens.accessToken.isEmpty && tokens.refreshToken == "fixture-next")
         }
-    }
-
-    @Test func `an absolute expiry is read`() async throws {
-        let response = StubResponse.text(#"{"access_token":"fixture-access","expires_at":1893553445}"#)
-        let tokens = try await tokens(after: response)
-        #expect(tokens.expiresAt == Date(timeIntervalSince1970: 1_893_553_445))
-    }
-
-    @Test func `HTTP Basic carries the encoded identifier and secret`() async throws {
-        let request = try await sent(by: .basic(id: "app:1", secret: "a b&ü"))
-        let encoded = Data("app%3A1:a+b%26%C3%BC".utf8).base64EncodedString()
-        #expect(request.headers["Authorization"] == "Basic \(encoded)")
-        #expect(!request.text.contains("client_"))
-    }
-
-    @Test func `a client in the body sends identifier and secret with the token`() async throws {
-        let request = try await sent(by: .body(id: "fixture-client", secret: "fixture&secret"))
-        #expect(request.headers["Authorization"] == nil)
-        #expect(request.text.hasSuffix("&client_id=fixture-client&client_secret=fixture%26secret"))
     }
 
     @Test(arguments: [("fixture-refresh", "refresh_token"), (nil, "access_token")] as [(String?, String)])
@@ -110,16 +86,77 @@ import Testing
         let transport = StubTransport()
         let handler = OAuth2TokenRefreshHandler(
             tokenEndpoint: .tokenEndpoint, client: .fixture, network: NetworkClient(transport))
-        try await handler.revoke(TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh"))
+        try await handler.revoke(.signedIn)
         #expect(transport.requests.isEmpty)
     }
+}
 
-    @Test func `no description of a client shows its secret`() {
-        let secret = "fixture-secret"
-        for client in [OAuth2Client.basic(id: "id", secret: secret), .body(id: "id", secret: secret)] {
-            var text = "\(client) \(String(reflecting: client))"
-            dump(client, to: &text)
-            #expect(!text.contains(secret))
+/// What a refresh call carries beside the refresh token, and what the handler declares.
+@Suite(.timeLimit(.minutes(10))) struct RefreshCallTests {
+    private let request = TokenRefreshRequest(
+        refreshToken: "fixture-refresh/2", accessToken: "fixture-access", idempotencyKey: "fixture-key")
+
+    @Test(arguments: ["Idempotency-Key", "X-Request-Key", nil])
+    func `G12, G8: a refresh has the key of its request in the field that is set, and the engine's idle timeout`(
+        _ field: String?
+    ) async throws {
+        let transport = StubTransport((.any ~> .text(#"{"access_token":"fixture-access-2"}"#)).repeated())
+        let handler = OAuth2TokenRefreshHandler(
+            tokenEndpoint: .tokenEndpoint, client: .fixture, network: NetworkClient(transport),
+            idempotencyKeyField: field)
+        for _ in 0..<2 { _ = try await handler.refresh(request) }
+        #expect(transport.requests.map(\.idleTimeout) == [.seconds(120), .seconds(120)])
+        for name in ["Idempotency-Key", "X-Request-Key"] {
+            let keys = transport.requests.map { $0.headers[name] }
+            #expect(keys == Array(repeating: name == field ? "fixture-key" : nil, count: 2))
+        }
+    }
+
+    @Test func `the declared replay tolerance and revocation scope are the careful ones by default`() {
+        let careful = OAuth2TokenRefreshHandler(StubTransport())
+        #expect(careful.replayTolerance == .none && !careful.affectsRevokedSessionOnly && careful.needsRefreshToken)
+        let declared = OAuth2TokenRefreshHandler(
+            tokenEndpoint: .tokenEndpoint, client: .fixture, network: NetworkClient(StubTransport()),
+            replayTolerance: .within(.seconds(10)))
+        #expect(declared.replayTolerance == .within(.seconds(10)) && !declared.affectsRevokedSessionOnly)
+    }
+
+    @Test func `G17: no error holds a secret that the server quoted`() async throws {
+        let client = OAuth2Client.basic(id: "fixture-client", secret: "fixture secret/1")
+        let credential = Data("fixture-client:fixture+secret%2F1".utf8).base64EncodedString()
+        let secrets = [
+            "fixture-refresh/2", "fixture-refresh%2F2", "fixture-refresh%2f2", "fixture-access", "fixture-key",
+            "fixture secret/1", "fixture+secret%2F1", credential,
+        ]
+        let quote = secrets.joined(separator: " ")
+        let body =
+            #"{"error":"\#(quote)","error_description":"\#(quote)","requestId":"\#(quote)","errors":["\#(quote)"]}"#
+        let response = StubResponse.status(400, headers: ["X-Request-ID": quote], body: Data(body.utf8))
+        let handler = OAuth2TokenRefreshHandler(StubTransport(.any ~> response, .any ~> response), as: client)
+        let bundle = TokenBundle(accessToken: "fixture-access", refreshToken: "fixture-refresh/2")
+        let errors: [any Error] = [
+            try #require(await handler.refreshError(request)),
+            try await #require(throws: NetworkError.self) { try await handler.revoke(bundle) },
+        ]
+        for error in errors {
+            var text = "\(error) \(String(reflecting: error)) \(error.localizedDescription)"
+            dump(error, to: &text)
+            let verdict = error as? TokenRefreshError
+            text += [verdict?.serverCode, verdict?.requestID, verdict?.reason].compactMap(\.self).joined()
+            #expect(!text.contains("fixture-key") || error is NetworkError, "a revocation carries no key")
+            for secret in secrets where secret != "fixture-key" { #expect(!text.contains(secret), "\(secret)") }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct HandlerContractTests {
+    @Test(arguments: [ReplayTolerance.none, .within(.seconds(10)), .sameKey])
+    func `the OAuth 2.0 handler keeps the contract over HTTP`(_ tolerance: ReplayTolerance) async throws {
+        try await TokenRefreshHandlerContract.check(.oauth2, timeLimit: .seconds(300)) { url in
+            OAuth2TokenRefreshHandler(
+                tokenEndpoint: url, client: .basic(id: "fixture-client", secret: "fixture-secret"),
+                network: NetworkClient(baseURL: url, transport: URLSessionTransport(), interceptors: []),
+                replayTolerance: tolerance)
         }
     }
 }

@@ -12,10 +12,10 @@ import Testing
     private let session = StubSession(.signedOut(.never))
     private let clock = ManualTimeSource()
     private let key = ServerKey.es256("first")
-    private let server: SigningServer
+    private let server: LoopbackProvider
 
     init() throws {
-        server = try SigningServer(clock.date, [key])
+        server = try LoopbackProvider(clock.date, [key]) { $0.path == "/revoke" ? .respond(404) : nil }
         // A clock that is wrong by days: the server's counts.
         clock.advance(by: .seconds(1_000_000))
     }
@@ -41,38 +41,34 @@ import Testing
         #expect(first.count == 1 && second.count == 1 && first != second && first.first?.count == 43)
     }
 
+    /// Claims that a sign-in looks at itself, and one of the others: `IDTokenTests` has them all.
     static let wrong: [(name: String, value: String?, rule: String)] = [
-        ("nonce", #""fixture-other""#, "wrongNonce"), ("nonce", nil, "wrongNonce"),
-        ("iss", #""https://evil.example.com""#, "wrongIssuer"), ("aud", #""other""#, "wrongAudience"),
-        ("exp", "1700000000", "expired"), ("iat", "1900000000", "issuedInFuture"),
-        ("nbf", "1900000000", "issuedInFuture"), ("at_hash", #""AAAAAAAAAAAAAAAAAAAAAA""#, "wrongAccessToken"),
+        ("nonce", #""fixture-other""#, "wrongNonce"), ("nonce", nil, "wrongNonce"), ("exp", "1700000000", "expired"),
+        ("at_hash", #""AAAAAAAAAAAAAAAAAAAAAA""#, "wrongAccessToken"),
     ]
 
-    @Test(arguments: wrong.indices)
-    func `an id token that breaks a rule signs nobody in`(_ index: Int) async throws {
-        let (name, value, rule) = Self.wrong[index]
-        let error = await signInError { try await signIn { $0[name] = value } }
-        #expect(error?.code == .invalidIDToken && (error?.cause as? IDTokenError)?.code.rawValue == rule)
+    @Test func `an id token that breaks a rule signs nobody in`() async throws {
+        for (name, value, rule) in Self.wrong {
+            let error = await signInError { try await signIn { $0[name] = value } }
+            #expect(error?.code == .invalidIDToken && (error?.cause as? IDTokenError)?.code.rawValue == rule)
+            #expect(error.map { "\($0)".contains("fixture-user") } == false)
+        }
+        server.issue(nil)
+        let missing = await signInError {
+            try await server.codeSignIn(scope: "openid").start(session, with: PromptUserAgent())
+        }
+        #expect(missing?.code == .invalidIDToken && (missing?.cause as? IDTokenError)?.code == .missing)
         #expect(session.signIns.isEmpty)
-        #expect(error.map { "\($0)".contains("fixture-user") } == false)
     }
 
     @Test func `KE7: the tokens beside a refused id token are revoked where that ends no other session`() async throws {
         for (isAlone, fate) in [(true, "could not be revoked"), (false, "stay valid"), (nil, "stay valid")] {
             let revocation = isAlone.map { server.handler(revocationAffectsSessionOnly: $0) }
             let error = await signInError { try await signIn(revocation: revocation) { $0["exp"] = "1" } }
-            // The provider has no such endpoint.
+            // The server has no such endpoint.
             #expect(error?.code == .invalidIDToken && error?.reason.hasSuffix(fate) == true)
         }
-        #expect(server.provider.calls(at: "/revoke").map { $0["token"] } == [["fixture-refresh"]])
-    }
-
-    @Test func `a server that issues no id token signs nobody in`() async throws {
-        let error = await signInError {
-            try await server.codeSignIn(scope: "openid").start(session, with: PromptUserAgent())
-        }
-        #expect(error?.code == .invalidIDToken && (error?.cause as? IDTokenError)?.code == .missing)
-        #expect(session.signIns.isEmpty)
+        #expect(server.calls(at: "/revoke").map { $0["token"] } == [["fixture-refresh"]])
     }
 
     @Test func `keys that cannot be read are no invalid token: the sign-in is unavailable`() async throws {
@@ -93,9 +89,9 @@ import Testing
     @Test func `the nonce is pushed with the rest of the request`() async throws {
         var signIn = server.codeSignIn(scope: "openid")
         signIn.pushesRequest = true
-        // The provider has no such endpoint, which ends the sign-in.
+        // The server issues no id token, which ends the sign-in.
         _ = await signInError { try await signIn.start(session, with: PromptUserAgent()) }
-        #expect(server.provider.calls(at: "/par").first?["nonce"].first?.count == 43)
+        #expect(server.calls(at: "/par").first?["nonce"].first?.count == 43)
     }
 
     @Test(arguments: [true, false])

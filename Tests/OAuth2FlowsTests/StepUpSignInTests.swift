@@ -11,10 +11,10 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct StepUpSignInTests {
     private let clock = ManualTimeSource()
     private let key = ServerKey.es256("first")
-    private let server: SigningServer
+    private let server: LoopbackProvider
 
     init() throws {
-        server = try SigningServer(clock.date, [key])
+        server = try LoopbackProvider(clock.date, [key])
     }
 
     /// A session of the user whom the id tokens of the server name.

@@ -45,12 +45,6 @@ import Testing
         }
     }
 
-    @Test(arguments: RefusalCases.withoutResponse)
-    func `without a whole response a refresh is unavailable, and has no status`(_ response: StubResponse) async throws {
-        let error = await Self.error(after: response)
-        #expect(error?.code == .unavailable && error?.status == nil)
-    }
-
     @Test func `a refused client is reported as a wrong configuration`() async throws {
         let responses: [StubResponse] = [.text(#"{"error":"invalid_client"}"#, status: 401), .status(401)]
         for response in responses {

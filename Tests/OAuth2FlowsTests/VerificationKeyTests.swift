@@ -1,4 +1,5 @@
 #if Crypto
+import AuthInterface
 import ConcurrencyPrimitives
 import ContractTesting
 import Foundation
@@ -11,10 +12,10 @@ import _CryptoExtras
 @Suite(.timeLimit(.minutes(10))) struct VerificationKeyTests {
     private let clock = ManualTimeSource()
     private let key = ServerKey.es256("first")
-    private let server: SigningServer
+    private let server: LoopbackProvider
 
     init() throws {
-        server = try SigningServer(clock.date, [key])
+        server = try LoopbackProvider(clock.date, [key])
     }
 
     private static let payload =
@@ -151,79 +152,65 @@ import _CryptoExtras
 
     // When keys are fetched.
 
-    private func isValid(_ key: ServerKey, by validator: IDTokenValidator) async throws -> Bool {
-        do {
-            _ = try await validator.validate(try key.sign(server.claims))
-            return true
-        } catch let error as IDTokenError where error.code == .unknownKey {
-            return false
+    /// A token of a key: the seconds before it, the rule that it breaks, and the fetches so far.
+    private typealias Step = (pause: Int, key: ServerKey, rule: String?, fetches: Int?)
+
+    private func check(_ steps: [Step], by validator: IDTokenValidator) async throws {
+        for (number, step) in steps.enumerated() {
+            clock.advance(by: .seconds(step.pause))
+            var rule: String?
+            do { _ = try await validator.validate(try step.key.sign(server.claims)) } catch let error as IDTokenError {
+                rule = error.code.rawValue
+            }
+            #expect(rule == step.rule && server.fetches == step.fetches ?? server.fetches, "step \(number)")
         }
     }
 
     @Test func `a new key of the server is fetched when a token has it, after a pause`() async throws {
-        let second = ServerKey.es256("second")
-        let validator = server.validator(by: clock)
-        #expect(try await isValid(key, by: validator))
+        let (second, validator) = (ServerKey.es256("second"), server.validator(by: clock))
+        try await check([(0, key, nil, 1)], by: validator)
         server.publish([second])
-        clock.advance(by: .seconds(59))
-        #expect(try await isValid(second, by: validator) == false)
-        #expect(server.fetches == 1, "a token must not cause a call each time")
-        clock.advance(by: .seconds(1))
-        #expect(try await isValid(second, by: validator))
-        #expect(server.fetches == 2)
-        #expect(try await isValid(key, by: validator) == false)
-        #expect(server.fetches == 2)
+        // A token must not cause a call each time.
+        try await check(
+            [(59, second, "unknownKey", 1), (1, second, nil, 2), (0, key, "unknownKey", 2)], by: validator)
     }
 
     @Test func `KE7: a key that is replaced under its identifier is fetched again once, after a pause`() async throws {
-        let second = ServerKey.es256("first")
-        let validator = server.validator(by: clock)
-        #expect(try await isValid(key, by: validator))
+        let (second, validator) = (ServerKey.es256("first"), server.validator(by: clock))
+        try await check([(0, key, nil, 1)], by: validator)
         server.publish([second])
-        for (pause, valid, refused, fetches) in [(59, key, second, 1), (1, second, key, 2)] {
-            clock.advance(by: .seconds(pause))
-            #expect(try await isValid(valid, by: validator))
-            let text = try refused.sign(server.claims)
-            let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
-            #expect(error?.code == .invalidSignature && server.fetches == fetches)
-        }
+        try await check(
+            [
+                (59, key, nil, 1), (0, second, "invalidSignature", 1), (1, second, nil, 2),
+                (0, key, "invalidSignature", 2),
+            ], by: validator)
     }
 
     @Test func `tokens with any number of unknown keys cause one fetch a pause`() async throws {
-        let validator = server.validator(by: clock)
-        for round in 1...3 {
-            for number in 0..<10 {
-                #expect(try await isValid(.es256("unknown-\(number)"), by: validator) == false)
-            }
-            #expect(server.fetches == round)
-            clock.advance(by: .seconds(60))
+        let steps = (0..<30).map { number -> Step in
+            (number > 0 && number % 10 == 0 ? 60 : 0, .es256("unknown-\(number)"), "unknownKey", 1 + number / 10)
         }
+        try await check(steps, by: server.validator(by: clock))
     }
 
     @Test func `a key that the server withdraws is refused when the keys are too old`() async throws {
         let validator = server.validator(by: clock, maximumKeyAge: .seconds(200))
-        #expect(try await isValid(key, by: validator))
+        try await check([(0, key, nil, 1)], by: validator)
         server.publish([.es256("second")])
-        clock.advance(by: .seconds(199))
-        #expect(try await isValid(key, by: validator))
-        clock.advance(by: .seconds(1))
-        #expect(try await isValid(key, by: validator) == false)
-        #expect(server.fetches == 2)
+        try await check([(199, key, nil, 1), (1, key, "unknownKey", 2)], by: validator)
     }
 
     @Test func `an age of zero fetches the keys for each token, once`() async throws {
         let validator = server.validator(by: clock, maximumKeyAge: .zero)
-        for count in 1...2 {
-            #expect(try await isValid(key, by: validator))
-            #expect(server.fetches == count)
-        }
+        try await check([(0, key, nil, 1), (0, key, nil, 2)], by: validator)
     }
 
     @Test func `many tokens wait for one fetch, and one that is cancelled leaves at once`() async throws {
         let (arrived, leave) = (Turn<Void>(), DispatchSemaphore(value: 0))
-        let server = try SigningServer(clock.date, [key]) {
+        let server = try LoopbackProvider(clock.date, [key]) { _ in
             arrived.end(.success(()))
             leave.wait()
+            return nil
         }
         let validator = server.validator(by: clock)
         let text = try key.sign(server.claims)
@@ -250,21 +237,18 @@ import _CryptoExtras
     {
         server.publish(Self.failures[index])
         let validator = server.validator(by: clock)
-        let text = try key.sign(server.claims)
-        let error = await #expect(throws: IDTokenError.self) { try await validator.validate(text) }
-        #expect(error?.code == .keysUnavailable)
+        try await check([(0, key, "keysUnavailable", nil)], by: validator)
         server.publish([key])
-        #expect(try await isValid(key, by: validator))
+        #expect(try await validator.validate(try key.sign(server.claims)).subject == "fixture-user")
     }
 
     @Test func `the keys of another origin are not read where a redirect leads there`() async throws {
         let foreign = ServerKey.es256("foreign")
-        let other = try SigningServer(clock.date, [foreign])
+        let other = try LoopbackProvider(clock.date, [foreign])
         let location = try #require(other.description.jwksURI).absoluteString
         server.publish(.respond(302, headers: ["Location": location]))
-        let text = try foreign.sign(server.claims)
-        let error = await #expect(throws: IDTokenError.self) { try await server.validator(by: clock).validate(text) }
-        #expect(error?.code == .keysUnavailable && other.fetches == 0)
+        try await check([(0, foreign, "keysUnavailable", nil)], by: server.validator(by: clock))
+        #expect(other.fetches == 0)
     }
 
     @Test func `a hundred keys are read`() throws {
