@@ -69,6 +69,27 @@ import Testing
         }
     }
 
+    @Test func `a refresh names its target (RFC 8707), and the error of a refused one says what to check`() async throws
+    {
+        let transport = StubTransport(.any ~> .text(#"{"error":"invalid_target"}"#, status: 400))
+        var handler = OAuth2TokenRefreshHandler(transport)
+        handler.target = try OAuth2Target(resources: [.api, .tokenEndpoint], audiences: ["notes"])
+        let error = await handler.refreshError()
+        #expect(error?.code == .unavailable && error?.serverCode == "invalid_target")
+        #expect(error?.reason?.contains("check the resources and audiences of the target") == true)
+        let form = try #require(URL(string: "https://id.example.com/?\(transport.requests.first?.text ?? "")"))
+        #expect(form.values(of: "resource") == [URL.api.absoluteString, URL.tokenEndpoint.absoluteString])
+        #expect(form.values(of: "audience") == ["notes"])
+    }
+
+    @Test(arguments: ["api/v1", "//api.example.com", "https://api.example.com/#part", "urn:example:a#b"])
+    func `a resource is an absolute URI without a fragment, and an audience has a name`(_ text: String) async throws {
+        let (url, urn) = (try #require(URL(string: text)), try #require(URL(string: "urn:example:notes")))
+        #expect(await signInError { try OAuth2Target(resources: [url]) }?.code == .unsupported)
+        #expect(try OAuth2Target(resources: [urn]).resources == [urn])
+        #expect(await signInError { try OAuth2Target(audiences: [""]) }?.code == .unsupported)
+    }
+
     @Test(arguments: [("fixture-refresh", "refresh_token"), (nil, "access_token")] as [(String?, String)])
     func `a revocation sends the refresh token, and without one the access token`(_ token: String?, _ kind: String)
         async throws
