@@ -97,17 +97,4 @@ import TokenRefresh
         for request in requests { #expect(try await request.value == "fixture-access") }
         #expect(provider.calls.map { $0["grant_type"] } == [["client_credentials"], ["client_credentials"]])
     }
-
-    @Test func `G12: over an engine, a call whose response is lost is repeated`() async throws {
-        let wasLost = Locked(false)
-        let provider = try LoopbackProvider { _ in
-            let isFirst = wasLost.withLock { wasLost in
-                defer { wasLost = true }
-                return !wasLost
-            }
-            return isFirst ? .close : .json(Self.token)
-        }
-        #expect(try await session(at: provider, ManualTimeSource()).token().value == "fixture-access")
-        #expect(provider.calls.count == 2)
-    }
 }

@@ -107,7 +107,11 @@ import Testing
         let error = await signInError { try await signIn("code=fixture-code&state=STATE", transport) }
         let failure = try #require(error)
         #expect(failure.code == .refused && failure.serverCode == "invalid_grant")
-        #expect(!"\(failure) \(String(reflecting: failure))".contains("fixture-code"))
+        let form = try #require(URL(string: "https://id.example.com/?\(transport.requests.first?.text ?? "")"))
+        let verifier = try #require(form.values(of: "code_verifier").first)
+        for secret in ["fixture-code", verifier] {
+            #expect(!"\(failure) \(String(reflecting: failure))".contains(secret))
+        }
         #expect(transport.requests.count == 1, "a code is sent once")
     }
 

@@ -98,22 +98,6 @@ import _CryptoExtras
         }
     }
 
-    @Test func `of the keys of RFC 7517, appendix A.1, that for encryption is left out`() throws {
-        let modulus = """
-            0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4\
-            n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0\
-            zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-c\
-            sFCur-kEgU8awapJzKnqDKgw
-            """
-        let encryption = """
-            {"kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",\
-            "y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM","use":"enc","kid":"1"}
-            """
-        let found = try keys(
-            encryption, #"{"kty":"RSA","n":"\#(modulus)","e":"AQAB","alg":"RS256","kid":"2011-04-29"}"#)
-        #expect(found.map(\.id) == ["2011-04-29"] && found.map(\.algorithm) == [.rs256])
-    }
-
     static let unusable = [
         #"{"kty":"oct","k":"AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"}"#,
         #"{"kty":"EC","crv":"P-521","x":"\#(point.x)","y":"\#(point.y)"}"#,

@@ -157,19 +157,9 @@ struct DPoPSignInTests {
         #expect(error?.code == .unavailable && failing.server.requests.isEmpty, "the code is not exchanged")
     }
 
-    @Test func `US2: the second half uses the key that the first one made, in another process`() async throws {
-        let keys = FailingKeys()
-        let first = try SigningIn(keys: keys)
-        let (page, state) = try await first.signIn.begin(redirectingTo: redirectURI)
-        var second = first.signIn
-        second.prover = DPoPProver(keys: keys)
-        let (tokens, _) = try await second.finish(callback: callback(of: page), state: state)
-        let thumbprint = try #require(tokens.binding?.thumbprint)
-        #expect(page.values(of: "dpop_jkt") == [thumbprint])
-        #expect(first.server.now.thumbprint == thumbprint && first.server.now.faults == [])
-    }
-
-    @Test func `US2: without the key of the first half nothing is exchanged, and the key stays`() async throws {
+    @Test func `US2: the second half uses the key that the first one made, in another process, and nothing without it`()
+        async throws
+    {
         let keys = FailingKeys()
         let first = try SigningIn(keys: keys)
         let (page, state) = try await first.signIn.begin(redirectingTo: redirectURI)
@@ -186,7 +176,10 @@ struct DPoPSignInTests {
         #expect(unreadable?.code == .unavailable && unreadable?.cause is TokenStoreError)
         #expect(first.server.requests.isEmpty)
         keys.failure.withLock { $0 = nil }
-        _ = try await second.finish(callback: callback(of: page), state: state)
+        let (tokens, _) = try await second.finish(callback: callback(of: page), state: state)
+        let thumbprint = try #require(tokens.binding?.thumbprint)
+        #expect(page.values(of: "dpop_jkt") == [thumbprint])
+        #expect(first.server.now.thumbprint == thumbprint && first.server.now.faults == [])
     }
 
     @Test func `US2: a code that is sent twice costs the first session no key, and a page that fails leaves none`()
