@@ -5,9 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-// The sample of the article *Writing a refresh handler*, which shows the text between the marks word for word.
+// The sample of the article *Writing a refresh handler*.
 
-// sample: a refresh handler
 struct PartnerRefresh: TokenRefreshHandler {
     let endpoint: URL
 
@@ -72,4 +71,3 @@ struct PartnerRefresh: TokenRefreshHandler {
         let code: String
     }
 }
-// end
