@@ -101,8 +101,7 @@ import Testing
     }
 
     @Test(arguments: [404, 403, 500])
-    func `a refreshed session leads to the main screen where the server has no user to give`(_ status: Int) async throws
-    {
+    func `a refreshed session leads to the main screen where the server has no user`(_ status: Int) async throws {
         let response = HTTPResponseHead(status: status)
         for _ in 0..<2 { network.on(.me, throw: NetworkError(.unacceptableStatus, response: response)) }
         #expect(try await launch(session) == "signed in: unknown")
@@ -156,9 +155,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await service(session).autoLogin() }
     }
 
-    @Test func `an upgrade is sent in the guest's session, and its error does not quote the provider's token`()
-        async throws
-    {
+    @Test func `an upgrade is sent in the guest's session, and its error quotes no token`() async throws {
         let upgrade = Endpoint.upgradeGuest(.kakao, token: "fixture-provider-token")
         #expect(upgrade.settings.requiresAuthentication && upgrade.isIdempotent)
         network.on(upgrade, throw: NetworkError(.unacceptableStatus, reason: "no such token: fixture-provider-token"))

@@ -34,9 +34,7 @@ import Testing
             (#""7f0c-a""#, "7f0c-a"), ("7", "7"), (#""7""#, "7"), ("18446744073709551615", "18446744073709551615"),
             (#""""#, nil), ("7.5", nil), ("true", nil), ("null", nil), ("[7]", nil), ("1e300", nil),
         ] as [(String, String?)])
-    func `an identifier is a string or a whole number, and any other fails the call`(id: String, text: String?)
-        async throws
-    {
+    func `an identifier is a string or a whole number`(id: String, text: String?) async throws {
         let body = #"{"success":true,"data":{"id":\#(id),"title":"Hello","content":"World"}}"#
         let transport = StubTransport(.get("articles/7f0c-a") ~> .text(body))
         do {

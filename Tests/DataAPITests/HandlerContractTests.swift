@@ -61,9 +61,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a\nb", "k\u{e9}"])
-    func `a key that is empty, and a key or an access token that no field can carry, is left out`(_ key: String)
-        async throws
-    {
+    func `a key or an access token that no field can carry is left out`(_ key: String) async throws {
         let request = TokenRefreshRequest(refreshToken: "fixture-refresh", accessToken: "a\r\nb", idempotencyKey: key)
         let sent = try await sent(by: RESTTokenRefreshHandler(network: network, accessToken: .bearer), request)
         #expect(sent.headers["Idempotency-Key"] == nil && sent.headers["Authorization"] == nil)

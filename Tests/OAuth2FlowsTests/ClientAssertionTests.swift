@@ -157,9 +157,7 @@ import Testing
     /// The date of the refusal, the time that it takes, and the calls: a second refusal is final, a date that is right
     /// is not the reason, and a right to start that has ended is not used.
     @Test(arguments: [(date, 0, 2), ("Fri, 15 Jan 2027 08:00:00 GMT", 0, 1), (date, 60, 1)])
-    func `a refused assertion is repeated once, for its date, in time`(date: String, seconds: Int, count: Int)
-        async throws
-    {
+    func `a refused assertion is repeated once, in time`(date: String, seconds: Int, count: Int) async throws {
         let provider = try LoopbackProvider { [clock] _ in
             clock.advance(by: .seconds(seconds))
             return .json(#"{"error":"invalid_client"}"#, status: 401, headers: ["Date": date])
@@ -182,9 +180,7 @@ import Testing
         #expect(shown >= 784_111_777 && shown < 1_000_000_000)
     }
 
-    @Test func `G28: a key that cannot be used makes no call, which counts as not made, and fails a sign-in`()
-        async throws
-    {
+    @Test func `G28: with a key that cannot be used no call is made, and a sign-in fails`() async throws {
         let provider = try LoopbackProvider()
         let client = client(ClientKey { throw Self.locked }, provider)
         let (request, permit) = refresh()
@@ -219,9 +215,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `the key of a session is never that of the client: a refresh with one for both is not made`(_ isSame: Bool)
-        async throws
-    {
+    func `a refresh with one key for client and session is not made`(_ isSame: Bool) async throws {
         let provider = try LoopbackProvider { _ in
             .json(LoopbackProvider.tokens.replacingOccurrences(of: "Bearer", with: "DPoP"))
         }

@@ -35,9 +35,7 @@ import Testing
         #expect(server.deviceAuthorizationEndpoint == nil)
     }
 
-    @Test func `the description says where requests are pushed, whether they must be, and where the keys are`()
-        async throws
-    {
+    @Test func `the description says where requests are pushed, and where the keys are`() async throws {
         let endpoint = #","pushed_authorization_request_endpoint":"https://id.example.com/par""#
         let required = #","require_pushed_authorization_requests":true,"jwks_uri":"https://id.example.com/keys""#
         for (members, path, isRequired) in [

@@ -80,8 +80,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "notes", "openid2 notes"])
-    func `without openid in the scope no nonce is sent, and an id token is not looked at`(_ scope: String?) async throws
-    {
+    func `without openid in the scope no nonce is sent, and no id token is looked at`(_ scope: String?) async throws {
         let (token, nonces) = try await signIn(scope: scope) { $0["iss"] = #""https://evil.example.com""# }
         #expect(token == nil && nonces.isEmpty && server.fetches == 0)
         #expect(session.signIns.count == 1)

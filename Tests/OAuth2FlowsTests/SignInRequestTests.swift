@@ -48,9 +48,7 @@ import Testing
     }
 
     @Test(arguments: [(true, false), (false, true), (true, true), (false, false)])
-    func `a request is pushed when the server requires it, and when it is asked for`(_ requires: Bool, _ asks: Bool)
-        async throws
-    {
+    func `a request is pushed when the server requires it, or when asked`(_ requires: Bool, _ asks: Bool) async throws {
         let provider = try provider()
         try await start(at: provider, requires: requires) { $0.pushesRequest = asks }
         guard requires || asks else {

@@ -62,9 +62,7 @@ import Testing
 
     /// A network's sign-in page redirects for a while; a user who has entered the code does not start again for it.
     @Test(arguments: Redirect.all)
-    func `G15: polling for tokens follows no redirect, and goes on until the code expires`(_ redirect: Redirect)
-        async throws
-    {
+    func `G15: polling follows no redirect, and goes on until the code expires`(_ redirect: Redirect) async throws {
         let server = try RedirectingServer(redirect, to: Self.content) { $0.target == "/token" }
         let error = await signInError { try await server.deviceSignIn().start(session) { _ in } }
         #expect(error?.code == .expired)

@@ -26,9 +26,7 @@ import Testing
         #expect(server.reuses == 1 && server.requests == 4 && server.rotations == 2)
     }
 
-    @Test func `within a grace period the last used token returns the same pair again, and an older one revokes`()
-        throws
-    {
+    @Test func `within a grace period the last used token returns the same pair again`() throws {
         let server = RotatingTokenServer(tolerating: .within(.seconds(10)))
         _ = server.signIn()
         let first = try server.refresh("refresh-ada1-0")
@@ -37,9 +35,7 @@ import Testing
         #expect(code { try server.refresh("refresh-ada1-0") } == .rejected)
     }
 
-    @Test func `G12: the last used token returns the same pair again with its own key, and revokes with another`()
-        throws
-    {
+    @Test func `G12: the last used token returns the same pair again with its own key`() throws {
         let server = RotatingTokenServer(tolerating: .sameKey)
         _ = (server.signIn(), server.signIn("bob"))
         let first = try server.refresh("refresh-ada1-0", key: "k0")
@@ -50,7 +46,7 @@ import Testing
 
         #expect(code { try server.refresh("refresh-ada1-0", key: "k0") } == .rejected)
         #expect(server.accepts("access-ada1-2"), "an older token with its own key is rejected, and is not theft")
-        #expect(server.lateRepetitions == 1 && server.reuses == 0)
+        #expect(server.reuses == 0)
         #expect(try server.refresh("refresh-ada1-1", key: "k1") == .fixture(ordinal: 2))
 
         #expect(code { try server.refresh("refresh-ada1-1", key: "k0") } == .rejected)
@@ -84,7 +80,7 @@ import Testing
         }
         #expect(try await refresh("refresh-ada1-0") == .fixture("eve1", ordinal: 9))
         for _ in 1...2 { await #expect(throws: Scripted.self) { try await refresh("refresh-ada1-0") } }
-        #expect(handler.unusedResponses == 1 && handler.server.rotations == 1, "the lost response was a rotation")
+        #expect(handler.server.rotations == 1, "the lost response was a rotation")
         #expect(try await refresh("refresh-ada1-1") == .fixture(ordinal: 2))
         await #expect(throws: TokenRefreshError.self) { try await refresh("other") }
         #expect(handler.calls.map(\.ordinal) == [0, 0, 0, 1, nil])

@@ -30,9 +30,7 @@ import Testing
         #expect(store.calls(.save) == 3 && store.calls(.load) == 4)
     }
 
-    @Test func `a call held before its work does it after the gate opens, and a call held after it has done it`()
-        async throws
-    {
+    @Test func `a call is held before its work, or after it`() async throws {
         let base = RecordingTokenStore(holding: bundle)
         let store = FaultyTokenStore(base)
         let gate = store.hold(.load, .after)
@@ -92,9 +90,7 @@ import Testing
         #expect(store.events == [.lease, .save(bundle), .release, .load(bundle), .delete])
     }
 
-    @Test func `a waiter of the recording store fails at its time limit, and the lease goes to the next one`()
-        async throws
-    {
+    @Test func `a waiter of the recording store fails at its time limit`() async throws {
         let clock = ManualTimeSource()
         let store = RecordingTokenStore(clock: clock)
         let lease = try await store.lease(waitingAtMost: .zero)

@@ -33,25 +33,14 @@ struct PrintedProof: Sendable {
 
     var text: String { "\(Self.header).\(claims).\(signature)" }
 
-    private static func parts(issuedAt time: TimeInterval) -> DPoPProof {
-        DPoPProof(
-            identifier: "-BwC3ESc6acc2lTc", method: "POST", target: "https://server.example.com/token",
-            issuedAt: Date(timeIntervalSince1970: time))
-    }
-
     static let tokenRequest = PrintedProof(
-        parts: parts(issuedAt: 1_562_262_616.9),
+        parts: DPoPProof(
+            identifier: "-BwC3ESc6acc2lTc", method: "POST", target: "https://server.example.com/token",
+            issuedAt: Date(timeIntervalSince1970: 1_562_262_616.9)),
         claims:
             "eyJqdGkiOiItQndDM0VTYzZhY2MybFRjIiwiaHRtIjoiUE9TVCIsImh0dSI6Imh0dHBzOi8vc2VydmVyLmV4YW1wbGUuY29tL3Rva2Vu"
             + "IiwiaWF0IjoxNTYyMjYyNjE2fQ",
         signature: "2-GxA6T8lP4vfrg8v-FdWP0A0zdrj8igiMLvqRMUvwnQg4PtFLbdLXiOSsX0x7NVY-FNyJK70nfbV37xRZT3Lg")
-
-    static let refresh = PrintedProof(
-        parts: parts(issuedAt: 1_562_265_296.9),
-        claims:
-            "eyJqdGkiOiItQndDM0VTYzZhY2MybFRjIiwiaHRtIjoiUE9TVCIsImh0dSI6Imh0dHBzOi8vc2VydmVyLmV4YW1wbGUuY29tL3Rva2Vu"
-            + "IiwiaWF0IjoxNTYyMjY1Mjk2fQ",
-        signature: "pAqut2IRDm_De6PR93SYmGBPXpwrAk90e8cP2hjiaG5QsGSuKDYW7_X620BxqhvYC8ynrrvZLTk41mSRroapUA")
 
     static let resource = PrintedProof(
         parts: DPoPProof(
@@ -67,14 +56,14 @@ struct PrintedProof: Sendable {
 
 @Suite("A proof of DPoP")
 struct DPoPProofTests {
-    @Test(arguments: [PrintedProof.tokenRequest, .refresh, .resource])
+    @Test(arguments: [PrintedProof.tokenRequest, .resource])
     func `it is the one that RFC 9449 prints, byte by byte`(_ printed: PrintedProof) async throws {
         let key = try PrintedKey(signature: printed.signature)
         #expect(try await printed.parts.signed(by: key) == printed.text)
     }
 
     @Test func `it names the nonce where one is known, and no two have one identifier`() async throws {
-        let key = try PrintedKey(signature: PrintedProof.refresh.signature)
+        let key = try PrintedKey(signature: PrintedProof.resource.signature)
         var proof = PrintedProof.resource.parts
         proof.nonce = "eyJ7S_zG.eyJH0-Z.HX4w-7v"
         let text = try await proof.signed(by: key)

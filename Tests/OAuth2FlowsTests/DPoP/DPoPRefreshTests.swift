@@ -102,8 +102,7 @@ struct DPoPRefreshTests {
         }
     }
 
-    @Test func `KE4: the nonces of an origin are those of a role, and those of an older build have none`() async throws
-    {
+    @Test func `KE4: the nonces of an origin are those of a role, and an older build's have none`() async throws {
         let session = try await BoundSession()
         let old = session.nonces("nonce-old").map { (String($0.key.dropFirst(3)), $0.value) }
         let request = session.request(nonces: Dictionary(uniqueKeysWithValues: old))
@@ -125,9 +124,7 @@ struct DPoPRefreshTests {
         #expect(calls.map(\.body).first == calls.map(\.body).last)
     }
 
-    @Test func `a challenge that comes when the right to start the call has ended is a refusal, and no second call`()
-        async throws
-    {
+    @Test func `a challenge after the end of the right to start is a refusal, and no second call`() async throws {
         let (session, clock) = (try await BoundSession(), ManualTimeSource())
         let slow = SlowTransport(clock: clock, delay: .seconds(30))
         let permit = StartPermit(until: clock.uptime + .seconds(30), on: clock)
@@ -135,14 +132,6 @@ struct DPoPRefreshTests {
         let error = await session.handler(over: slow).refreshError(request)
         #expect(error?.code == .unavailable && error?.status == 400, "a whole response: the call is not lost")
         #expect(session.server.now.challenges == 1 && session.server.requests.count == 1)
-    }
-
-    @Test func `a server without nonces is asked for one once`() async throws {
-        let session = try await BoundSession { $0.acceptedNonces = nil }
-        let result = try await session.handler.refresh(session.request())
-        #expect(session.server.now.probes == 1)
-        _ = try await session.handler.refresh(session.request(nonces: result.binding?.nonces ?? [:]))
-        #expect(session.server.now.probes == 1 && session.server.now.refreshes.count == 2)
     }
 
     @Test(

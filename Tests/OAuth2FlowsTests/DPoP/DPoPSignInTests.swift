@@ -103,9 +103,7 @@ struct DPoPSignInTests {
         #expect(session.signIns.count == 1 && server.now.faults == ["iat"])
     }
 
-    @Test func `G32: a sign-in that a call demands is bound to the key of the session, and makes no other`()
-        async throws
-    {
+    @Test func `G32: a sign-in that a call demands is bound to the key of the session`() async throws {
         let (keys, made) = countedKeys()
         var session = try SigningIn(keys: keys)
         let (server, engine, userAgent) = (session.server, session.engine, session.userAgent)
@@ -157,9 +155,7 @@ struct DPoPSignInTests {
         #expect(error?.code == .unavailable && failing.server.requests.isEmpty, "the code is not exchanged")
     }
 
-    @Test func `US2: the second half uses the key that the first one made, in another process, and nothing without it`()
-        async throws
-    {
+    @Test func `US2: the second half of a sign-in needs the key that the first one made`() async throws {
         let keys = FailingKeys()
         let first = try SigningIn(keys: keys)
         let (page, state) = try await first.signIn.begin(redirectingTo: redirectURI)
@@ -182,9 +178,7 @@ struct DPoPSignInTests {
         #expect(first.server.now.thumbprint == thumbprint && first.server.now.faults == [])
     }
 
-    @Test func `US2: a code that is sent twice costs the first session no key, and a page that fails leaves none`()
-        async throws
-    {
+    @Test func `US2: a code that is sent twice deletes no key, and a page that fails leaves none`() async throws {
         let (keys, made) = countedKeys()
         let provider = try LoopbackProvider { _ in .json(#"{"error":"invalid_grant"}"#, status: 400) }
         var signIn = provider.codeSignIn { $0.pushedAuthorizationRequestEndpoint = nil }
