@@ -89,9 +89,6 @@ extension Mutant {
         Mutant("a save or delete that fails throws", by: "`try?` in save") { store in
             store.onSave = { try? await $0.saveProperly($1) }
         },
-        Mutant("a save or delete that fails throws", by: "`try?` in delete") { store in
-            store.onDelete = { try? await $0.deleteProperly() }
-        },
         Mutant("G17: no error shows a token", by: "an error that quotes the bundle") { store in
             store.onSave = { store, bundle in
                 guard store.isUnavailable else { return try await store.saveProperly(bundle) }

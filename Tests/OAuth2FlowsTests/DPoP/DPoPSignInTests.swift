@@ -52,13 +52,6 @@ private func countedKeys() -> (keys: StoredSigningKeys, made: Locked<[String]>) 
     return (keys, made)
 }
 
-/// A store without room.
-private struct FullStore: TokenStore {
-    func load() async throws -> TokenBundle? { nil }
-    func save(_ tokens: TokenBundle) async throws { throw TokenStoreError(.unavailable, reason: "the disk is full") }
-    func delete() async throws {}
-}
-
 @Suite("G34: a sign-in makes the key of its session", .timeLimit(.minutes(10)))
 struct DPoPSignInTests {
     @Test func `the tokens are bound to a key of their own, from the code to the last request`() async throws {
@@ -149,7 +142,11 @@ struct DPoPSignInTests {
         #expect(made.withLock { Set($0) } == [thumbprint])
         #expect(try await keys.key(withThumbprint: thumbprint) != nil)
 
-        let full = StoredSigningKeys { _ in FullStore() }
+        let full = StoredSigningKeys { _ in
+            let store = FaultyTokenStore(MemoryTokenStore())
+            store.fail(.save)
+            return store
+        }
         let failing = try SigningIn(keys: full)
         let error = await signInError { try await failing.start() }
         #expect(error?.code == .unavailable && failing.server.requests.isEmpty, "the code is not exchanged")
