@@ -12,9 +12,7 @@ import Testing
     func `A call starts within the deadline of its intent, and within the tolerance of the server`(
         tolerance: ReplayTolerance, seconds: Int
     ) {
-        var script = MachineScript.refreshing(isShared: true, tolerance: tolerance)
-        script.recordsIntents = false
-        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
+        var script = MachineScript.recording(tolerance: tolerance)
         let recorded = script.uptime
         script.uptime += .seconds(4)
         #expect(script.wrote() == ["call g0"])
@@ -50,14 +48,14 @@ import Testing
 
     @Test func `A call that was not made leaves the store as it was, and the next one has its key`() {
         var script = MachineScript.calling(tolerance: .sameKey)
-        let key = script.lastRequest?.idempotencyKey
+        let key = script.key
         #expect(script.notMade() == ["save ada g0", "1: refreshUnavailable"], "not a lost response: no replay")
-        #expect(script.lastContent?.bundle?.refreshIntent == nil)
+        #expect(script.lastIntent == nil)
         #expect(script.wrote() == ["release"])
         _ = script.pass(.seconds(2))
         #expect(script.refresh(2) == ["lease"])
         #expect(script.leased(reading: .stored("ada", 0)) == ["call g0"])
-        #expect(script.lastRequest?.idempotencyKey == key)
+        #expect(script.key == key)
     }
 
     @Test func `A call that was not made is no first call: its time is not that of a later one`() {
@@ -83,32 +81,27 @@ import Testing
         #expect(script.leased(reading: stored) == ["call g0"])
         script.recordsIntents = false
         #expect(script.notMade() == ["intent ada g0", "1: refreshUnavailable"])
-        #expect(script.lastContent?.bundle?.refreshIntent == stored.refreshIntent)
+        #expect(script.lastIntent == stored.refreshIntent)
     }
 
     @Test func `The intent of a lost response counts again when a later call is not made`() {
         var script = MachineScript.calling(isShared: false)
-        let lost = script.lastContent?.bundle?.refreshIntent
+        let lost = script.lastIntent
         #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
         _ = script.pass(.seconds(60))
         #expect(script.refresh(2) == ["call g0"])
         script.recordsIntents = false
         #expect(script.notMade() == ["intent ada g0", "2: refreshUnavailable"])
-        let restored = script.lastContent?.bundle?.refreshIntent
-        #expect(restored?.idempotencyKey == lost?.idempotencyKey && restored?.date == lost?.date)
+        #expect(script.lastIntent?.idempotencyKey == lost?.idempotencyKey && script.lastIntent?.date == lost?.date)
     }
 
-    @Test func `An intent that was marked meanwhile is removed as well`() {
+    @Test func `An intent that was marked meanwhile is removed as well`() throws {
         var script = MachineScript.calling()
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
-        let marked = script.lastContent?.bundle
+        let marked = try #require(script.lastContent?.bundle)
         #expect(script.wrote() == ["release"])
         #expect(script.notMade() == ["save ada g0", "1: refreshUnavailable"])
-        guard case .bundle(_, over: .exactly(let replaced))? = script.lastContent else {
-            Issue.record("\(String(describing: script.lastContent))")
-            return
-        }
-        #expect(replaced == marked)
+        #expect(script.replaces(marked) && !script.replaces(marked.with(refreshIntent: nil)), "exactly what is marked")
     }
 
     @Test func `A call that is not made after its deadline leaves no lease and no intent`() {
@@ -124,13 +117,13 @@ import Testing
         let mark = script.lastWrite
         #expect(script.respond() == [])
         #expect(script.pass(.seconds(30)) == ["1: ada g1"], "the store is slow")
-        #expect(script.send(.wrote(version: mark, .written(replaced: nil))) == ["save ada g1"])
+        #expect(script.wrote(version: mark) == ["save ada g1"])
         // The lease stays for this write, and the next attempt finds it held.
         #expect(script.refused(2, generation: 1) == ["reread"])
         let save = script.lastWrite
         script.recordsIntents = false
         #expect(script.reread(.stored("ada", 1)) == [])
-        #expect(script.send(.wrote(version: save, .written(replaced: nil))) == ["intent ada g1"])
+        #expect(script.wrote(version: save) == ["intent ada g1"])
         #expect(script.wrote() == ["save ada g1", "2: refreshUnavailable"])
         #expect(script.wrote() == ["release"])
     }
@@ -140,13 +133,9 @@ import Testing
         let call = try #require(script.call?.id)
         _ = script.signOut(2)
         #expect(script.withdrawn == [call])
+        var failing = script
         #expect(script.notMade() == [])
-    }
-
-    @Test func `A call of an ended session that was not made frees the lease`() {
-        var script = MachineScript.calling()
-        #expect(script.signOut(2).contains("delete"))
-        _ = script.storeFails()
-        #expect(script.notMade().contains("release"))
+        _ = failing.storeFails()
+        #expect(failing.notMade().contains("release"), "of an ended session that was not made")
     }
 }

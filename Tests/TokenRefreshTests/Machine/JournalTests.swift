@@ -6,10 +6,9 @@ import Testing
 
 /// G30: what a write notes beside its store, what is settled once it has ended, and what the engine makes of a note.
 @Suite struct JournalTests {
-    private let date = Date(timeIntervalSince1970: 1_800_000_000)
+    private let date = MachineScript.start
     private let disabled = SignOutReason.application("disabled")
-    private let ada = TokenBundle.stored(
-        "ada", 3, signedInAt: Date(timeIntervalSince1970: 1_800_000_000), ordinal: .second(5))
+    private let ada = TokenBundle.stored("ada", 3, signedInAt: MachineScript.start, ordinal: .second(5))
     private let bob = TokenBundle.stored("bob", 0, ordinal: .second(9))
 
     private func end(_ seconds: Double, generation: Int? = nil, _ reason: SignOutReason = .byUser) -> PendingSignOut {
@@ -17,8 +16,7 @@ import Testing
     }
 
     private func seen(_ user: String, _ seconds: Double? = 5, at date: Date? = nil) -> SessionSighting {
-        SessionSighting(
-            session: SessionID(rawValue: user), date: date, ordinal: seconds.map { .second($0) })
+        SessionSighting(session: SessionID(rawValue: user), date: date, ordinal: seconds.map { .second($0) })
     }
 
     private func signOut(of scope: EndScope) -> StoreContent { .tombstone(disabled, at: date, of: scope) }
@@ -154,10 +152,9 @@ import Testing
         var next = MachineScript(isShared: isShared, hasJournal: true)
         #expect(next.ask(1) == ["load"])
         let revoked = ["revoke ada g0"]
-        #expect(
-            next.loaded(.success(.active(ada)), ending: .byUser, noted: journal.ordinal)
-                == ["delete", "1: sessionEnded", "signedOut byUser"] + (isShared ? [] : revoked))
-        #expect(next.lastContent?.replacement(for: .success(.active(ada))) != nil)
+        let ended = next.loaded(.success(.active(ada)), ending: .byUser, noted: journal.ordinal)
+        #expect(ended == ["delete", "1: sessionEnded", "signedOut byUser"] + (isShared ? [] : revoked))
+        #expect(next.replaces(ada))
         let removed = WriteOutcome.written(replaced: ada)
         #expect(next.lastContent?.settled(journal, removed, in: "the store", at: date).isEmpty == true)
         #expect(next.wrote(removed) == (isShared ? revoked : []))
@@ -170,9 +167,8 @@ import Testing
     ) {
         var script = isRejected ? MachineScript.calling() : MachineScript.refreshing(isShared: true)
         #expect((isRejected ? script.respond(.rejected) : script.leased()) == ["reread"])
-        #expect(
-            script.reread(.success(.active(.stored("ada", 0))), ending: disabled)
-                == ["delete", "1: sessionEnded", "signedOut disabled"])
+        let actions = script.reread(.success(.active(.stored("ada", 0))), ending: disabled)
+        #expect(actions == ["delete", "1: sessionEnded", "signedOut disabled"])
         #expect(script.wrote() == ["revoke ada g0", "release"])
     }
 
@@ -185,10 +181,9 @@ import Testing
 
     @Test func `S23: the noted end of an expired session is completed without a revocation`() {
         var script = MachineScript(isShared: false, hasJournal: true)
-        #expect(script.send(.requested(.restore, WaiterID(number: 1))) == ["load"])
-        #expect(
-            script.loaded(.success(.active(ada)), ending: .expired())
-                == ["delete", "signedOut expired", "1: signedOut expired"])
+        #expect(script.restore(1) == ["load"])
+        let actions = script.loaded(.success(.active(ada)), ending: .expired())
+        #expect(actions == ["delete", "signedOut expired", "1: signedOut expired"])
         #expect(script.wrote(.written(replaced: ada)) == [])
     }
 
@@ -220,7 +215,7 @@ import Testing
     ) {
         for (ending, text) in [(SignOutReason.lost(seen("ada")), "lost"), (.byUser, "byUser"), (nil, "never")] {
             var script = MachineScript(isShared: isShared)
-            #expect(script.send(.requested(.restore, WaiterID(number: 1))) == ["load"])
+            #expect(script.restore(1) == ["load"])
             let actions = script.loaded(.success(.empty), ending: ending)
             #expect(actions == ["signedOut \(text)", "1: signedOut \(text)"])
             #expect(script.machine.status.lastEnding == ending ?? .never)

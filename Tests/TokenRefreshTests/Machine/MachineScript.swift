@@ -12,15 +12,20 @@ import Testing
 /// #expect(script.refused(1, generation: 0) == ["call g0"])
 /// ```
 struct MachineScript {
+    /// The date at which each script starts.
+    static let start = Date(timeIntervalSince1970: 1_800_000_000)
+
     var machine: RefreshStateMachine
     var uptime: Duration = .seconds(1_000)
-    var date = Date(timeIntervalSince1970: 1_800_000_000)
+    var date = Self.start
     /// How much of the uptime the device has slept.
     var asleep: Duration = .zero
     /// The timers that are set.
     var timers: [RefreshTimer: Duration] = [:]
     /// What the machine reported so far.
     var events: [SessionEvent] = []
+    /// The last response to each caller.
+    private(set) var responses: [Int: RefreshResponse] = [:]
     /// Whether an intent is stored as soon as the machine writes it, and left out of the texts.
     var recordsIntents = true
     private var lastCall: (id: AttemptID, base: TokenBundle)?
@@ -46,60 +51,6 @@ struct MachineScript {
             policy: policy, isShared: isShared, owner: owner, tolerance: tolerance,
             needsRefreshToken: needsRefreshToken, hasJournal: hasJournal)
         machine = RefreshStateMachine(settings: settings, random: .seeded(SplitMix64(seed: 7)))
-    }
-
-    /// A machine in which ada has signed in and is stored. Her first access token is valid for an hour.
-    static func signedIn(
-        isShared: Bool = false,
-        lifetime: Duration? = .seconds(3_600),
-        refreshToken: String? = "refresh-ada-0",
-        policy: TokenRefreshPolicy = .init(),
-        tolerance: ReplayTolerance = .none
-    ) -> MachineScript {
-        var script = MachineScript(policy: policy, isShared: isShared, tolerance: tolerance)
-        _ = script.signIn(900, as: "ada", lifetime: lifetime, refreshToken: refreshToken)
-        _ = script.wrote()
-        return script
-    }
-
-    /// A machine in which ada's first token was refused, or caller 1 has requested a refresh. Where the store is shared
-    /// it waits for the lease; otherwise it has called.
-    static func refreshing(
-        for request: CallerRequest? = nil,
-        isShared: Bool = false,
-        lifetime: Duration? = .seconds(3_600),
-        policy: TokenRefreshPolicy = .init(),
-        tolerance: ReplayTolerance = .none
-    ) -> MachineScript {
-        var script = signedIn(isShared: isShared, lifetime: lifetime, policy: policy, tolerance: tolerance)
-        let refusal = TokenRefusal(of: script.token(0))
-        let actions = script.send(.requested(request ?? .replacement(refusal), WaiterID(number: 1)))
-        #expect(actions == [isShared ? "lease" : "call g0"])
-        return script
-    }
-
-    /// A machine that has called with ada's first tokens, under the lease where the store is shared. Caller 1 waits.
-    static func calling(
-        for request: CallerRequest? = nil,
-        isShared: Bool = true,
-        policy: TokenRefreshPolicy = .init(),
-        tolerance: ReplayTolerance = .none
-    ) -> MachineScript {
-        var script = refreshing(for: request, isShared: isShared, policy: policy, tolerance: tolerance)
-        if isShared { #expect(script.leased(reading: .stored("ada", 0)) == ["call g0"]) }
-        return script
-    }
-
-    /// A machine of a shared store whose user's tokens could not be stored, and whose token has been refused. It has
-    /// the lease, and its intents are stored.
-    static func unstored(_ user: String) -> MachineScript {
-        var script = MachineScript(isShared: true)
-        script.recordsIntents = false
-        _ = script.signIn(1, as: user)
-        _ = script.storeFails()
-        _ = script.refused(2, generation: 0, of: user)
-        _ = script.leased()
-        return script
     }
 
     // MARK: Requests
@@ -128,6 +79,10 @@ struct MachineScript {
 
     mutating func refresh(_ waiter: Int) -> [String] {
         send(.requested(.refresh, WaiterID(number: waiter)))
+    }
+
+    mutating func restore(_ waiter: Int) -> [String] {
+        send(.requested(.restore, WaiterID(number: waiter)))
     }
 
     /// The token of a generation, as the machine returns it now.
@@ -162,7 +117,16 @@ struct MachineScript {
             refreshToken: refreshToken ?? (user == "ada" ? nil : "refresh-\(user)-0"),
             expiresIn: lifetime
         )
-        return send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
+        return signIn(waiter, as: user, with: tokens)
+    }
+
+    mutating func signIn(_ waiter: Int, as user: String, with tokens: TokenRefreshResult) -> [String] {
+        send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
+    }
+
+    /// A step-up, or a sign-in of the session "new" where it is none.
+    mutating func stepUp(_ waiter: Int, with tokens: TokenRefreshResult = .issued("high", of: .ada)) -> [String] {
+        send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: waiter)))
     }
 
     mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser) -> [String] {
@@ -263,8 +227,9 @@ struct MachineScript {
         send(.read(.check, .failure(TokenStoreError(code, reason: "scripted")), ownerMayCall: false))
     }
 
-    mutating func wrote(_ outcome: WriteOutcome = .written(replaced: nil)) -> [String] {
-        send(.wrote(version: lastWrite, outcome))
+    /// A write has ended: the last one, if no other version is named.
+    mutating func wrote(_ outcome: WriteOutcome = .written(replaced: nil), version: Int? = nil) -> [String] {
+        send(.wrote(version: version ?? lastWrite, outcome))
     }
 
     /// The journal has taken the end of the last write.
@@ -279,6 +244,32 @@ struct MachineScript {
     mutating func storeFails() -> [String] {
         wrote(.failed(.locked))
     }
+
+    // MARK: What is seen of it
+
+    /// The published state.
+    var state: String { machine.published.text }
+
+    /// Why the session has ended, where that was a refusal.
+    var ending: SessionEnding? { if case .signedOut(.expired(let ending)) = machine.published { ending } else { nil } }
+
+    /// The key of the last call.
+    var key: String? { lastRequest?.idempotencyKey }
+
+    /// The intent in the last write.
+    var lastIntent: RefreshIntent? { lastContent?.bundle?.refreshIntent }
+
+    /// The token that a caller was given.
+    func given(_ waiter: Int) -> SessionToken? {
+        if case .token(let token)? = responses[waiter] { token } else { nil }
+    }
+
+    /// Whether the last write replaces what it finds.
+    func replaces(_ found: StoredSession) -> Bool { lastContent?.replacement(for: .success(found)) != nil }
+
+    func replaces(_ found: TokenBundle) -> Bool { replaces(.active(found)) }
+
+    // MARK: Time
 
     /// Time passes on both clocks; timers that are due fire in order.
     mutating func pass(_ duration: Duration) -> [String] {
@@ -313,6 +304,7 @@ struct MachineScript {
     private mutating func note(_ action: RefreshAction) {
         switch action {
         case .withdrawCall(let id): withdrawn.append(id)
+        case .respond(let waiter, let response): responses[waiter.number] = response
         case .call(let id, let base, let request, let startBefore):
             lastCall = (id, base)
             lastStart = startBefore
@@ -328,46 +320,4 @@ struct MachineScript {
         default: break
         }
     }
-}
-
-extension TokenBundle {
-    /// A bundle as the store holds it. `clockSkew`: not zero where its expiry was counted on the server's clock.
-    static func stored(
-        _ user: String,
-        _ generation: Int,
-        refreshToken: String? = nil,
-        expiresAt: Date? = nil,
-        clockSkew: TimeInterval = 0,
-        receivedAt: Date? = nil,
-        signedInAt: Date? = nil,
-        ordinal: SessionOrdinal? = nil
-    ) -> TokenBundle {
-        TokenBundle(
-            accessToken: "access-\(user)-\(generation)",
-            refreshToken: refreshToken ?? "refresh-\(user)-\(generation)",
-            expiresAt: expiresAt,
-            clockSkew: clockSkew,
-            session: SessionID(rawValue: user),
-            generation: generation,
-            receivedAt: receivedAt,
-            signedInAt: signedInAt,
-            ordinal: ordinal
-        )
-    }
-}
-
-extension StoredSession {
-    /// The end of a user's session.
-    static func ended(_ user: String, _ reason: SignOutReason = .byUser) -> StoredSession {
-        .tombstone(SessionTombstone(session: SessionID(rawValue: user), reason: reason, date: Date()))
-    }
-}
-
-extension SessionOrdinal {
-    /// The ordinal of a sign-in in this second of 1970.
-    static func second(_ seconds: Double) -> SessionOrdinal { SessionOrdinal(at: Date(timeIntervalSince1970: seconds)) }
-}
-
-extension TokenStoreError {
-    static let locked = TokenStoreError(.unavailable, reason: "locked")
 }

@@ -6,34 +6,17 @@ import Testing
 
 /// G4, G8, G11, G27: intents and tokens that are being stored, and writes that fail.
 @Suite struct RecordingTests {
-    /// A refresh whose intent is being stored in a shared store. Its lease was given after some time.
-    private func recording(leasedAfter time: Duration = .zero) -> MachineScript {
-        var script = MachineScript.refreshing(isShared: true)
-        script.recordsIntents = false
-        _ = script.pass(time)
-        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
-        return script
-    }
-
-    /// A refresh that has made its call under the lease of a shared store.
-    private func calling() -> MachineScript {
-        var script = recording()
-        script.recordsIntents = true
-        _ = script.wrote()
-        return script
-    }
-
     @Test(arguments: ["a lock", "another", nil])
     func `Rule 4: an intent names the lease under which its call is made`(identity: String?) {
         var script = MachineScript.refreshing(isShared: true)
         script.recordsIntents = false
         _ = script.leased(identity)
         #expect(script.reread(.stored("ada", 0)) == ["intent ada g0"])
-        #expect(script.lastContent?.bundle?.refreshIntent?.lease == identity)
+        #expect(script.lastIntent?.lease == identity)
     }
 
     @Test func `G8: the limit of a call counts from its intent, which other processes see`() {
-        var script = recording()
+        var script = MachineScript.recording()
         _ = script.pass(.seconds(5))
         #expect(script.wrote() == ["call g0"])
         #expect(script.pass(.milliseconds(114_999)) == ["1: refreshUnavailable"])
@@ -41,7 +24,7 @@ import Testing
     }
 
     @Test func `G8: callers fail when their call is abandoned, although the timer of their deadline is late`() {
-        var script = calling()
+        var script = MachineScript.calling()
         let id = AttemptID(number: 1)
         script.timers[.deadline(id)] = nil
         #expect(script.pass(.seconds(120)) == ["cancel call"])
@@ -49,28 +32,18 @@ import Testing
         #expect(script.wrote() == ["1: refreshUnavailable", "release"])
     }
 
-    @Test func `G27: an intent that could not be stored is not stored later`() {
-        var script = recording()
-        #expect(script.storeFails() == ["1: storeUnavailable", "release"])
-        #expect(script.pass(.seconds(300)) == [])
-    }
-
-    @Test func `G27: an intent that was not stored in time is not stored later`() {
-        var script = recording()
-        #expect(script.pass(.seconds(10)).first == "1: storeUnavailable")
-        _ = script.storeFails()
-        #expect(script.pass(.seconds(300)) == [])
-    }
-
-    @Test func `G27: an intent that was not stored by the deadline of its attempt is not stored later`() {
-        var script = recording(leasedAfter: .seconds(25))
-        #expect(script.pass(.seconds(5)).first == "1: storeUnavailable")
-        _ = script.storeFails()
+    /// It fails, or is late: after the limit of the store, or after the deadline of its attempt, which began before.
+    @Test(arguments: [(0, nil), (0, 10), (25, 5)] as [(Int, Int?)])
+    func `G27: an intent that is not stored, or not in time, is not stored later`(leasedAfter: Int, late: Int?) {
+        var script = MachineScript.recording(leasedAfter: .seconds(leasedAfter))
+        if let late { #expect(script.pass(.seconds(late)).first == "1: storeUnavailable") }
+        let texts = script.storeFails()
+        #expect(late != nil || texts == ["1: storeUnavailable", "release"])
         #expect(script.pass(.seconds(300)) == [])
     }
 
     @Test func `G11: tokens that the store has never held are refreshed although it cannot be read`() {
-        var script = calling()
+        var script = MachineScript.calling()
         _ = script.respond()
         #expect(script.storeFails() == ["1: ada g1"])
         #expect(script.refresh(2) == ["reread"])
@@ -78,7 +51,7 @@ import Testing
     }
 
     @Test func `G11: tokens that were not stored by the deadline of their attempt do not count as stored`() {
-        var script = calling()
+        var script = MachineScript.calling()
         _ = script.pass(.seconds(25))
         #expect(script.respond() == ["save ada g1"])
         #expect(script.pass(.seconds(5)) == ["1: ada g1"])
@@ -87,58 +60,43 @@ import Testing
         #expect(script.reread(.failure(.locked)) == ["call g1"])
     }
 
-    @Test func `G9: the tokens of a sign-in that could not be stored replace what it was to replace`() throws {
+    @Test func `G9: the tokens of a sign-in that could not be stored replace what it was to replace`() {
         var script = MachineScript.unstored("bob")
         #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"])
         _ = script.storeFails()
         #expect(script.respond() == ["save bob g1"])
-        let content = try #require(script.lastContent)
-        #expect(content.replacement(for: .success(.active(.stored("ada", 5)))) != nil)
+        #expect(script.replaces(.stored("ada", 5)))
     }
 
-    @Test func `G12: tokens that could not be stored so far are stored with the key of an earlier call`() {
+    @Test func `G12, G28: tokens that were not stored so far are stored with the key and the date of an earlier call`()
+    {
         var script = MachineScript.unstored("bob")
         #expect(script.reread(.success(.empty)) == ["intent bob g0", "call g0"])
-        let key = script.lastRequest?.idempotencyKey
+        let (key, first) = (script.key, script.date)
         _ = script.respond(.unavailable)
         _ = script.storeFails()
         // No timer is due, so nothing is written again yet.
-        script.uptime += .seconds(2)
-        #expect(script.refresh(3) == ["reread"])
-        #expect(script.reread(.failure(.locked)) == ["intent bob g0"])
-        #expect(script.storeFails().contains("3: storeUnavailable"))
-        #expect(script.lastContent?.bundle?.refreshIntent?.idempotencyKey == key)
-    }
-
-    @Test func `G28: an intent that gives way to that of an earlier call leaves it with the date of that call`() {
-        var script = MachineScript.unstored("bob")
-        #expect(script.reread(.success(.empty)) == ["intent bob g0", "call g0"])
-        let first = script.date
-        _ = script.respond(.unavailable)
-        _ = script.storeFails()
         script.uptime += .seconds(2)
         script.date += 2
         #expect(script.refresh(3) == ["reread"])
         #expect(script.reread(.failure(.locked)) == ["intent bob g0"])
         #expect(script.storeFails().contains("3: storeUnavailable"))
-        let intent = script.lastContent?.bundle?.refreshIntent
-        #expect(intent?.date == first && intent?.firstDate == first, "\(String(describing: intent))")
+        let intent = script.lastIntent
+        #expect(intent?.idempotencyKey == key && intent?.date == first && intent?.firstDate == first)
     }
 
     @Test func `G13: a sign-in, or an end, that the write of an intent finds is followed at once`() {
-        let end = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
-        let cases = [(StoredSession.active(.stored("bob", 0)), "signed in bob"), (.tombstone(end), "signedOut byUser")]
-        for (found, state) in cases {
-            var script = MachineScript.refreshing(isShared: true)
-            script.recordsIntents = false
-            #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
+        for (found, state) in [
+            (StoredSession.active(.stored("bob", 0)), "signed in bob"), (.ended("ada"), "signedOut byUser"),
+        ] {
+            var script = MachineScript.recording()
             let actions = script.wrote(.superseded(by: found))
             #expect(actions.contains(state) && actions.contains("1: sessionEnded") && actions.contains("release"))
         }
     }
 
     @Test func `G13: a pending save is dropped when the store holds newer tokens of another process`() {
-        var script = calling()
+        var script = MachineScript.calling()
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
         #expect(script.respond() == [], "the mark is still on its way")
         #expect(script.wrote(.superseded(by: .active(.stored("ada", 2)))) == ["1: ada g2", "release"])

@@ -17,27 +17,25 @@ import Testing
     @Test func `G13: newer tokens that another process stores after the read are adopted, and the session stays`() {
         var script = rejected()
         let newer = StoredSession.active(.stored("ada", 1))
-        #expect(script.lastContent?.replacement(for: .success(newer)) == nil, "the end is not written over them")
+        #expect(!script.replaces(newer), "the end is not written over them")
         #expect(script.wrote(.superseded(by: newer)) == ["1: ada g1", "release"])
-        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.state == "signed in ada")
     }
 
     @Test func `G5: the end is published when it is stored`() {
         var script = rejected()
-        let stored = StoredSession.active(.stored("ada", 0))
-        guard case .tombstone? = script.lastContent?.replacement(for: .success(stored)) else {
-            Issue.record("the rejected tokens stay")
-            return
-        }
+        let new = script.lastContent?.replacement(for: .success(.active(.stored("ada", 0))))
+        #expect(new != nil && new?.bundle == nil, "the rejected tokens stay")
         #expect(Set(script.wrote()) == ["1: sessionEnded", "release", "signedOut expired"])
     }
 
     @Test func `G13: when another process has signed in or out meanwhile, that holds`() {
-        var replaced = rejected()
-        #expect(replaced.wrote(.superseded(by: .active(.stored("bob", 0)))).contains("signed in bob"))
-        var ended = rejected()
-        let end = SessionTombstone(session: SessionID(rawValue: "ada"), reason: .byUser, date: Date())
-        #expect(ended.wrote(.superseded(by: .tombstone(end))).contains("signedOut byUser"))
+        for (found, text) in [
+            (StoredSession.active(.stored("bob", 0)), "signed in bob"), (.ended("ada"), "signedOut byUser"),
+        ] {
+            var script = rejected()
+            #expect(script.wrote(.superseded(by: found)).contains(text))
+        }
     }
 
     @Test func `G14: while the end cannot be stored, a session in a shared store stays`() {
@@ -45,7 +43,7 @@ import Testing
             var script = rejected()
             let actions = hangs ? script.pass(.seconds(10)) : script.storeFails()
             #expect(actions.contains("1: storeUnavailable"))
-            #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+            #expect(script.state == "signed in ada")
         }
     }
 
@@ -59,21 +57,25 @@ import Testing
         #expect(script.storeFails() == ["intent bob g0", "2: storeUnavailable"], "with the key of the call")
     }
 
-    @Test func `G9: the end of a rejected session that was never stored removes what it was to replace`() {
+    @Test(arguments: [false, true])
+    func `G9: the end of a session that was never stored also removes what it was to replace`(isRejected: Bool) {
         var script = MachineScript.signedIn(isShared: true)
         script.recordsIntents = false
         _ = script.signIn(1, as: "bob")
         _ = script.storeFails()
-        _ = script.refused(2, generation: 0, of: "bob")
-        #expect(script.leased(reading: .stored("ada", 0)) == ["intent bob g0", "call g0"])
-        _ = script.storeFails()
-        #expect(script.respond(.rejected) == ["reread"])
-        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        if isRejected {
+            _ = script.refused(2, generation: 0, of: "bob")
+            #expect(script.leased(reading: .stored("ada", 0)) == ["intent bob g0", "call g0"])
+            _ = script.storeFails()
+            #expect(script.respond(.rejected) == ["reread"])
+            #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        } else {
+            #expect(script.signOut(2).contains("delete"))
+        }
         #expect(script.lastContent?.mayRemoveUnread == true)
         for (found, seconds, isRemoved) in [("ada", 0.0, true), ("bob", 0, true), ("cleo", 1, false)] {
             let bundle = TokenBundle.stored(found, 0, ordinal: SessionOrdinal(at: script.date + seconds))
-            let new = script.lastContent?.replacement(for: .success(.active(bundle)))
-            #expect((new != nil) == isRemoved, "\(found)")
+            #expect(script.replaces(bundle) == isRemoved, "\(found)")
         }
     }
 
@@ -88,23 +90,17 @@ import Testing
         var script = rejected()
         #expect(script.signOut(2).contains("signedOut byUser"))
         _ = script.wrote(.superseded(by: .active(.stored("ada", 1))))
-        let newer = StoredSession.active(.stored("ada", 1))
-        #expect(script.lastContent?.replacement(for: .success(newer)) != nil)
+        #expect(script.replaces(.stored("ada", 1)))
     }
 }
 
 /// G10, G22: what follows from the refusal of a token, and what does not.
 @Suite struct RefusedTokenTests {
-    @Test func `G10: a replacement that is refused too causes no refresh`() {
+    @Test func `G10: a replacement that is refused too causes no refresh`() throws {
         var script = MachineScript.refreshedOnce()
         _ = script.pass(.seconds(60))
-        let late = TokenRefusal(of: script.token(0))
-        let now = Instant(uptime: script.uptime, date: script.date)
-        let actions = script.machine.handle(.requested(.replacement(late), WaiterID(number: 1)), at: now)
-        guard case .respond(_, .token(let token))? = actions.first else {
-            Issue.record("no token is given: \(actions)")
-            return
-        }
+        #expect(script.refused(1, generation: 0) == ["1: ada g1"])
+        let token = try #require(script.given(1))
         #expect(script.refused(2, TokenRefusal(of: token)) == ["2: unauthorized"])
     }
 
@@ -117,10 +113,9 @@ import Testing
 
     @Test func `G22: an expiry on the device's clock ends no session, also when the server's clock is known`() {
         var script = MachineScript()
-        _ = script.ask(1)
         let bundle = TokenBundle.stored(
             "ada", 0, refreshToken: "", expiresAt: script.date - 60, receivedAt: script.date - 3_660)
-        #expect(script.loaded(.success(.active(bundle))) == ["signed in ada", "1: ada g0"])
+        #expect(script.start(with: bundle) == ["signed in ada", "1: ada g0"])
         _ = script.send(.serverDateNoted(script.date))
         #expect(script.ask(2) == ["2: ada g0"])
     }
@@ -129,9 +124,7 @@ import Testing
 /// G4: what an ambiguous refusal, such as a bare 401, counts as.
 @Suite struct AmbiguityTests {
     private func script(_ rule: AmbiguityRule) -> MachineScript {
-        var policy = TokenRefreshPolicy()
-        policy.ambiguity = rule
-        return MachineScript.refreshing(policy: policy)
+        MachineScript.refreshing(policy: .with { $0.ambiguity = rule })
     }
 
     private let bare = TokenRefreshError(.ambiguous, status: 401)
@@ -153,9 +146,7 @@ import Testing
 
     @Test(arguments: [(nil, 30), (.seconds(60), 60), (.zero, 10)] as [(Duration?, Int)])
     func `G4: an ambiguous refusal has a cool-down of its own`(cooldown: Duration?, seconds: Int) {
-        var policy = TokenRefreshPolicy()
-        if let cooldown { policy.ambiguityCooldown = cooldown }
-        var script = MachineScript.refreshing(policy: policy)
+        var script = MachineScript.refreshing(policy: .with { $0.ambiguityCooldown = cooldown ?? $0.ambiguityCooldown })
         _ = script.respond(bare)
         _ = script.pass(.seconds(seconds) - .milliseconds(2_001))
         #expect(script.refresh(2) == ["2: refreshUnavailable"])
@@ -205,6 +196,6 @@ import Testing
             _ = never.pass(.seconds(60))
             #expect(never.refused(waiter, generation: 0) == ["call g0"])
         }
-        #expect(never.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        #expect(never.state == "signed in ada")
     }
 }

@@ -83,76 +83,60 @@ import Testing
 
     // MARK: Replays
 
-    /// A process that starts with an intent which is stored since 100 s, and has made its call.
-    private func replaying(_ intent: (Date) -> RefreshIntent) -> MachineScript {
-        var script = MachineScript()
-        _ = script.send(.requested(.restore, WaiterID(number: 1)))
-        _ = script.loaded(.success(.active(.stored("ada", 0).with(refreshIntent: intent(script.date)))))
+    /// A process that starts with the intent of an earlier one, of so many seconds after the start, and has called with
+    /// its key.
+    private func replaying(date: TimeInterval, firstDate: Date? = nil) -> MachineScript {
+        let intent = RefreshIntent(
+            idempotencyKey: "key", owner: .rival, date: MachineScript.start + date, firstDate: firstDate)
+        var script = MachineScript.started(with: .stored("ada", 0).with(refreshIntent: intent))
         #expect(script.refused(2, generation: 0) == ["call g0"])
-        #expect(script.lastRequest?.idempotencyKey == "key")
+        #expect(script.key == "key")
         return script
     }
 
-    private let dead = ProcessIdentity(host: "host", process: "p0")
-
     @Test func `G19: the token of a replay counts from the first intent, also after a restart`() {
-        var script = replaying { RefreshIntent(idempotencyKey: "key", owner: dead, date: $0 - 100) }
+        var script = replaying(date: -100)
         #expect(script.finish(lifetime: .seconds(90)) == [])
         #expect(script.pass(.seconds(1)) == ["call g1"])
         #expect(script.finish(lifetime: .seconds(90)) == ["2: ada g2"], "which is no replay")
     }
 
-    @Test func `G19: a replay of a replay counts from the first intent`() throws {
-        var first: Date?
-        var script = replaying {
-            first = $0 - 100
-            return RefreshIntent(idempotencyKey: "key", owner: dead, date: $0 - 20, firstDate: $0 - 100)
-        }
-        let recorded = try #require(script.lastContent?.bundle?.refreshIntent)
-        #expect(recorded.firstDate == first)
-        #expect(recorded.date == script.date)
+    @Test func `G19: a replay of a replay counts from the first intent`() {
+        let first = MachineScript.start - 100
+        var script = replaying(date: -20, firstDate: first)
+        #expect(script.lastIntent?.firstDate == first && script.lastIntent?.date == script.date)
         #expect(script.finish(lifetime: .seconds(90)) == [])
     }
 
     /// A machine whose intent could not be stored in time, and was: another process has called with its key since. It
     /// calls now, 200 s later.
-    private func callingAfterAnother(clockSetBy step: TimeInterval = 0, firstDate: TimeInterval = 0) throws
-        -> MachineScript
-    {
-        var script = MachineScript.refreshing(isShared: true)
-        script.recordsIntents = false
-        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
-        let own = try #require(script.lastContent?.bundle?.refreshIntent)
+    private func callingAfterAnother(clockSetBy step: TimeInterval, firstDate: TimeInterval) throws -> MachineScript {
+        var script = MachineScript.recording()
+        let own = try #require(script.lastIntent)
         _ = script.storeFails()
         let foreign = RefreshIntent(
-            idempotencyKey: own.idempotencyKey, owner: dead, date: script.date + 1, firstDate: own.date + firstDate)
+            idempotencyKey: own.idempotencyKey, owner: .rival, date: script.date + 1, firstDate: own.date + firstDate)
         _ = script.pass(.seconds(200))
         script.date += step
         _ = script.refused(2, generation: 0)
         #expect(script.leased(reading: .stored("ada", 0).with(refreshIntent: foreign)) == ["intent ada g0"])
         #expect(script.wrote() == ["call g0"])
-        #expect(script.lastRequest?.idempotencyKey == own.idempotencyKey)
+        #expect(script.key == own.idempotencyKey)
         return script
     }
 
-    @Test func `G19: a call with a key that another process has used since counts from that one's call`() throws {
-        var script = try callingAfterAnother()
-        #expect(!script.finish(lifetime: .seconds(190)).contains("2: ada g1"))
-    }
-
-    @Test(arguments: [-30 * 86_400, 30 * 86_400] as [TimeInterval])
-    func `G19: where the clock was set since, it counts from the instant at which the key was made here`(
-        by step: TimeInterval
+    /// A call with a key that another process has used since counts from that one's call. Where the clock was set since,
+    /// it counts from the instant at which the key was made here: nothing makes it older.
+    @Test(
+        arguments: [
+            (0, 0, 190, true), (-30 * 86_400, 0, 190, true), (-30 * 86_400, 0, 210, false), (30 * 86_400, 0, 190, true),
+            (30 * 86_400, 0, 210, false), (0, -30 * 86_400, 210, false),
+        ] as [(TimeInterval, TimeInterval, Int, Bool)])
+    func `G19: a call counts from another process's with its key, and never from before the key`(
+        clockSetBy step: TimeInterval, firstDate: TimeInterval, lifetime: Int, isOver: Bool
     ) throws {
-        for (lifetime, isOver) in [(Duration.seconds(190), true), (.seconds(210), false)] {
-            var script = try callingAfterAnother(clockSetBy: step)
-            #expect(script.finish(lifetime: lifetime).contains("2: ada g1") != isOver)
-        }
-    }
-
-    @Test func `G19: a clock that was set before this process began makes no call older than its key`() throws {
-        var script = try callingAfterAnother(firstDate: -30 * 86_400)
-        #expect(script.finish(lifetime: .seconds(210)).contains("2: ada g1"))
+        var script = try callingAfterAnother(clockSetBy: step, firstDate: firstDate)
+        #expect(script.finish(lifetime: .seconds(lifetime)).contains("2: ada g1") != isOver)
     }
 
     @Test func `G19: the token of a call after a lost response counts from the lost one`() {
@@ -176,7 +160,7 @@ import Testing
 
     @Test(arguments: [-86_400.0, 86_400])
     func `G19: an intent of another time causes one refresh at most`(ahead: TimeInterval) {
-        var script = replaying { RefreshIntent(idempotencyKey: "key", owner: dead, date: $0 + ahead) }
+        var script = replaying(date: ahead)
         _ = script.respond()
         let calls = script.wrote() + script.pass(.seconds(2))
         #expect(calls == (ahead < 0 ? ["call g1"] : ["2: ada g1"]))
@@ -188,12 +172,12 @@ import Testing
         var script = MachineScript.signedIn()
         _ = script.send(.serverDateNoted(script.date))
         _ = script.refused(1, generation: 0)
-        let (call, date) = (script.call, script.date)
+        let date = script.date
         _ = script.sleep(.seconds(100))
         let tokens = TokenRefreshResult(
             accessToken: "access-ada-1", refreshToken: "refresh-ada-1", expiresIn: .seconds(150), serverDate: date
         )
-        if let call { _ = script.send(.responded(call.id, base: call.base, .success(tokens))) }
+        _ = script.respond(tokens)
         _ = script.wrote()
         #expect(script.machine.current?.bundle.expiresAt == date + 150)
     }

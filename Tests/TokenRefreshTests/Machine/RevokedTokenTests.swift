@@ -13,22 +13,15 @@ import Testing
         #expect(script.wrote(.written(replaced: .stored("ada", 3))).filter(\.isRevocation) == ["revoke only ada g3"])
     }
 
-    @Test func `G9: the end of a sign-in that was not stored says that it may remove what was not read`() {
-        var script = MachineScript()
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
-        #expect(script.signOut(2).contains("delete") && script.lastContent?.mayRemoveUnread == true)
-        var stored = MachineScript.signedIn()
-        #expect(stored.signOut(1).contains("delete") && stored.lastContent?.mayRemoveUnread == false)
-    }
-
-    @Test func `G9: a sign-out of a sign-in that was not stored revokes what that was to replace`() {
+    @Test func `G9: the end of a sign-in that was not stored may remove what was not read, and then revokes it`() {
         var script = MachineScript(isShared: true)
         _ = script.signIn(1, as: "bob")
         _ = script.storeFails()
-        _ = script.signOut(2)
+        #expect(script.signOut(2).contains("delete") && script.lastContent?.mayRemoveUnread == true)
         let actions = script.wrote(.written(replaced: .stored("ada", 3)))
         #expect(Set(actions.filter(\.isRevocation)) == ["revoke ada g3", "revoke bob g0"])
+        var stored = MachineScript.signedIn()
+        #expect(stored.signOut(1).contains("delete") && stored.lastContent?.mayRemoveUnread == false)
     }
 
     @Test func `G9: a sign-in revokes the session that it follows once, unless newer tokens of it were stored`() {
@@ -78,10 +71,7 @@ import Testing
     }
 
     @Test func `G9: a token that the server has called invalid is not revoked when its session ends`() {
-        var script = MachineScript()
-        let tokens = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: nil, expiresIn: .seconds(60))
-        _ = script.send(.signIn(tokens, SessionID(rawValue: "ada"), WaiterID(number: 1)))
-        _ = script.wrote()
+        var script = MachineScript.signedIn(refreshToken: nil)
         #expect(script.refused(2, TokenRefusal(of: script.token(0), saysTokenIsInvalid: true)).contains("delete"))
         #expect(script.wrote(.written(replaced: .stored("ada", 0))).filter(\.isRevocation) == [])
     }
@@ -110,41 +100,33 @@ import Testing
         return script
     }
 
-    @Test func `G9: tokens that wait for a write are revoked when the session has ended in the store`() throws {
+    @Test func `G9: tokens that wait for a write are revoked when their session has ended or is replaced`() throws {
         var script = try waiting()
         #expect(script.refresh(5) == ["reread"])
-        let end = SessionTombstone(session: SessionID(rawValue: "bob"), reason: .byUser, date: script.date)
-        #expect(Set(script.reread(.success(.tombstone(end)))).isSuperset(of: ["signedOut byUser", "revoke ada g1"]))
-    }
-
-    @Test func `G9: tokens that wait for a write are revoked when another process has signed in`() throws {
-        var script = try waiting()
-        #expect(script.refresh(5) == ["reread"])
-        #expect(Set(script.reread(.stored("cleo", 0))).isSuperset(of: ["signed in cleo", "revoke only ada g1"]))
+        var replaced = script
+        let ended = script.reread(.success(.ended("bob")))
+        #expect(Set(ended).isSuperset(of: ["signedOut byUser", "revoke ada g1"]))
+        let followed = replaced.reread(.stored("cleo", 0))
+        #expect(Set(followed).isSuperset(of: ["signed in cleo", "revoke only ada g1"]))
     }
 
     @Test func `G9: tokens that a later session has, too, are not revoked`() {
-        let (first, second) = (SessionID(rawValue: "ada"), SessionID(rawValue: "bob"))
         for (accessToken, refreshToken, isRevoked) in [
             ("access-ada-0", "another", false), ("another", "refresh-ada-0", false), ("another", "another", true),
         ] {
-            var script = MachineScript()
-            let old = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0")
-            _ = script.send(.signIn(old, first, WaiterID(number: 1)))
-            _ = script.wrote()
+            var script = MachineScript.signedIn()
             let new = TokenRefreshResult(accessToken: accessToken, refreshToken: refreshToken)
-            let actions = script.send(.signIn(new, second, WaiterID(number: 2)))
+            let actions = script.signIn(2, as: "bob", with: new)
             #expect(actions.contains("revoke only ada g0") == isRevoked, "\(accessToken), \(refreshToken)")
         }
     }
 
     @Test func `G9: an empty refresh token, as an older version has stored it, is not one that two sessions share`() {
-        func stored(_ user: String) -> StoredSession { .active(.stored(user, 0, refreshToken: "")) }
+        func stored(_ user: String) -> TokenBundle { .stored(user, 0, refreshToken: "") }
         var script = MachineScript(isShared: true)
-        _ = script.ask(1)
-        _ = script.loaded(.success(stored("ada")))
+        _ = script.start(with: stored("ada"))
         _ = script.signIn(2, as: "bob")
-        #expect(script.wrote(.superseded(by: stored("cleo"))).contains("revoke only ada g0"))
+        #expect(script.wrote(.superseded(by: .active(stored("cleo")))).contains("revoke only ada g0"))
     }
 }
 

@@ -34,9 +34,7 @@ import Testing
     }
 
     @Test func `Rule 4: a process that was stopped while its intent was being stored makes no call after its limit`() {
-        var script = MachineScript.refreshing(isShared: true)
-        script.recordsIntents = false
-        #expect(script.leased(reading: .stored("ada", 0)) == ["intent ada g0"])
+        var script = MachineScript.recording()
         // No timer has fired yet.
         script.uptime += .seconds(31)
         #expect(script.wrote() == ["save ada g0", "1: refreshUnavailable"])
@@ -73,18 +71,12 @@ import Testing
     }
 
     @Test func `G25, G32: a step-up ends where the write before it finds that of another process`() {
-        let (id, ada) = (SessionID(rawValue: "ada"), TokenSubject(issuer: "https://issuer.example", id: "ada"))
-        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
-        var script = MachineScript(isShared: true)
-        _ = script.send(.signIn(login, id, WaiterID(number: 1)))
-        _ = script.wrote()
+        var script = MachineScript.known(isShared: true)
         #expect(script.refresh(2) == ["lease"])
         _ = script.leased(reading: .stored("ada", 0))
         #expect(script.respond() == ["save ada g1"])
-        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
-        _ = script.send(.stepUp(high, id, WaiterID(number: 3)))
-        let other = TokenBundle(
-            accessToken: "access-other", refreshToken: "refresh-ada-0", session: id, generation: 2)
+        _ = script.stepUp(3)
+        let other = TokenBundle.stored("ada", 2, accessToken: "access-other", refreshToken: "refresh-ada-0")
         _ = script.wrote(.superseded(by: .active(other)))
         _ = script.wrote()
         #expect(script.ask(4) == ["4: ada g3"])
@@ -98,17 +90,6 @@ import Testing
         _ = script.leased()
         let older = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent(age: 5))
         #expect(script.reread(older, ownerMayCall: true) == ["call g1"])
-        #expect(script.lastRequest?.idempotencyKey != "key-1")
-    }
-}
-
-extension MachineScript {
-    /// An intent that another process of this host has recorded.
-    func rivalIntent(
-        key: String = "key-1", age: TimeInterval = 0, longestCall: Duration? = nil, isAbandoned: Bool = false
-    ) -> RefreshIntent {
-        let owner = ProcessIdentity(host: "host", process: "p2")
-        return RefreshIntent(
-            idempotencyKey: key, owner: owner, date: date - age, longestCall: longestCall, isAbandoned: isAbandoned)
+        #expect(script.key != "key-1")
     }
 }

@@ -90,7 +90,7 @@ import Testing
     @Test func `G13: a lease that is not available in time is unavailable, and ends nothing`() {
         var script = MachineScript.refreshing(isShared: true)
         #expect(script.leaseFailed() == ["1: refreshUnavailable"])
-        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.state == "signed in ada")
     }
 
     @Test func `G13: when another process has signed in another user, this one follows and its requests fail`() {
@@ -100,14 +100,9 @@ import Testing
     }
 
     @Test func `G5, G13: when another process has ended the session, this one follows with the same reason`() {
-        let reasons: [SignOutReason] = [
-            .byUser, .expired(SessionEnding(status: 400)), .application("account disabled"),
-        ]
-        for reason in reasons {
+        for reason in [SignOutReason.byUser, .expired(SessionEnding(status: 400)), .application("disabled")] {
             var script = MachineScript.refreshing(isShared: true)
-            _ = script.leased()
-            let tombstone = SessionTombstone(session: SessionID(rawValue: "ada"), reason: reason, date: script.date)
-            let actions = script.reread(.success(.tombstone(tombstone)))
+            let actions = script.leased(reading: .success(.ended("ada", reason)))
             #expect(actions.count == 3 && actions.first?.hasPrefix("signedOut") == false, "\(actions)")
             #expect(script.machine.published == .signedOut(reason))
             #expect(script.machine.status.lastEnding == reason)
@@ -121,18 +116,10 @@ import Testing
         #expect(script.wrote() == ["1: ada g1", "release"])
     }
 
-    @Test func `G13: an empty store is no sign-out while this process's tokens are not stored yet`() {
-        var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
-        _ = script.refused(2, generation: 0, of: "bob")
-        #expect(script.leased(reading: .success(.empty)) == ["call g0"])
-    }
-
     @Test func `G14: a shared store that cannot be read under the lease is unavailable, and the token is not spent`() {
         var script = MachineScript.refreshing(isShared: true)
         #expect(script.leased(reading: .failure(.locked)) == ["1: storeUnavailable", "release"])
-        #expect(script.machine.published == .signedIn(SessionID(rawValue: "ada")))
+        #expect(script.state == "signed in ada")
     }
 
     @Test(arguments: [TokenStoreError.Code.unavailable, .corrupt, .insecure, .unsupportedVersion])
@@ -144,7 +131,7 @@ import Testing
         #expect(script.ask(2) == [])
         let error = TokenStoreError(code, reason: "scripted")
         #expect(script.loaded(.failure(error)) == ["1: storeUnavailable", "2: storeUnavailable"])
-        #expect(script.machine.published == .unknown)
+        #expect(script.state == "unknown")
         #expect(script.pass(.seconds(1)) == ["load"])
         #expect(script.loaded(.success(.active(.stored("ada", 2)))) == ["signed in ada"])
         #expect(script.ask(3) == ["3: ada g2"])
@@ -162,24 +149,20 @@ import Testing
         var script = MachineScript()
         _ = script.ask(1)
         #expect(script.pass(.seconds(10)) == ["1: storeUnavailable"])
-        #expect(script.machine.published == .unknown)
+        #expect(script.state == "unknown")
         #expect(script.ask(2) == [])
         #expect(script.loaded(.success(.active(.stored("ada", 2)))) == ["signed in ada", "2: ada g2"])
     }
 
     @Test func `An empty store means that no user has signed in`() {
         var script = MachineScript()
-        #expect(script.send(.requested(.restore, WaiterID(number: 1))) == ["load"])
-        let never = "signedOut never"
-        #expect(script.loaded(.success(.empty)) == [never, "1: \(never)"])
+        #expect(script.restore(1) == ["load"])
+        #expect(script.loaded(.success(.empty)) == ["signedOut never", "1: signedOut never"])
         #expect(script.ask(2) == ["2: notSignedIn"])
     }
 
     @Test func `A stored bundle without a usable access token is refreshed`() {
-        let session = SessionID(rawValue: "ada")
         var script = MachineScript()
-        _ = script.ask(1)
-        let empty = TokenBundle(accessToken: "", refreshToken: "refresh-ada-0", session: session)
-        #expect(script.loaded(.success(.active(empty))) == ["signed in ada", "call g0"])
+        #expect(script.start(with: .stored("ada", 0, accessToken: "")) == ["signed in ada", "call g0"])
     }
 }
