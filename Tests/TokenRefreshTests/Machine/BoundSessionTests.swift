@@ -41,10 +41,8 @@ import Testing
 
     @Test func `a key is not deleted when the end of its session cannot be stored`() {
         var script = signedIn(isShared: true)
-        _ = script.refresh(1)
-        _ = script.leased(reading: .stored("ada", 0))
-        _ = script.respond(.rejected)
-        _ = script.reread(.stored("ada", 0))
+        _ = script.refresh(1, reading: .stored("ada", 0))
+        _ = script.rejected()
         #expect(!script.storeFails().contains("release the key key-ada"))
     }
 
@@ -89,8 +87,7 @@ import Testing
     @Test func `G32, G34: after a step-up that was lost, its own key is deleted, and not the one in use`() {
         var script = signedIn(isShared: true)
         let elsewhere = TokenBundle.stored("ada", 2, boundTo: "key-ada")
-        _ = script.stepUp(1, with: high("key-new"))
-        _ = script.storeFails()
+        _ = script.stepUp(1, with: high("key-new"), isStored: false)
         _ = script.pass(.seconds(2))
         _ = script.wrote(.superseded(by: .active(elsewhere)))
         #expect(script.machine.current?.bundle.binding?.thumbprint == "key-ada")

@@ -21,8 +21,7 @@ import Testing
 
     @Test func `A repetition starts within the window of the call that it repeats`() {
         var script = MachineScript.signedIn(isShared: true, tolerance: .within(.seconds(20)))
-        _ = script.pass(.seconds(60))
-        _ = script.refused(1, generation: 0)
+        _ = script.refused(1, generation: 0, after: .seconds(60))
         let stored = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent(age: 5))
         #expect(script.leased(reading: stored, ownerMayCall: true) == ["mark ada g0"])
         let seen = script.uptime
@@ -33,8 +32,7 @@ import Testing
     @Test func `A replay has the limits of the call whose response was lost`() {
         var script = MachineScript.calling(tolerance: .sameKey)
         let (start, made) = (script.lastStart, script.uptime)
-        _ = script.pass(.seconds(20))
-        #expect(script.respond(.unavailable) == ["call g0"])
+        #expect(script.respond(.unavailable, after: .seconds(20)) == ["call g0"])
         #expect(script.lastStart == start)
         #expect(script.timers.contains { $0.value <= made + .seconds(120) && $0.key == .callLimit(script.call!.id) })
     }
@@ -52,9 +50,7 @@ import Testing
         #expect(script.notMade() == ["save ada g0", "1: refreshUnavailable"], "not a lost response: no replay")
         #expect(script.lastIntent == nil)
         #expect(script.wrote() == ["release"])
-        _ = script.pass(.seconds(2))
-        #expect(script.refresh(2) == ["lease"])
-        #expect(script.leased(reading: .stored("ada", 0)) == ["call g0"])
+        #expect(script.refresh(2, after: .seconds(2), reading: .stored("ada", 0)) == ["call g0"])
         #expect(script.key == key)
     }
 
@@ -62,8 +58,7 @@ import Testing
         var script = MachineScript.calling(isShared: false)
         _ = script.notMade()
         _ = script.wrote()
-        _ = script.pass(.seconds(60))
-        #expect(script.refresh(2) == ["call g0"])
+        #expect(script.refresh(2, after: .seconds(60)) == ["call g0"])
         #expect(script.respond(lifetime: .seconds(100)) == ["save ada g1"])
         #expect(script.wrote() == ["2: signed in ada"])
         #expect(script.machine.current?.bundle.receivedAt == script.date)
@@ -88,18 +83,15 @@ import Testing
         var script = MachineScript.calling(isShared: false)
         let lost = script.lastIntent
         #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
-        _ = script.pass(.seconds(60))
-        #expect(script.refresh(2) == ["call g0"])
+        #expect(script.refresh(2, after: .seconds(60)) == ["call g0"])
         script.recordsIntents = false
         #expect(script.notMade() == ["intent ada g0", "2: refreshUnavailable"])
         #expect(script.lastIntent?.idempotencyKey == lost?.idempotencyKey && script.lastIntent?.date == lost?.date)
     }
 
     @Test func `An intent that was marked meanwhile is removed as well`() throws {
-        var script = MachineScript.calling()
-        #expect(script.send(.suspensionNear) == ["mark ada g0"])
+        var script = MachineScript.suspended()
         let marked = try #require(script.lastContent?.bundle)
-        #expect(script.wrote() == ["release"])
         #expect(script.notMade() == ["save ada g0", "1: refreshUnavailable"])
         #expect(script.replaces(marked) && !script.replaces(marked.with(refreshIntent: nil)), "exactly what is marked")
     }

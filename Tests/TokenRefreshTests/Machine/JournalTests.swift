@@ -219,7 +219,7 @@ import Testing
             let actions = script.loaded(.success(.empty), ending: ending)
             #expect(actions == ["signedOut \(text)", "1: signedOut \(text)"])
             #expect(script.machine.status.lastEnding == ending ?? .never)
-            #expect(script.machine.isIdle)
+            #expect(script.machine.isIdle && script.ask(2) == ["2: notSignedIn"])
             guard isShared else { continue }
             #expect(script.changed(to: .active(.stored("ada", 3))) == ["signed in ada"], "the tokens are there again")
             #expect(script.changed(to: .empty, ending: ending) == [])

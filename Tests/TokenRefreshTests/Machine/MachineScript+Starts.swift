@@ -17,8 +17,7 @@ extension MachineScript {
         tolerance: ReplayTolerance = .none
     ) -> MachineScript {
         var script = MachineScript(policy: policy, isShared: isShared, tolerance: tolerance)
-        _ = script.signIn(900, as: "ada", lifetime: lifetime, refreshToken: refreshToken)
-        _ = script.wrote()
+        _ = script.signIn(900, as: "ada", lifetime: lifetime, refreshToken: refreshToken, isStored: true)
         return script
     }
 
@@ -95,13 +94,27 @@ extension MachineScript {
         return script
     }
 
+    /// A machine of a shared store that could not store ada's refreshed tokens. It has the lease, and uses them.
+    static func unsaved(policy: TokenRefreshPolicy = .init()) -> MachineScript {
+        var script = calling(policy: policy)
+        #expect(script.respond(isStored: false) == ["save ada g1", "1: ada g1"])
+        return script
+    }
+
+    /// A machine that has released the lease during its call, as the process is about to be suspended.
+    static func suspended(for request: CallerRequest? = nil, tolerance: ReplayTolerance = .none) -> MachineScript {
+        var script = calling(for: request, tolerance: tolerance)
+        #expect(script.send(.suspensionNear) == ["mark ada g0"])
+        #expect(script.wrote() == ["release"])
+        return script
+    }
+
     /// A machine of a shared store whose user's tokens could not be stored, and whose token has been refused. It has
     /// the lease, and its intents are stored.
     static func unstored(_ user: String) -> MachineScript {
         var script = MachineScript(isShared: true)
         script.recordsIntents = false
-        _ = script.signIn(1, as: user)
-        _ = script.storeFails()
+        _ = script.signIn(1, as: user, isStored: false)
         _ = script.refused(2, generation: 0, of: user)
         _ = script.leased()
         return script

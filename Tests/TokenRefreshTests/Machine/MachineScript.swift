@@ -73,12 +73,22 @@ struct MachineScript {
         return texts
     }
 
-    mutating func ask(_ waiter: Int) -> [String] {
-        send(.requested(.token, WaiterID(number: waiter)))
+    // Where a request or a response comes `after` some time, what timers do until then is left out of the texts.
+
+    mutating func ask(_ waiter: Int, after time: Duration? = nil) -> [String] {
+        wait(time)
+        return send(.requested(.token, WaiterID(number: waiter)))
     }
 
-    mutating func refresh(_ waiter: Int) -> [String] {
-        send(.requested(.refresh, WaiterID(number: waiter)))
+    mutating func refresh(_ waiter: Int, after time: Duration? = nil) -> [String] {
+        wait(time)
+        return send(.requested(.refresh, WaiterID(number: waiter)))
+    }
+
+    /// A caller requests a refresh, and the store is read under the lease.
+    mutating func refresh(_ waiter: Int, after time: Duration? = nil, reading bundle: TokenBundle) -> [String] {
+        #expect(refresh(waiter, after: time) == ["lease"])
+        return leased(reading: bundle)
     }
 
     mutating func restore(_ waiter: Int) -> [String] {
@@ -94,68 +104,95 @@ struct MachineScript {
         return SessionToken(value: "access-\(user)-\(generation)", session: session, generation: generation)
     }
 
-    mutating func refused(_ waiter: Int, generation: Int, of user: String = "ada") -> [String] {
-        refused(waiter, TokenRefusal(of: token(generation, of: user)))
+    mutating func refused(
+        _ waiter: Int, generation: Int, of user: String = "ada", after time: Duration? = nil
+    ) -> [String] {
+        wait(time)
+        return refused(waiter, TokenRefusal(of: token(generation, of: user)))
     }
 
-    mutating func refused(_ waiter: Int, _ refusal: TokenRefusal) -> [String] {
-        send(.requested(.replacement(refusal), WaiterID(number: waiter)))
+    mutating func refused(
+        _ waiter: Int, generation: Int, after time: Duration? = nil, reading bundle: TokenBundle
+    ) -> [String] {
+        #expect(refused(waiter, generation: generation, after: time) == ["lease"])
+        return leased(reading: bundle)
+    }
+
+    mutating func refused(_ waiter: Int, _ refusal: TokenRefusal, after time: Duration? = nil) -> [String] {
+        wait(time)
+        return send(.requested(.replacement(refusal), WaiterID(number: waiter)))
     }
 
     mutating func cancel(_ waiter: Int) -> [String] {
         send(.waiterCancelled(WaiterID(number: waiter)))
     }
 
+    /// `isStored`: whether its write succeeds at once; `nil`: it is under way.
     mutating func signIn(
-        _ waiter: Int,
-        as user: String,
-        lifetime: Duration? = .seconds(3_600),
-        refreshToken: String? = nil
+        _ waiter: Int, as user: String, lifetime: Duration? = .seconds(3_600), refreshToken: String? = nil,
+        isStored: Bool? = nil
     ) -> [String] {
         let tokens = TokenRefreshResult(
-            accessToken: "access-\(user)-0",
-            refreshToken: refreshToken ?? (user == "ada" ? nil : "refresh-\(user)-0"),
-            expiresIn: lifetime
-        )
-        return signIn(waiter, as: user, with: tokens)
+            accessToken: "access-\(user)-0", refreshToken: refreshToken ?? (user == "ada" ? nil : "refresh-\(user)-0"),
+            expiresIn: lifetime)
+        return signIn(waiter, as: user, with: tokens, isStored: isStored)
     }
 
-    mutating func signIn(_ waiter: Int, as user: String, with tokens: TokenRefreshResult) -> [String] {
-        send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
+    mutating func signIn(
+        _ waiter: Int, as user: String, with tokens: TokenRefreshResult, isStored: Bool? = nil
+    ) -> [String] {
+        let texts = send(.signIn(tokens, SessionID(rawValue: user), WaiterID(number: waiter)))
+        return texts + wrote(isStored)
     }
 
     /// A step-up, or a sign-in of the session "new" where it is none.
-    mutating func stepUp(_ waiter: Int, with tokens: TokenRefreshResult = .issued("high", of: .ada)) -> [String] {
-        send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: waiter)))
+    mutating func stepUp(
+        _ waiter: Int, with tokens: TokenRefreshResult = .issued("high", of: .ada), isStored: Bool? = nil
+    ) -> [String] {
+        let texts = send(.stepUp(tokens, SessionID(rawValue: "new"), WaiterID(number: waiter)))
+        return texts + wrote(isStored)
     }
 
-    mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser) -> [String] {
-        send(.signOut(reason, WaiterID(number: waiter)))
+    mutating func signOut(_ waiter: Int, _ reason: SignOutReason = .byUser, isStored: Bool? = nil) -> [String] {
+        let texts = send(.signOut(reason, WaiterID(number: waiter)))
+        return texts + wrote(isStored)
     }
 
     // MARK: Responses
 
-    /// The handler responds to the last call with the next generation, or with an error.
+    /// The handler responds to a call, the last one if no other is named, with the next generation or with an error.
     mutating func respond(
-        _ error: TokenRefreshError? = nil,
-        lifetime: Duration? = .seconds(3_600),
-        accessToken: String? = nil,
-        call: (id: AttemptID, base: TokenBundle)? = nil
+        _ error: TokenRefreshError? = nil, lifetime: Duration? = .seconds(3_600), accessToken: String? = nil,
+        call: (id: AttemptID, base: TokenBundle)? = nil, after time: Duration? = nil, isStored: Bool? = nil
     ) -> [String] {
+        wait(time)
         guard let call = call ?? lastCall else { return ["no call to response"] }
-        if let error { return send(.responded(call.id, base: call.base, .failure(error))) }
+        if let error { return respond(.failure(error), to: call, isStored) }
         let name = "\(call.base.session.rawValue)-\(call.base.generation + 1)"
         let result = TokenRefreshResult(
-            accessToken: accessToken ?? "access-\(name)",
-            refreshToken: "refresh-\(name)",
-            expiresIn: lifetime
-        )
-        return respond(result, call: call)
+            accessToken: accessToken ?? "access-\(name)", refreshToken: "refresh-\(name)", expiresIn: lifetime)
+        return respond(.success(result), to: call, isStored)
     }
 
-    mutating func respond(_ result: TokenRefreshResult, call: (id: AttemptID, base: TokenBundle)? = nil) -> [String] {
+    mutating func respond(
+        _ result: TokenRefreshResult, call: (id: AttemptID, base: TokenBundle)? = nil, isStored: Bool? = nil
+    ) -> [String] {
         guard let call = call ?? lastCall else { return ["no call to response"] }
-        return send(.responded(call.id, base: call.base, .success(result)))
+        return respond(.success(result), to: call, isStored)
+    }
+
+    private mutating func respond(
+        _ result: Result<TokenRefreshResult, TokenRefreshError>, to call: (id: AttemptID, base: TokenBundle),
+        _ isStored: Bool?
+    ) -> [String] {
+        let texts = send(.responded(call.id, base: call.base, result))
+        return texts + wrote(isStored)
+    }
+
+    /// The server rejects the refresh token of the last call, and the store is read.
+    mutating func rejected(reading bundle: TokenBundle = .stored("ada", 0)) -> [String] {
+        #expect(respond(.rejected) == ["reread"])
+        return reread(bundle)
     }
 
     /// No byte of the last call was written.
@@ -232,12 +269,16 @@ struct MachineScript {
         send(.wrote(version: version ?? lastWrite, outcome))
     }
 
+    private mutating func wrote(_ isStored: Bool?) -> [String] {
+        isStored.map { $0 ? wrote() : storeFails() } ?? []
+    }
+
     /// The journal has taken the end of the last write.
     mutating func noted() -> [String] { send(.noted(version: lastWrite)) }
 
     /// The handler responds with the next generation, and that is stored.
-    mutating func finish(lifetime: Duration? = .seconds(3_600)) -> [String] {
-        _ = respond(lifetime: lifetime)
+    mutating func finish(lifetime: Duration? = .seconds(3_600), after time: Duration? = nil) -> [String] {
+        _ = respond(lifetime: lifetime, after: time)
         return wrote()
     }
 
@@ -294,6 +335,10 @@ struct MachineScript {
     mutating func sleep(_ duration: Duration) -> [String] {
         move(to: uptime + duration)
         return pass(.zero)
+    }
+
+    private mutating func wait(_ time: Duration?) {
+        if let time { _ = pass(time) }
     }
 
     private mutating func move(to instant: Duration) {

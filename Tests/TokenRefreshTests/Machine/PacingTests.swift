@@ -23,8 +23,7 @@ import Testing
         }
         _ = script.wrote()
         _ = script.refresh(2)
-        _ = script.respond()
-        _ = script.storeFails()
+        _ = script.respond(isStored: false)
         #expect(pause(of: .storeRetry, script) == .seconds(1))
     }
 
@@ -91,8 +90,7 @@ import Testing
         let asked = TokenRefreshError(.unavailable, retryAfter: .seconds(300))
         #expect(script.respond(asked) == ["2: refreshUnavailable"])
         _ = script.respond(TokenRefreshResult(accessToken: "line\nfeed"), call: abandoned)
-        _ = script.pass(.seconds(299))
-        #expect(script.refresh(3) == [], "waits for the end of the pause")
+        #expect(script.refresh(3, after: .seconds(299)) == [], "waits for the end of the pause")
         #expect(script.pass(.seconds(1)) == ["call g0"])
     }
 

@@ -43,17 +43,14 @@ import Testing
     }
 
     @Test func `G11: tokens that the store has never held are refreshed although it cannot be read`() {
-        var script = MachineScript.calling()
-        _ = script.respond()
-        #expect(script.storeFails() == ["1: ada g1"])
+        var script = MachineScript.unsaved()
         #expect(script.refresh(2) == ["reread"])
         #expect(script.reread(.failure(.locked)) == ["call g1"])
     }
 
     @Test func `G11: tokens that were not stored by the deadline of their attempt do not count as stored`() {
         var script = MachineScript.calling()
-        _ = script.pass(.seconds(25))
-        #expect(script.respond() == ["save ada g1"])
+        #expect(script.respond(after: .seconds(25)) == ["save ada g1"])
         #expect(script.pass(.seconds(5)) == ["1: ada g1"])
         _ = script.storeFails()
         #expect(script.refresh(2) == ["reread"])
@@ -73,8 +70,7 @@ import Testing
         var script = MachineScript.unstored("bob")
         #expect(script.reread(.success(.empty)) == ["intent bob g0", "call g0"])
         let (key, first) = (script.key, script.date)
-        _ = script.respond(.unavailable)
-        _ = script.storeFails()
+        _ = script.respond(.unavailable, isStored: false)
         // No timer is due, so nothing is written again yet.
         script.uptime += .seconds(2)
         script.date += 2
@@ -107,11 +103,9 @@ import Testing
         let bare = TokenRefreshError(.ambiguous, status: 401)
         var script = MachineScript.refreshing()
         _ = script.respond(bare)
-        _ = script.pass(.seconds(60))
-        _ = script.refused(2, generation: 0)
+        _ = script.refused(2, generation: 0, after: .seconds(60))
         #expect(script.finish() == ["2: ada g1"])
-        _ = script.pass(.seconds(60))
-        #expect(script.refused(3, generation: 1) == ["call g1"])
+        #expect(script.refused(3, generation: 1, after: .seconds(60)) == ["call g1"])
         #expect(script.respond(bare) == ["3: refreshUnavailable"])
     }
 }

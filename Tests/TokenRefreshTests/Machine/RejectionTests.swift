@@ -9,8 +9,7 @@ import Testing
     /// A session whose refresh token was rejected, with nothing newer in the store at the read after that.
     private func rejected() -> MachineScript {
         var script = MachineScript.calling()
-        #expect(script.respond(.rejected) == ["reread"])
-        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.rejected() == ["delete"])
         return script
     }
 
@@ -61,14 +60,12 @@ import Testing
     func `G9: the end of a session that was never stored also removes what it was to replace`(isRejected: Bool) {
         var script = MachineScript.signedIn(isShared: true)
         script.recordsIntents = false
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
+        _ = script.signIn(1, as: "bob", isStored: false)
         if isRejected {
             _ = script.refused(2, generation: 0, of: "bob")
             #expect(script.leased(reading: .stored("ada", 0)) == ["intent bob g0", "call g0"])
             _ = script.storeFails()
-            #expect(script.respond(.rejected) == ["reread"])
-            #expect(script.reread(.stored("ada", 0)) == ["delete"])
+            #expect(script.rejected() == ["delete"])
         } else {
             #expect(script.signOut(2).contains("delete"))
         }
@@ -81,8 +78,7 @@ import Testing
 
     @Test func `A store of one process ends the session at once when its write fails`() {
         var script = MachineScript.refreshing()
-        _ = script.respond(.rejected)
-        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.rejected() == ["delete"])
         #expect(script.storeFails().contains("signedOut expired"))
     }
 
@@ -98,8 +94,7 @@ import Testing
 @Suite struct RefusedTokenTests {
     @Test func `G10: a replacement that is refused too causes no refresh`() throws {
         var script = MachineScript.refreshedOnce()
-        _ = script.pass(.seconds(60))
-        #expect(script.refused(1, generation: 0) == ["1: ada g1"])
+        #expect(script.refused(1, generation: 0, after: .seconds(60)) == ["1: ada g1"])
         let token = try #require(script.given(1))
         #expect(script.refused(2, TokenRefusal(of: token)) == ["2: unauthorized"])
     }
@@ -107,8 +102,7 @@ import Testing
     @Test func `G10: an expired token is refreshed when it is refused, however new it is`() {
         var script = MachineScript.refreshing()
         _ = script.finish(lifetime: .seconds(5))
-        _ = script.pass(.seconds(6))
-        #expect(script.refused(2, generation: 1) == ["call g1"])
+        #expect(script.refused(2, generation: 1, after: .seconds(6)) == ["call g1"])
     }
 
     @Test func `G22: an expiry on the device's clock ends no session, also when the server's clock is known`() {
@@ -132,12 +126,10 @@ import Testing
     @Test func `G4: by default an ambiguous refusal is a rejection when the next attempt repeats it`() {
         var script = script(.repeated)
         #expect(script.respond(bare) == ["1: refreshUnavailable"])
-        _ = script.pass(.seconds(60))
-        #expect(script.refused(2, generation: 0) == ["call g0"])
+        #expect(script.refused(2, generation: 0, after: .seconds(60)) == ["call g0"])
         #expect(script.respond(TokenRefreshError(.unavailable, status: 503)) == ["2: refreshUnavailable"])
         for waiter in 3...4 {
-            _ = script.pass(.seconds(60))
-            #expect(script.refused(waiter, generation: 0) == ["call g0"])
+            #expect(script.refused(waiter, generation: 0, after: .seconds(60)) == ["call g0"])
             #expect(script.respond(bare) == (waiter == 3 ? ["3: refreshUnavailable"] : ["reread"]))
         }
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
@@ -148,16 +140,13 @@ import Testing
     func `G4: an ambiguous refusal has a cool-down of its own`(cooldown: Duration?, seconds: Int) {
         var script = MachineScript.refreshing(policy: .with { $0.ambiguityCooldown = cooldown ?? $0.ambiguityCooldown })
         _ = script.respond(bare)
-        _ = script.pass(.seconds(seconds) - .milliseconds(2_001))
-        #expect(script.refresh(2) == ["2: refreshUnavailable"])
+        #expect(script.refresh(2, after: .seconds(seconds) - .milliseconds(2_001)) == ["2: refreshUnavailable"])
         #expect(script.refresh(3) == ["3: refreshUnavailable"], "a second cause does not shorten it")
-        _ = script.pass(.milliseconds(2_001))
-        #expect(script.refresh(4) == ["call g0"])
+        #expect(script.refresh(4, after: .milliseconds(2_001)) == ["call g0"])
     }
 
     private func isRejected(_ error: TokenRefreshError, _ script: inout MachineScript, after wait: Duration) -> Bool {
-        _ = script.pass(wait)
-        #expect(script.refresh(1_000) == ["call g0"])
+        #expect(script.refresh(1_000, after: wait) == ["call g0"])
         return script.respond(error).contains("reread")
     }
 
@@ -193,8 +182,7 @@ import Testing
         var never = script(.never)
         for waiter in 2...6 {
             _ = never.respond(bare)
-            _ = never.pass(.seconds(60))
-            #expect(never.refused(waiter, generation: 0) == ["call g0"])
+            #expect(never.refused(waiter, generation: 0, after: .seconds(60)) == ["call g0"])
         }
         #expect(never.state == "signed in ada")
     }

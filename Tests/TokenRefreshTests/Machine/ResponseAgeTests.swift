@@ -9,16 +9,14 @@ import Testing
     /// A process that has received a token of some lifetime after a while.
     private func received(after wait: Duration, lifetime: Duration) -> MachineScript {
         var script = MachineScript.refreshing()
-        _ = script.pass(wait)
-        #expect(script.respond(lifetime: lifetime) == ["save ada g1"])
+        #expect(script.respond(lifetime: lifetime, after: wait) == ["save ada g1"])
         return script
     }
 
     @Test func `G19: a token that came late is refreshed as early as one that came at once`() {
         var script = received(after: .seconds(20), lifetime: .seconds(100))
         #expect(script.wrote() == ["1: ada g1"])
-        _ = script.pass(.seconds(54))
-        #expect(script.ask(2) == ["2: ada g1"])
+        #expect(script.ask(2, after: .seconds(54)) == ["2: ada g1"])
         // Between a quarter and a twentieth of its life each session starts at an age of its own (G33).
         _ = script.pass(.seconds(1) + RefreshSpread(of: .stored("ada", 1)).delay(within: .seconds(20)))
         #expect(script.ask(3) == ["3: ada g1", "call g1"])
@@ -72,8 +70,7 @@ import Testing
         var script = MachineScript.refreshing()
         var calls: [Duration] = []
         for waiter in 2..<300 {
-            _ = script.pass(.milliseconds(600))
-            _ = script.finish(lifetime: .milliseconds(1))
+            _ = script.finish(lifetime: .milliseconds(1), after: .milliseconds(600))
             if (script.ask(waiter) + script.pass(.milliseconds(400))).contains(where: { $0.hasPrefix("call") }) {
                 calls.append(script.uptime)
             }
@@ -142,8 +139,7 @@ import Testing
     @Test func `G19: the token of a call after a lost response counts from the lost one`() {
         var script = MachineScript.refreshing()
         _ = script.respond(.unavailable)
-        _ = script.pass(.seconds(100))
-        #expect(script.refused(2, generation: 0) == ["call g0"])
+        #expect(script.refused(2, generation: 0, after: .seconds(100)) == ["call g0"])
         #expect(script.finish(lifetime: .seconds(90)) == [])
     }
 
@@ -153,8 +149,7 @@ import Testing
     ) {
         var script = MachineScript.refreshing()
         _ = script.respond(TokenRefreshError(.unavailable, status: status))
-        _ = script.pass(.seconds(100))
-        #expect(script.refused(2, generation: 0) == ["call g0"])
+        #expect(script.refused(2, generation: 0, after: .seconds(100)) == ["call g0"])
         #expect(script.finish(lifetime: .seconds(90)) == (isNew ? ["2: ada g1"] : []))
     }
 
@@ -177,8 +172,7 @@ import Testing
         let tokens = TokenRefreshResult(
             accessToken: "access-ada-1", refreshToken: "refresh-ada-1", expiresIn: .seconds(150), serverDate: date
         )
-        _ = script.respond(tokens)
-        _ = script.wrote()
+        _ = script.respond(tokens, isStored: true)
         #expect(script.machine.current?.bundle.expiresAt == date + 150)
     }
 }

@@ -15,8 +15,7 @@ import Testing
 
     @Test func `G9: the end of a sign-in that was not stored may remove what was not read, and then revokes it`() {
         var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        _ = script.storeFails()
+        _ = script.signIn(1, as: "bob", isStored: false)
         #expect(script.signOut(2).contains("delete") && script.lastContent?.mayRemoveUnread == true)
         let actions = script.wrote(.written(replaced: .stored("ada", 3)))
         #expect(Set(actions.filter(\.isRevocation)) == ["revoke ada g3", "revoke bob g0"])
@@ -88,12 +87,9 @@ import Testing
     private func waiting() throws -> MachineScript {
         var script = MachineScript.calling(for: .refresh)
         let call = try #require(script.call)
-        _ = script.signOut(2)
-        _ = script.wrote()
-        _ = script.signIn(3, as: "bob")
-        _ = script.wrote()
-        #expect(script.refresh(4) == ["lease"])
-        #expect(script.leased(reading: .stored("bob", 0)) == ["call g0"])
+        _ = script.signOut(2, isStored: true)
+        _ = script.signIn(3, as: "bob", isStored: true)
+        #expect(script.refresh(4, reading: .stored("bob", 0)) == ["call g0"])
         _ = script.respond()
         #expect(script.storeFails() == ["4: signed in bob"])
         #expect(script.respond(call: call) == [])

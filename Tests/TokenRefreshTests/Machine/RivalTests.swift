@@ -45,14 +45,10 @@ import Testing
         var script = repeating(after: 5, within: .seconds(10))
         #expect(script.wrote() == ["call g0"])
         let own = script.lastContent?.bundle ?? .stored("ada", 0)
-        _ = script.pass(.seconds(6))
-        #expect(script.respond(.unavailable) == ["1: refreshUnavailable", "release"])
-        _ = script.pass(.seconds(60))
-        #expect(script.refresh(2) == ["lease"])
+        #expect(script.respond(.unavailable, after: .seconds(6)) == ["1: refreshUnavailable", "release"])
+        #expect(script.refresh(2, after: .seconds(60)) == ["lease"])
         #expect(script.leased(reading: own) == ["2: refreshUnavailable", "release"], "the first call may be under way")
-        _ = script.pass(.seconds(60))
-        #expect(script.refresh(3) == ["lease"])
-        #expect(script.leased(reading: own) == ["call g0"])
+        #expect(script.refresh(3, after: .seconds(60), reading: own) == ["call g0"])
     }
 
     @Test func `Rule 4: a call of this process with newer tokens does not wait for another process's earlier call`() {
@@ -61,19 +57,15 @@ import Testing
         _ = script.refused(1, generation: 0)
         #expect(script.leased(reading: stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
         _ = script.changed(to: .active(.stored("ada", 1)))
-        #expect(script.refresh(2) == ["lease"])
-        #expect(script.leased(reading: .stored("ada", 1)) == ["call g1"])
+        #expect(script.refresh(2, reading: .stored("ada", 1)) == ["call g1"])
         let own = script.lastContent?.bundle ?? .stored("ada", 1)
         #expect(script.respond(.unavailable) == ["2: refreshUnavailable", "release"])
-        _ = script.pass(.seconds(2))
-        #expect(script.refresh(3) == ["lease"])
-        #expect(script.leased(reading: own) == ["call g1"])
+        #expect(script.refresh(3, after: .seconds(2), reading: own) == ["call g1"])
     }
 
     @Test func `G25, G32: a step-up ends where the write before it finds that of another process`() {
         var script = MachineScript.known(isShared: true)
-        #expect(script.refresh(2) == ["lease"])
-        _ = script.leased(reading: .stored("ada", 0))
+        _ = script.refresh(2, reading: .stored("ada", 0))
         #expect(script.respond() == ["save ada g1"])
         _ = script.stepUp(3)
         let other = TokenBundle.stored("ada", 2, accessToken: "access-other", refreshToken: "refresh-ada-0")
@@ -85,8 +77,7 @@ import Testing
 
     @Test func `Rule 4: the intent of older tokens, as of a backup, says nothing about the tokens in use`() {
         var script = MachineScript.refreshedOnce(isShared: true)
-        _ = script.pass(.seconds(60))
-        #expect(script.refresh(1) == ["lease"])
+        #expect(script.refresh(1, after: .seconds(60)) == ["lease"])
         _ = script.leased()
         let older = TokenBundle.stored("ada", 0).with(refreshIntent: script.rivalIntent(age: 5))
         #expect(script.reread(older, ownerMayCall: true) == ["call g1"])

@@ -26,8 +26,7 @@ import Testing
     /// A process that has the first token.
     private func refreshedOnce() -> MachineScript {
         var script = started()
-        _ = script.respond(token(1))
-        _ = script.wrote()
+        _ = script.respond(token(1), isStored: true)
         return script
     }
 
@@ -37,29 +36,26 @@ import Testing
         #expect(script.ask(2) == [])
         #expect(script.respond(token(1)) == ["save job g1"])
         #expect(script.wrote() == ["1: job g1", "2: job g1"])
-        #expect(script.machine.published == .signedIn(job.session) && script.machine.status.isRefreshable)
+        #expect(script.state == "signed in job" && script.machine.status.isRefreshable)
     }
 
     @Test func `G3: the token is refreshed as that of a user, ahead of its end, after it, and where it is refused`() {
         var script = refreshedOnce()
         #expect(script.passToAhead() == [])
         #expect(script.ask(3) == ["3: job g1", "call g1"])
-        _ = script.respond(token(2))
-        _ = script.wrote()
-        _ = script.pass(.seconds(3_600))
-        #expect(script.ask(4) == ["call g2"])
+        _ = script.respond(token(2), isStored: true)
+        #expect(script.ask(4, after: .seconds(3_600)) == ["call g2"])
         _ = script.respond(token(3))
         #expect(script.wrote() == ["4: job g3"])
-        _ = script.pass(.seconds(60))
-        #expect(script.refused(5, generation: 3, of: "job") == ["call g3"])
+        #expect(script.refused(5, generation: 3, of: "job", after: .seconds(60)) == ["call g3"])
     }
 
     @Test func `G12: a call whose response was lost is repeated with the same key`() {
         var script = started(isShared: true)
         #expect(script.leased(reading: job) == ["call g0"])
-        let key = script.lastRequest?.idempotencyKey
+        let key = script.key
         #expect(script.respond(.unavailable) == ["call g0"])
-        #expect(script.lastRequest?.idempotencyKey == key)
+        #expect(script.key == key)
         _ = script.respond(token(1))
         #expect(script.wrote() == ["1: job g1", "release"])
     }
@@ -69,38 +65,31 @@ import Testing
     {
         var script = started()
         #expect(script.respond(refused) == ["1: refreshUnavailable"])
-        #expect(script.machine.published == .signedIn(job.session))
+        #expect(script.state == "signed in job")
         let marked = try #require(script.lastContent?.bundle)
         #expect(marked.refreshIntent?.failure?.serverCode == "invalid_client")
         var next = started(with: marked)
         #expect(next.lastRequest == nil && next.machine.status.lastFailure?.serverCode == "invalid_client")
-        _ = next.pass(.seconds(300))
-        #expect(next.ask(2) == ["call g0"])
+        #expect(next.ask(2, after: .seconds(300)) == ["call g0"])
     }
 
     @Test func `G13: the token of another process is used, and no call is made`() {
         var script = started(isShared: true)
-        let stored = TokenBundle(
-            accessToken: "access-job-1", refreshToken: nil, expiresAt: script.date + 3_600, session: job.session,
-            generation: 1, receivedAt: script.date)
+        let stored = TokenBundle.stored(
+            "job", 1, refreshToken: "", expiresAt: script.date + 3_600, receivedAt: script.date)
         #expect(script.leased(reading: stored) == ["1: job g1", "release"])
-    }
-
-    @Test func `G9: a token that comes after the sign-out is revoked`() {
-        var script = started()
-        _ = script.signOut(2)
-        _ = script.wrote()
-        #expect(script.respond(token(1)) == ["revoke job g1"])
     }
 
     @Test func `after a sign-out requests fail, and restore finds the session that has begun in the store`() {
         var script = refreshedOnce()
-        _ = script.signOut(3)
-        _ = script.wrote()
+        _ = script.signOut(3, isStored: true)
         #expect(script.ask(4) == ["4: notSignedIn"])
-        #expect(script.send(.requested(.restore, WaiterID(number: 5))) == ["check"])
+        #expect(script.restore(5) == ["check"])
         let next = TokenBundle(accessToken: "", refreshToken: nil, session: SessionID(rawValue: "next"))
         #expect(script.checked(.active(next)) == ["signed in next", "5: signed in next"])
         #expect(script.ask(6) == ["call g0"])
+        _ = script.signOut(7, isStored: true)
+        #expect(
+            script.respond(TokenRefreshResult(accessToken: "access")) == ["revoke next g1"], "G9: it comes too late")
     }
 }

@@ -6,23 +6,19 @@ import Testing
 /// G5, G9, G13: the end of a session in a shared store, the lease that it was refreshed under, and the content that
 /// other processes have stored.
 @Suite struct SharedEndingTests {
-    /// A session whose new tokens could not be stored: the lease stays, and the call has ended.
-    private func unsaved() -> MachineScript {
-        var script = MachineScript.calling()
-        _ = script.respond()
-        #expect(script.storeFails() == ["1: ada g1"])
-        return script
-    }
-
     @Test func `Rule 2: a sign-out keeps the lease until its tombstone is stored`() {
         var script = MachineScript.calling()
         #expect(script.signOut(2) == ["delete", "1: sessionEnded", "signedOut byUser"])
         #expect(script.wrote() == ["revoke ada g0", "2: done", "release"])
+        // G9: newer tokens that it finds in the store are revoked, too.
+        var newer = MachineScript.signedIn(isShared: true)
+        _ = newer.signOut(1)
+        #expect(newer.wrote(.written(replaced: .stored("ada", 2))) == ["revoke ada g2", "revoke ada g0", "1: done"])
     }
 
     @Test(arguments: [false, true])
     func `A sign-out whose tombstone is not stored, or not in time, releases the lease`(hangs: Bool) {
-        var script = unsaved()
+        var script = MachineScript.unsaved()
         _ = script.signOut(2)
         if hangs { #expect(script.pass(.seconds(9)) == []) }
         #expect((hangs ? script.pass(.seconds(1)) : script.storeFails()).last == "release")
@@ -32,24 +28,16 @@ import Testing
         var script = MachineScript.calling(for: .refresh)
         _ = script.signOut(2)
         #expect(script.wrote().contains("release"))
-        _ = script.signIn(3, as: "bob")
-        _ = script.wrote()
+        _ = script.signIn(3, as: "bob", isStored: true)
         #expect(script.refresh(4) == ["lease"])
         #expect(script.leased() == ["reread"])
         _ = script.signOut(5)
         #expect(script.storeFails().contains("release"))
     }
 
-    @Test func `G9: newer tokens that a sign-out finds in the store are revoked, too`() {
-        var script = MachineScript.signedIn(isShared: true)
-        _ = script.signOut(1)
-        #expect(script.wrote(.written(replaced: .stored("ada", 2))) == ["revoke ada g2", "revoke ada g0", "1: done"])
-    }
-
     @Test func `G22, G32: without a refresh token a session ends, and newer tokens of another process stay`() {
         var script = MachineScript.signedIn(isShared: true, refreshToken: nil)
-        _ = script.pass(.seconds(3_600))
-        #expect(script.ask(1) == ["1: noRefreshToken", "delete"])
+        #expect(script.ask(1, after: .seconds(3_600)) == ["1: noRefreshToken", "delete"])
         var other = script
         #expect(!script.replaces(.stored("ada", 1)))
         #expect(script.wrote(.superseded(by: .active(.stored("ada", 1)))) == [])
@@ -60,8 +48,7 @@ import Testing
 
     @Test func `G14: the end that the store takes after its limit ends the session all the same`() {
         var script = MachineScript.calling()
-        #expect(script.respond(.rejected) == ["reread"])
-        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.rejected() == ["delete"])
         let end = script.lastWrite
         #expect(script.pass(.seconds(10)) == ["1: storeUnavailable", "release"], "another one may have newer tokens")
         #expect(script.ask(2) == ["2: ada g0"])
@@ -76,8 +63,7 @@ import Testing
         _ = script.wrote()
         #expect(script.refresh(2) == [isShared ? "lease" : "call g0"])
         if isShared { #expect(script.leased(reading: .stored("ada", 0)) == ["call g0"]) }
-        #expect(script.respond(.rejected) == ["reread"])
-        #expect(script.reread(.stored("ada", 0)) == ["delete"])
+        #expect(script.rejected() == ["delete"])
         let end = script.lastContent
         #expect(script.respond(call: first) == [])
         #expect(script.wrote() == ["save ada g1"])
@@ -105,7 +91,7 @@ import Testing
     }
 
     @Test func `G9: a pending save is dropped when the store holds the session of another user`() {
-        var script = unsaved()
+        var script = MachineScript.unsaved()
         #expect(script.refresh(2) == ["reread"], "the lease is still held")
         let texts = ["revoke only ada g1", "signed in bob", "2: signed in bob", "release"]
         #expect(script.reread(.stored("bob", 0)) == texts, "no other process has seen them")
@@ -124,15 +110,12 @@ import Testing
         #expect(stored.changed(to: .active(.stored("bob", 0))) == ["signed in bob"], "who signed in has revoked them")
     }
 
-    @Test func `A lease for an attempt that has ended is released`() {
+    @Test func `A lease for an attempt that has ended, and a second one, is released`() {
         var script = MachineScript.refreshing(isShared: true)
         #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
         #expect(script.leased() == ["release"])
-    }
-
-    @Test func `A second lease is released`() {
-        var script = MachineScript.calling()
-        #expect(script.send(.leased(AttemptID(number: 2))) == ["release"])
+        var second = MachineScript.calling()
+        #expect(second.send(.leased(AttemptID(number: 2))) == ["release"])
     }
 
     @Test func `A change that is reported during a check causes another check`() {

@@ -9,8 +9,7 @@ import Testing
     @Test func `G8: the limit of an earlier session's call is not that of the call under way`() {
         var script = MachineScript.refreshing(for: .refresh)
         _ = script.pass(.seconds(5))
-        _ = script.signIn(2, as: "bob")
-        _ = script.wrote()
+        _ = script.signIn(2, as: "bob", isStored: true)
         #expect(script.refresh(3) == ["call g0"])
         #expect(script.pass(.seconds(115)).last == "cancel call")
         #expect(script.pass(.seconds(5)) == ["cancel call"])
@@ -27,11 +26,9 @@ import Testing
 
     @Test func `G1: requests that find the token expired join the refresh a refusal has started`() {
         var script = MachineScript.refreshing(lifetime: .seconds(100))
-        _ = script.pass(.seconds(20))
-        #expect(script.ask(2) == ["2: ada g0"])
+        #expect(script.ask(2, after: .seconds(20)) == ["2: ada g0"])
         var expired = MachineScript.signedIn(lifetime: .seconds(100))
-        _ = expired.pass(.seconds(100))
-        #expect(expired.ask(1) == ["call g0"])
+        #expect(expired.ask(1, after: .seconds(100)) == ["call g0"])
         #expect(expired.ask(2) == [])
         #expect(expired.finish() == ["1: ada g1", "2: ada g1"])
     }
@@ -113,8 +110,7 @@ import Testing
 
     @Test func `G8: a response after the deadline is kept if the tokens have not changed since`() {
         var script = MachineScript.refreshing()
-        _ = script.pass(.seconds(30))
-        #expect(script.respond() == ["save ada g1"])
+        #expect(script.respond(after: .seconds(30)) == ["save ada g1"])
         _ = script.wrote()
         #expect(script.ask(2) == ["2: ada g1"])
     }
@@ -135,8 +131,7 @@ import Testing
         var script = MachineScript.signedIn(policy: .with { $0.ahead = .seconds(600) })
         _ = script.passToAhead()
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
-        _ = script.pass(.seconds(40))
-        #expect(script.ask(2) == ["2: ada g0"])
+        #expect(script.ask(2, after: .seconds(40)) == ["2: ada g0"])
     }
 
     @Test func `G8: at its second limit a call is cancelled, then abandoned; the next one uses the same key`() {
@@ -173,8 +168,7 @@ import Testing
 
     @Test func `G10: of the callers of one refresh, those whose token was refused get one that says so`() {
         var script = MachineScript.signedIn()
-        _ = script.pass(.seconds(3_600))
-        #expect(script.ask(1) == ["call g0"])
+        #expect(script.ask(1, after: .seconds(3_600)) == ["call g0"])
         #expect(script.refused(2, generation: 0) == [] && script.ask(3) == [] && script.refused(4, generation: 0) == [])
         _ = script.respond()
         #expect(script.wrote() == (1...4).map { "\($0): ada g1" })
@@ -183,8 +177,7 @@ import Testing
 
     @Test func `G8: a late rejection counts, once the store has been read again`() {
         var script = MachineScript.refreshing()
-        _ = script.pass(.seconds(30))
-        #expect(script.respond(.rejected) == ["reread"])
+        #expect(script.respond(.rejected, after: .seconds(30)) == ["reread"])
         #expect(script.reread(.stored("ada", 0)) == ["delete"])
         #expect(script.wrote().contains("signedOut expired"))
     }

@@ -6,15 +6,8 @@ import Testing
 /// G8: a process that slept, or was stopped, during a call reads the response before a limit ends the call.
 @Suite struct SleepTests {
     /// A process that has made a call.
-    private func calling(isShared: Bool = false, _ change: (inout TokenRefreshPolicy) -> Void = { _ in })
-        -> MachineScript
-    {
-        var policy = TokenRefreshPolicy()
-        change(&policy)
-        var script = MachineScript.refreshing(isShared: isShared, policy: policy)
-        guard isShared else { return script }
-        _ = script.leased(reading: .stored("ada", 0))
-        return script
+    private func calling(_ change: (inout TokenRefreshPolicy) -> Void = { _ in }) -> MachineScript {
+        .calling(isShared: false, policy: .with(change))
     }
 
     @Test func `G8: a call whose limit passes in a sleep is not cancelled at the wake, and its response is kept`() {
@@ -26,7 +19,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func `G8: a call without a response is cancelled when the process has run for some seconds`(isShared: Bool) {
-        var script = calling(isShared: isShared)
+        var script = MachineScript.calling(isShared: isShared)
         _ = script.sleep(.seconds(135))
         #expect(script.pass(.milliseconds(4_999)) == [])
         #expect(script.pass(.milliseconds(1)) == ["cancel call"])
@@ -41,19 +34,14 @@ import Testing
         #expect(script.pass(.milliseconds(1)) == ["cancel call"])
     }
 
-    @Test func `G8: a cancelled call is not abandoned at the wake`() {
+    @Test func `G8: a cancelled call is not abandoned at the wake, and is when it does not end`() {
         var script = calling()
         _ = script.pass(.seconds(121))
         #expect(script.sleep(.seconds(60)) == [])
+        var hanging = script
         #expect(script.respond() == ["save ada g1"])
-    }
-
-    @Test func `G8: a cancelled call that does not end after a sleep is abandoned`() {
-        var script = calling()
-        _ = script.pass(.seconds(121))
-        _ = script.sleep(.seconds(60))
-        #expect(script.pass(.milliseconds(4_999)) == [])
-        #expect(script.pass(.milliseconds(1)) == ["mark ada g0"])
+        #expect(hanging.pass(.milliseconds(4_999)) == [])
+        #expect(hanging.pass(.milliseconds(1)) == ["mark ada g0"])
     }
 
     @Test(arguments: [100, 700, 1_500, 4_900])
@@ -80,33 +68,24 @@ import Testing
         #expect(sleeper.sleep(.seconds(8)) == ["1: refreshUnavailable"])
         #expect(sleeper.pass(.milliseconds(4_999)) == [])
         #expect(sleeper.pass(.milliseconds(1)) == ["cancel call"])
-    }
-
-    @Test func `G8: without a grace, a call is cancelled as the process wakes`() {
-        var script = calling { $0.wakeGrace = .zero }
-        #expect(script.sleep(.seconds(135)).last == "cancel call")
+        var graceless = calling { $0.wakeGrace = .zero }
+        #expect(graceless.sleep(.seconds(135)).last == "cancel call", "as the process wakes")
     }
 
     @Test
     func `G9: the call of a session that was signed out is not cancelled at the wake, and its tokens are revoked`() {
         var script = calling()
-        _ = script.signOut(2)
-        _ = script.wrote()
+        _ = script.signOut(2, isStored: true)
         #expect(script.sleep(.seconds(135)) == [])
         #expect(script.respond() == ["revoke ada g1"])
         #expect(script.pass(.seconds(200)) == [], "no limit is left")
     }
 
     @Test func `Rule 3: tokens that another process stored during a sleep stay`() {
-        var script = calling(isShared: true)
-        _ = script.send(.suspensionNear)
-        #expect(script.wrote() == ["release"])
+        var script = MachineScript.suspended()
         _ = script.sleep(.seconds(300))
         #expect(script.respond() == ["save ada g1"])
-        let other = TokenBundle(
-            accessToken: "access-other", refreshToken: "refresh-other", session: SessionID(rawValue: "ada"),
-            generation: 1
-        )
+        let other = TokenBundle.stored("ada", 1, accessToken: "access-other", refreshToken: "refresh-other")
         _ = script.wrote(.superseded(by: .active(other)))
         #expect(script.machine.current?.bundle.accessToken == "access-other")
     }

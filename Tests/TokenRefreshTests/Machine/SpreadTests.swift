@@ -42,10 +42,8 @@ import Testing
 
     @Test func `G33: a process that restores or adopts a token starts its refresh at the same age`() {
         for generation in 0..<100 {
-            let date = Date(timeIntervalSince1970: 1_800_000_000)
-            let token = TokenBundle(
-                accessToken: "access", refreshToken: "refresh", expiresAt: date + 3_600,
-                session: SessionID(rawValue: "ada"), generation: generation, receivedAt: date)
+            let date = MachineScript.start
+            let token = TokenBundle.stored("ada", generation, expiresAt: date + 3_600, receivedAt: date)
             let now = Instant(uptime: .seconds(500), date: date + 500)
             let restored = Expiry(stored: token, at: now, skew: 0, policy: TokenRefreshPolicy())
             #expect(restored == expiry(token))
@@ -53,8 +51,7 @@ import Testing
     }
 
     @Test func `G33: where the ahead window is no longer than the leeway, nothing moves`() {
-        var policy = TokenRefreshPolicy()
-        policy.ahead = .zero
+        let policy = TokenRefreshPolicy.with { $0.ahead = .zero }
         let expiry = Expiry(received: bundle("ada"), lifetime: hour, at: .zero, policy: policy)
         #expect(expiry.aheadFrom == expiry.leewayFrom)
     }
@@ -63,9 +60,7 @@ import Testing
 
     /// A script in which the device sleeps until the token is to be refreshed in the background.
     private func woken(after sleep: Duration = .seconds(600)) -> MachineScript {
-        var policy = TokenRefreshPolicy()
-        policy.ahead = .seconds(600)
-        var script = MachineScript.signedIn(policy: policy)
+        var script = MachineScript.signedIn(policy: .with { $0.ahead = .seconds(600) })
         _ = script.passToAhead()
         script.asleep += sleep
         return script
@@ -76,10 +71,8 @@ import Testing
         #expect(script.ask(1) == ["1: ada g0"])
         #expect(script.machine.readyToken(at: script.uptime + .milliseconds(9_999)) != nil, "no event is needed")
         #expect(script.machine.readyToken(at: script.uptime + .seconds(10)) == nil)
-        _ = script.pass(.milliseconds(9_999))
-        #expect(script.ask(2) == ["2: ada g0"])
-        _ = script.pass(.milliseconds(1))
-        #expect(script.ask(3) == ["3: ada g0", "call g0"])
+        #expect(script.ask(2, after: .milliseconds(9_999)) == ["2: ada g0"])
+        #expect(script.ask(3, after: .milliseconds(1)) == ["3: ada g0", "call g0"])
     }
 
     @Test func `G33: a refresh that requests wait for starts right after a wake`() {
@@ -98,23 +91,21 @@ import Testing
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         var later = MachineScript()
         later.asleep = .seconds(86_400)
-        _ = later.ask(1)
         let stored = TokenBundle.stored("ada", 4, expiresAt: later.date + 6, receivedAt: later.date - 3_594)
-        #expect(later.loaded(.success(.active(stored))) == ["signed in ada", "1: ada g4", "call g4"])
+        #expect(later.start(with: stored) == ["signed in ada", "1: ada g4", "call g4"])
     }
 
     @Test func `G33: a process that was stopped during a call has woken, too`() {
-        var policy = TokenRefreshPolicy()
-        policy.backoff = Backoff(base: .seconds(1), limit: .seconds(1), floor: .seconds(1))
-        policy.ahead = .seconds(600)
-        var script = MachineScript.signedIn(policy: policy)
+        var script = MachineScript.signedIn(
+            policy: .with {
+                $0.backoff = Backoff(base: .seconds(1), limit: .seconds(1), floor: .seconds(1))
+                $0.ahead = .seconds(600)
+            })
         _ = script.passToAhead()
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         _ = script.sleep(.seconds(118))
         #expect(script.respond(.unavailable) == [])
-        _ = script.pass(.milliseconds(9_999))
-        #expect(script.ask(2) == ["2: ada g0"])
-        _ = script.pass(.milliseconds(1))
-        #expect(script.ask(3) == ["3: ada g0", "call g0"])
+        #expect(script.ask(2, after: .milliseconds(9_999)) == ["2: ada g0"])
+        #expect(script.ask(3, after: .milliseconds(1)) == ["3: ada g0", "call g0"])
     }
 }

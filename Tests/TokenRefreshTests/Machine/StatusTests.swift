@@ -15,21 +15,14 @@ import Testing
         #expect(script.settle(3) == ["3: done"])
     }
 
-    @Test func `G9: all work has ended when the call of a session that has ended is over, too`() {
+    @Test func `G8, G9: all work has ended when the call of an ended session is over, or would be abandoned`() {
         var script = MachineScript.refreshing(for: .refresh)
-        _ = script.signOut(2)
-        _ = script.wrote()
+        _ = script.signOut(2, isStored: true)
         #expect(script.settle(3) == [])
+        var hanging = script
         #expect(script.respond() == ["revoke ada g1", "3: done"], "tokens that come now are revoked first")
-    }
-
-    @Test func `G8: it is waited for until it would be abandoned`() {
-        var script = MachineScript.refreshing(for: .refresh)
-        _ = script.signOut(2)
-        _ = script.wrote()
-        #expect(script.settle(3) == [])
-        #expect(script.pass(.seconds(129)) == ["cancel call"])
-        #expect(script.pass(.seconds(1)) == ["3: done"])
+        #expect(hanging.pass(.seconds(129)) == ["cancel call"])
+        #expect(hanging.pass(.seconds(1)) == ["3: done"])
     }
 
     @Test func `all work has ended when the check of the store has ended`() {
@@ -52,17 +45,15 @@ import Testing
     @Test func `G24: a failure of the store is in the status until its next success`() {
         var script = MachineScript.signedIn(isShared: true)
         _ = script.send(.storeChanged)
-        _ = script.send(.read(.check, .failure(.locked), ownerMayCall: false))
-        #expect(script.machine.status.storeFailure == .locked)
+        _ = script.checkFails()
+        #expect(script.machine.status.storeFailure?.code == .unavailable)
         _ = script.changed(to: .active(.stored("ada", 0)))
         #expect(script.machine.status.storeFailure == nil)
 
         _ = script.refresh(1)
         _ = script.leased(reading: .failure(.locked))
         #expect(script.machine.status.storeFailure == .locked)
-        _ = script.pass(.seconds(2))
-        _ = script.refresh(2)
-        _ = script.leased(reading: .stored("ada", 0))
+        _ = script.refresh(2, after: .seconds(2), reading: .stored("ada", 0))
         #expect(script.machine.status.storeFailure == nil)
     }
 
@@ -83,31 +74,27 @@ import Testing
         _ = script.refresh(1)
         _ = script.send(.leaseHeld(holder))
         #expect(script.machine.status.leaseHolder == holder)
+        var busy = script
         #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
-        #expect(script.machine.status.lastFailure?.reason?.contains("held by process 7-ab of host host") == true)
+        #expect(busy.leaseFailed() == ["1: refreshUnavailable"])
+        for script in [script, busy] {
+            let reason = script.machine.status.lastFailure?.reason
+            #expect(reason?.contains("held by process 7-ab of host host") == true)
+        }
         _ = script.pass(.seconds(60))
         #expect(script.machine.status.leaseHolder == holder)
         _ = script.refresh(2)
         #expect(script.leased() == ["reread"])
         #expect(script.machine.status.leaseHolder == nil)
-    }
-
-    @Test func `G24: so they do when the store says that the lease is busy, and when its tokens are adopted`() {
-        let holder = LeaseHolder(process: ProcessIdentity(host: "host", process: "7-ab"), since: nil)
-        var script = MachineScript.refreshing(for: .refresh, isShared: true)
-        _ = script.send(.leaseHeld(holder))
-        #expect(script.leaseFailed() == ["1: refreshUnavailable"])
-        #expect(script.machine.status.lastFailure?.reason?.contains("held by process 7-ab of host host") == true)
-        _ = script.changed(to: .active(.stored("ada", 1)))
-        #expect(script.machine.status.leaseHolder == nil)
+        _ = busy.changed(to: .active(.stored("ada", 1)))
+        #expect(busy.machine.status.leaseHolder == nil, "its tokens are adopted")
     }
 
     @Test func `G24, rule 4: the process whose call may be under way is named`() {
         var script = MachineScript.refreshing(isShared: true)
-        _ = script.leased()
         let intent = script.rivalIntent(age: 5)
         let stored = TokenBundle.stored("ada", 0).with(refreshIntent: intent)
-        #expect(script.reread(stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
+        #expect(script.leased(reading: stored, ownerMayCall: true) == ["1: refreshUnavailable", "release"])
         let status = script.machine.status
         #expect(status.leaseHolder == LeaseHolder(process: intent.owner, since: intent.date))
         #expect(status.lastFailure?.reason?.contains("process \(intent.owner)") == true)

@@ -27,18 +27,9 @@ import Testing
         #expect(script.wrote() == [])
     }
 
-    @Test func `A repeated sign-out tries the deletion again at once`() {
-        var script = MachineScript.signedIn()
-        _ = script.signOut(1)
-        _ = script.storeFails()
-        #expect(script.signOut(2) == ["delete"])
-        #expect(script.wrote() == ["2: done"])
-    }
-
     @Test func `G3: a token that expires while it is being stored is not used, and a pause starts`() {
         var script = MachineScript.signedIn(lifetime: .seconds(5))
-        _ = script.pass(.seconds(5))
-        _ = script.ask(1)
+        _ = script.ask(1, after: .seconds(5))
         #expect(script.respond(lifetime: .seconds(5)) == ["save ada g1"])
         #expect(script.pass(.seconds(10)) == [])
         #expect(script.machine.status.lastFailure != nil)
@@ -48,10 +39,8 @@ import Testing
 
     @Test func `G9: a sign-in after a sign-out that could not be stored takes over what that was to remove`() {
         var script = MachineScript.signedIn(isShared: true)
-        _ = script.signOut(1)
-        _ = script.storeFails()
-        _ = script.signIn(2, as: "bob")
-        _ = script.storeFails()
+        _ = script.signOut(1, isStored: false)
+        _ = script.signIn(2, as: "bob", isStored: false)
         _ = script.signOut(3)
         #expect(script.replaces(.stored("ada", 0)))
     }
@@ -61,10 +50,12 @@ import Testing
         script.recordsIntents = false
         _ = script.signIn(1, as: "bob")
         let first = script.lastWrite
-        _ = script.pass(.seconds(10))
-        #expect(script.refused(2, generation: 0, of: "bob") == ["lease"])
+        #expect(script.refused(2, generation: 0, of: "bob", after: .seconds(10)) == ["lease"])
         #expect(script.leased(reading: .success(.empty)) == [], "the intent waits for the write")
         #expect(script.wrote(version: first) == ["intent bob g0"])
+        #expect(!script.replaces(.stored("cleo", 0)))
+        #expect(script.wrote() == ["call g0"], "the tokens may have been stored, so the intent is, too")
+        #expect(script.respond() == ["save bob g1"])
         #expect(!script.replaces(.stored("cleo", 0)))
     }
 
@@ -111,27 +102,17 @@ import Testing
     }
 
     @Test func `G9: a sign-in that is not stored yet is not replaced by the session before it`() {
-        for isRejected in [false, true] {
-            var script = MachineScript(isShared: true)
-            _ = script.signIn(1, as: "bob")
-            _ = script.storeFails()
-            _ = script.refused(2, generation: 0, of: "bob")
-            _ = script.leased()
-            script.recordsIntents = false
-            #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"], "its call waits for no store")
-            guard isRejected else { continue }
-            _ = script.respond(.rejected)
-            #expect(script.reread(.stored("ada", 5)) == [], "the write of the intent is still under way")
-            #expect(script.wrote() == ["delete"])
-            #expect(script.wrote().contains("signedOut expired"))
-        }
+        var script = MachineScript.unstored("bob")
+        #expect(script.reread(.stored("ada", 5)) == ["intent bob g0", "call g0"], "its call waits for no store")
+        _ = script.respond(.rejected)
+        #expect(script.reread(.stored("ada", 5)) == [], "the write of the intent is still under way")
+        #expect(script.wrote() == ["delete"])
+        #expect(script.wrote().contains("signedOut expired"))
     }
 
     @Test func `G9: a failed save is dropped after another process has signed another user in, or out`() {
         for found in [StoredSession.active(.stored("bob", 0)), .ended("ada")] {
-            var script = MachineScript.calling()
-            _ = script.respond()
-            #expect(script.storeFails() == ["1: ada g1"], "the lease stays until the tokens are stored")
+            var script = MachineScript.unsaved()
             #expect(script.pass(.seconds(1)) == ["save ada g1"])
             let actions = script.wrote(.superseded(by: found))
             #expect(actions.last == "release")
@@ -141,34 +122,16 @@ import Testing
     }
 
     @Test func `Rule 2: a failed save keeps the lease until it has succeeded`() {
-        var script = MachineScript.calling()
-        _ = script.respond()
-        #expect(script.storeFails() == ["1: ada g1"])
+        var script = MachineScript.unsaved()
         #expect(script.pass(.seconds(1)) == ["save ada g1"])
         #expect(script.storeFails() == [])
         #expect(script.pass(.seconds(2)) == ["save ada g1"])
         #expect(script.wrote() == ["release"])
     }
 
-    @Test func `G9: once a sign-in is stored, its later tokens do not replace another session`() {
-        var script = MachineScript(isShared: true)
-        _ = script.signIn(1, as: "bob")
-        _ = script.pass(.seconds(10))
-        _ = script.refused(2, generation: 0, of: "bob")
-        _ = script.leased(reading: .success(.empty))
-        #expect(script.wrote() == ["call g0"], "the tokens may have been stored, so the intent is, too")
-        #expect(script.respond() == ["save bob g1"])
-        guard case .bundle(_, over: .older)? = script.lastContent else {
-            Issue.record("the write would replace a login of another process")
-            return
-        }
-    }
-
     @Test func `G13: of two bundles of one generation the stored one is used, for late refusals too`() {
         let theirs = TokenBundle.stored("ada", 1, accessToken: "access-ada-1b", refreshToken: "refresh-ada-1b")
-        var script = MachineScript.calling()
-        _ = script.respond()
-        _ = script.storeFails()
+        var script = MachineScript.unsaved()
         _ = script.pass(.seconds(1))
         _ = script.wrote(.superseded(by: .active(theirs)))
         #expect(script.machine.current?.bundle.hasSameTokens(as: theirs) == true)
@@ -184,10 +147,8 @@ import Testing
             let actions = hangs ? script.pass(.seconds(30)) : script.reread(.failure(.locked))
             #expect(actions == ["1: storeUnavailable"])
             #expect(script.state == "signed in ada")
-            _ = script.pass(.seconds(2))
-            _ = script.refused(2, generation: 0)
-            _ = script.respond(.rejected)
-            #expect(script.reread(.stored("ada", 0)) == ["delete"])
+            _ = script.refused(2, generation: 0, after: .seconds(2))
+            #expect(script.rejected() == ["delete"])
             #expect(script.wrote().contains("signedOut expired"))
         }
     }

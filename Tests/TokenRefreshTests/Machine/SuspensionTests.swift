@@ -14,8 +14,7 @@ import Testing
             #expect(script.leased() == ["reread"])
             #expect(script.send(end) == ["1: refreshUnavailable", "release"])
             #expect(script.reread(.stored("ada", 0)) == [])
-            _ = script.pass(.seconds(1))
-            #expect(script.refresh(2) == ["lease"])
+            #expect(script.refresh(2, after: .seconds(1)) == ["lease"])
         }
     }
 
@@ -25,17 +24,14 @@ import Testing
             #expect(script.send(end) == ["1: refreshUnavailable", "release"])
             var next = script
             #expect(script.wrote() == [], "the write replaces exactly what was read, so it harms no other process")
-            _ = next.pass(.seconds(1))
-            #expect(next.refresh(2) == ["lease"])
+            #expect(next.refresh(2, after: .seconds(1)) == ["lease"])
             #expect(next.wrote() == [])
             #expect(next.leased() == ["reread"], "a lease of its own, which stays")
         }
     }
 
     @Test func `Rule 4: the intent of a call under way is marked before the lease goes, and the response is kept`() {
-        var script = MachineScript.calling(for: .refresh)
-        #expect(script.send(.suspensionNear) == ["mark ada g0"])
-        #expect(script.wrote() == ["release"])
+        var script = MachineScript.suspended(for: .refresh)
         #expect(script.respond() == ["save ada g1"])
         #expect(script.wrote() == ["1: signed in ada"])
     }
@@ -46,20 +42,16 @@ import Testing
         #expect(script.pass(.seconds(130)) == ["1: refreshUnavailable", "cancel call", "mark ada g0"])
         let marked = script.lastContent?.bundle ?? .stored("ada", 0)
         #expect(script.wrote() == ["release"])
-        _ = script.refresh(2)
-        #expect(script.leased(reading: marked) == ["call g0"])
+        #expect(script.refresh(2, reading: marked) == ["call g0"])
         #expect(script.respond(call: hung) == ["cancel call", "save ada g1"])
         #expect(script.send(.suspensionNear) == [])
         #expect(script.wrote() == ["2: signed in ada", "release"], "the tokens are the last content")
     }
 
     @Test func `Rule 2: a response that is lost after a suspension took the lease is not asked for again at once`() {
-        var script = MachineScript.calling(for: .refresh, tolerance: .sameKey)
-        _ = script.send(.suspensionNear)
-        #expect(script.wrote() == ["release"])
+        var script = MachineScript.suspended(for: .refresh, tolerance: .sameKey)
         #expect(script.respond(.unavailable) == ["1: refreshUnavailable"])
-        _ = script.pass(.seconds(1))
-        #expect(script.refresh(2) == ["lease"])
+        #expect(script.refresh(2, after: .seconds(1)) == ["lease"])
     }
 
     @Test func `G8: a call that is abandoned near a suspension ends with the late response of an earlier call`() {
@@ -71,17 +63,14 @@ import Testing
         _ = script.pass(.seconds(125))
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
         let mark = script.lastWrite
-        _ = script.pass(.seconds(5))
-        #expect(script.respond(call: abandoned) == [], "the later call was cancelled at its limit")
+        #expect(script.respond(call: abandoned, after: .seconds(5)) == [], "the later call was cancelled at its limit")
         #expect(script.wrote(version: mark) == ["save ada g1"])
         _ = script.wrote()
         #expect(script.refresh(3) == ["call g1"])
     }
 
     @Test func `G10: a check adopts the tokens of another process during a call that has no lease any more`() {
-        var script = MachineScript.calling(for: .refresh)
-        #expect(script.send(.suspensionNear) == ["mark ada g0"])
-        #expect(script.wrote() == ["release"])
+        var script = MachineScript.suspended(for: .refresh)
         #expect(script.changed(to: .active(.stored("ada", 1))) == ["1: signed in ada"])
         #expect(script.respond() == [], "the response of an older generation is dropped")
         #expect(script.ask(2) == ["2: ada g1"])
@@ -132,9 +121,7 @@ import Testing
     @Test func `Rule 4: a rejection without the lease ends no session, as another process may have refreshed`() {
         var script = withoutLease()
         #expect(script.respond(.rejected) == ["1: refreshUnavailable", "release"])
-        _ = script.pass(.seconds(1))
-        _ = script.refresh(2)
-        _ = script.leased(reading: .stored("ada", 0))
+        _ = script.refresh(2, after: .seconds(1), reading: .stored("ada", 0))
         #expect(script.respond(.rejected) == ["reread"], "under a lease of its own it counts")
     }
 

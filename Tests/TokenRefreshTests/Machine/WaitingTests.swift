@@ -8,29 +8,19 @@ import Testing
 /// G3, G6, G25: callers during the pause after a failed refresh.
 @Suite struct WaitingTests {
     @Test func `G25: a caller that waits for a check, and then for a step-up, waits for the deadline in all`() {
-        var policy = TokenRefreshPolicy()
-        policy.deadline = .seconds(5)
-        let (id, ada) = (SessionID(rawValue: "ada"), TokenSubject(issuer: "https://issuer.example", id: "ada"))
-        let login = TokenRefreshResult(accessToken: "access-ada-0", refreshToken: "refresh-ada-0", subject: ada)
-        var script = MachineScript(policy: policy, isShared: true)
-        _ = script.send(.signIn(login, id, WaiterID(number: 900)))
-        _ = script.wrote()
-        _ = script.refresh(1)
-        _ = script.leased(reading: .stored("ada", 0))
+        var script = MachineScript.known(isShared: true, policy: .with { $0.deadline = .seconds(5) })
+        _ = script.refresh(1, reading: .stored("ada", 0))
         _ = script.finish()
         #expect(script.refused(2, generation: 1) == ["check"])
         _ = script.pass(.seconds(1))
-        let high = TokenRefreshResult(accessToken: "access-high", refreshToken: "refresh-high", subject: ada)
-        #expect(script.send(.stepUp(high, id, WaiterID(number: 3))) == ["save ada g2"])
+        #expect(script.stepUp(3) == ["save ada g2"])
         #expect(script.checked(.active(.stored("ada", 1))) == [])
         #expect(script.pass(.seconds(4)) == ["2: refreshUnavailable"])
     }
 
     /// A session whose first refresh has failed, with a pause of one second, and a caller that waits for its end.
     private func pausing() -> MachineScript {
-        var policy = TokenRefreshPolicy()
-        policy.backoff = Backoff(base: .seconds(1), limit: .seconds(60), floor: .seconds(60))
-        var script = MachineScript.refreshing(for: .refresh, policy: policy)
+        var script = MachineScript.refreshing(for: .refresh, policy: .withoutJitter)
         _ = script.respond(.unavailable)
         _ = script.refresh(2)
         return script
@@ -54,40 +44,30 @@ import Testing
         #expect(script.pass(.seconds(1)) == ["3: refreshUnavailable"])
     }
 
-    @Test func `G25: the end of a pause gives its callers no new deadline`() {
-        var script = pausing()
-        #expect(script.pass(.seconds(1)) == ["call g0"])
-        #expect(script.pass(.seconds(28)) == [])
-        #expect(script.pass(.seconds(1)) == ["2: refreshUnavailable"])
-        #expect(script.respond() == ["save ada g1"])
-    }
-
-    @Test func `G25: an attempt that has ended leaves no deadline of a caller`() {
+    @Test func `G25: the end of a pause gives its callers no new deadline, and the next attempt has its own`() {
         var script = pausing()
         #expect(script.pass(.seconds(1)) == ["call g0"])
         #expect(script.timers[.waiterDeadline] != nil)
-        _ = script.finish()
-        #expect(script.timers.isEmpty)
-    }
+        var (ended, failed) = (script, script)
+        #expect(script.pass(.seconds(28)) == [])
+        #expect(script.pass(.seconds(1)) == ["2: refreshUnavailable"])
+        #expect(script.respond() == ["save ada g1"])
 
-    @Test func `G25: the callers of the next attempt have deadlines of their own`() {
-        var script = pausing()
-        #expect(script.pass(.seconds(1)) == ["call g0"])
-        #expect(script.respond(.unavailable) == ["2: refreshUnavailable"])
-        #expect(script.refresh(3) == [])
-        #expect(script.pass(.seconds(2)) == ["call g0"])
-        #expect(script.pass(.seconds(27)) == [])
-        #expect(script.pass(.seconds(1)) == ["3: refreshUnavailable"])
+        _ = ended.finish()
+        #expect(ended.timers.isEmpty, "an attempt that has ended leaves no deadline of a caller")
+
+        #expect(failed.respond(.unavailable) == ["2: refreshUnavailable"])
+        #expect(failed.refresh(3) == [])
+        #expect(failed.pass(.seconds(2)) == ["call g0"])
+        #expect(failed.pass(.seconds(27)) == [])
+        #expect(failed.pass(.seconds(1)) == ["3: refreshUnavailable"])
     }
 
     @Test func `G25: a pause that ends after the deadline of a caller is not waited for`() {
-        var policy = TokenRefreshPolicy()
-        policy.maximumPauseWait = .seconds(60)
-        var script = MachineScript.refreshing(for: .refresh, policy: policy)
+        var script = MachineScript.refreshing(for: .refresh, policy: .with { $0.maximumPauseWait = .seconds(60) })
         _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(31)))
         #expect(script.refresh(2) == ["2: refreshUnavailable"])
-        _ = script.pass(.seconds(1))
-        #expect(script.refresh(3) == [])
+        #expect(script.refresh(3, after: .seconds(1)) == [])
     }
 
     @Test func `G25: the deadline of a caller includes the first read of the store`() {
@@ -125,9 +105,7 @@ import Testing
     }
 
     @Test func `G8: a sign-in that cannot be stored delays its callers by the deadline at most`() {
-        var policy = TokenRefreshPolicy()
-        policy.storeDeadline = .seconds(60)
-        var script = MachineScript(policy: policy)
+        var script = MachineScript(policy: .with { $0.storeDeadline = .seconds(60) })
         _ = script.signIn(1, as: "ada")
         #expect(script.ask(2) == [])
         #expect(script.pass(.seconds(30)).contains("2: ada g0"))
@@ -135,19 +113,14 @@ import Testing
 
     // MARK: A store that hangs
 
-    @Test func `G26: a request for the lease that hangs serves the next attempt`() {
+    @Test func `G26: a request for the lease that hangs serves the next attempt, and one that failed is made again`() {
         var script = MachineScript.refreshing(for: .refresh, isShared: true)
         #expect(script.pass(.seconds(32)) == ["1: refreshUnavailable"])
         #expect(script.refresh(2) == [])
+        var failed = script
         #expect(script.leased() == ["reread"])
-    }
-
-    @Test func `G26: the lease is requested again where the request of an earlier attempt has failed`() {
-        var script = MachineScript.refreshing(for: .refresh, isShared: true)
-        _ = script.pass(.seconds(32))
-        _ = script.refresh(2)
-        #expect(script.leaseFailed() == ["lease"])
-        #expect(script.leaseFailed() == ["2: refreshUnavailable"])
+        #expect(failed.leaseFailed() == ["lease"])
+        #expect(failed.leaseFailed() == ["2: refreshUnavailable"])
     }
 
     @Test func `G26: an attempt reads the store after a read that hangs, whose result is not used`() {
@@ -163,9 +136,7 @@ import Testing
     }
 
     @Test func `G3: during a pause a valid token is ready at once`() {
-        var policy = TokenRefreshPolicy()
-        policy.ahead = .seconds(600)
-        var script = MachineScript.signedIn(policy: policy)
+        var script = MachineScript.signedIn(policy: .with { $0.ahead = .seconds(600) })
         _ = script.passToAhead()
         #expect(script.ask(1) == ["1: ada g0", "call g0"])
         _ = script.respond(TokenRefreshError(.unavailable, retryAfter: .seconds(30)))
