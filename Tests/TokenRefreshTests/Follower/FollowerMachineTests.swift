@@ -12,8 +12,7 @@ import Testing
         #expect(script.ask(1) == ["ask", "read"])
         #expect(script.ask(2) == [], "one read, one request to the owner")
         #expect(script.read(.active(script.bundle("ada", 0, lifetime: 0))) == [])
-        #expect(script.pass(.seconds(9)) == [])
-        #expect(script.pass(.seconds(1)) == ["1: refreshUnavailable", "2: refreshUnavailable"])
+        #expect(script.pass(.seconds(9), then: .seconds(1)) == ["1: refreshUnavailable", "2: refreshUnavailable"])
         #expect((script.errors.first?.cause as? TokenRefreshError)?.code == .unavailable)
         #expect(script.state == "signed in ada")
         #expect(script.timers[.bundleWait] == nil)
@@ -102,8 +101,7 @@ import Testing
         _ = script.ask(1, after: .seconds(3_600))
         _ = script.ask(2, after: .seconds(4))
         for texts in [["1: cancelled"], []] { #expect(script.send(.waiterCancelled(WaiterID(number: 1))) == texts) }
-        #expect(script.pass(.seconds(6)) == [])
-        #expect(script.pass(.seconds(4)) == ["2: refreshUnavailable"])
+        #expect(script.pass(.seconds(6), then: .seconds(4)) == ["2: refreshUnavailable"])
     }
 
     @Test func `The state is known with the first read, or with what is handed in`() {

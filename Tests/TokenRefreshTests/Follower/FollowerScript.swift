@@ -1,6 +1,7 @@
 import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
+import Testing
 
 @testable import TokenRefresh
 
@@ -115,5 +116,10 @@ struct FollowerScript {
             texts += send(.timerFired(timer))
         }
         return texts
+    }
+    /// Nothing happens for some time, and then, within some more, what is returned.
+    mutating func pass(_ quiet: Duration, then rest: Duration) -> [String] {
+        #expect(pass(quiet) == [])
+        return pass(rest)
     }
 }

@@ -237,8 +237,7 @@ import Testing
                 #expect((hangs ? script.pass(.seconds(10)) : script.storeFails()) == ["1: \(response)"])
                 #expect(script.machine.status.isSignOutPending)
                 if hangs { _ = script.storeFails() }
-                #expect(script.pass(.seconds(2)) == ["delete"])
-                #expect(script.wrote() == [])
+                #expect(script.pass(.seconds(2), isStored: true) == ["delete"])
                 #expect(!script.machine.status.isSignOutPending)
             }
         }

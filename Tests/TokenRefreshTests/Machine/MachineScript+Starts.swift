@@ -10,11 +10,8 @@ import Testing
 extension MachineScript {
     /// A machine in which ada has signed in and is stored. Her first access token is valid for an hour.
     static func signedIn(
-        isShared: Bool = false,
-        lifetime: Duration? = .seconds(3_600),
-        refreshToken: String? = "refresh-ada-0",
-        policy: TokenRefreshPolicy = .init(),
-        tolerance: ReplayTolerance = .none
+        isShared: Bool = false, lifetime: Duration? = .seconds(3_600), refreshToken: String? = "refresh-ada-0",
+        policy: TokenRefreshPolicy = .init(), tolerance: ReplayTolerance = .none
     ) -> MachineScript {
         var script = MachineScript(policy: policy, isShared: isShared, tolerance: tolerance)
         _ = script.signIn(900, as: "ada", lifetime: lifetime, refreshToken: refreshToken, isStored: true)
@@ -24,11 +21,8 @@ extension MachineScript {
     /// A machine in which ada's first token was refused, or caller 1 has requested a refresh. Where the store is shared
     /// it waits for the lease; otherwise it has called.
     static func refreshing(
-        for request: CallerRequest? = nil,
-        isShared: Bool = false,
-        lifetime: Duration? = .seconds(3_600),
-        policy: TokenRefreshPolicy = .init(),
-        tolerance: ReplayTolerance = .none
+        for request: CallerRequest? = nil, isShared: Bool = false, lifetime: Duration? = .seconds(3_600),
+        policy: TokenRefreshPolicy = .init(), tolerance: ReplayTolerance = .none
     ) -> MachineScript {
         var script = signedIn(isShared: isShared, lifetime: lifetime, policy: policy, tolerance: tolerance)
         let refusal = TokenRefusal(of: script.token(0))
@@ -39,9 +33,7 @@ extension MachineScript {
 
     /// A machine that has called with ada's first tokens, under the lease where the store is shared. Caller 1 waits.
     static func calling(
-        for request: CallerRequest? = nil,
-        isShared: Bool = true,
-        policy: TokenRefreshPolicy = .init(),
+        for request: CallerRequest? = nil, isShared: Bool = true, policy: TokenRefreshPolicy = .init(),
         tolerance: ReplayTolerance = .none
     ) -> MachineScript {
         var script = refreshing(for: request, isShared: isShared, policy: policy, tolerance: tolerance)
@@ -95,8 +87,8 @@ extension MachineScript {
     }
 
     /// A machine of a shared store that could not store ada's refreshed tokens. It has the lease, and uses them.
-    static func unsaved(policy: TokenRefreshPolicy = .init()) -> MachineScript {
-        var script = calling(policy: policy)
+    static func unsaved() -> MachineScript {
+        var script = calling()
         #expect(script.respond(isStored: false) == ["save ada g1", "1: ada g1"])
         return script
     }
@@ -146,29 +138,15 @@ extension TokenRefreshPolicy {
 extension TokenBundle {
     /// A bundle as the store holds it. `clockSkew`: not zero where its expiry was counted on the server's clock.
     static func stored(
-        _ user: String,
-        _ generation: Int,
-        accessToken: String? = nil,
-        refreshToken: String? = nil,
-        expiresAt: Date? = nil,
-        clockSkew: TimeInterval = 0,
-        receivedAt: Date? = nil,
-        signedInAt: Date? = nil,
-        boundTo key: String? = nil,
-        ordinal: SessionOrdinal? = nil
+        _ user: String, _ generation: Int, accessToken: String? = nil, refreshToken: String? = nil,
+        expiresAt: Date? = nil, clockSkew: TimeInterval = 0, receivedAt: Date? = nil, signedInAt: Date? = nil,
+        boundTo key: String? = nil, ordinal: SessionOrdinal? = nil
     ) -> TokenBundle {
         TokenBundle(
             accessToken: accessToken ?? "access-\(user)-\(generation)",
-            refreshToken: refreshToken ?? "refresh-\(user)-\(generation)",
-            expiresAt: expiresAt,
-            clockSkew: clockSkew,
-            session: SessionID(rawValue: user),
-            generation: generation,
-            receivedAt: receivedAt,
-            signedInAt: signedInAt,
-            binding: key.map { TokenBinding(thumbprint: $0) },
-            ordinal: ordinal
-        )
+            refreshToken: refreshToken ?? "refresh-\(user)-\(generation)", expiresAt: expiresAt, clockSkew: clockSkew,
+            session: SessionID(rawValue: user), generation: generation, receivedAt: receivedAt, signedInAt: signedInAt,
+            binding: key.map { TokenBinding(thumbprint: $0) }, ordinal: ordinal)
     }
 
     /// Ada's first tokens with the intent of another process, whose call failed `ago` seconds before a date.

@@ -40,16 +40,12 @@ struct MachineScript {
     private(set) var lastContent: StoreContent?
 
     init(
-        policy: TokenRefreshPolicy = .init(),
-        isShared: Bool = false,
-        tolerance: ReplayTolerance = .none,
-        owner: ProcessIdentity = .init(host: "host", process: "p1"),
-        needsRefreshToken: Bool = true,
-        hasJournal: Bool = false
+        policy: TokenRefreshPolicy = .init(), isShared: Bool = false, tolerance: ReplayTolerance = .none,
+        needsRefreshToken: Bool = true, hasJournal: Bool = false
     ) {
         let settings = MachineSettings(
-            policy: policy, isShared: isShared, owner: owner, tolerance: tolerance,
-            needsRefreshToken: needsRefreshToken, hasJournal: hasJournal)
+            policy: policy, isShared: isShared, owner: ProcessIdentity(host: "host", process: "p1"),
+            tolerance: tolerance, needsRefreshToken: needsRefreshToken, hasJournal: hasJournal)
         machine = RefreshStateMachine(settings: settings, random: .seeded(SplitMix64(seed: 7)))
     }
 
@@ -73,10 +69,13 @@ struct MachineScript {
         return texts
     }
 
-    // Where a request or a response comes `after` some time, what timers do until then is left out of the texts.
+    // Where a request or a response comes `after` some time, what timers do until then is left out of the texts. Where it
+    // says `isStored`, the write under way then succeeds or fails.
 
-    mutating func ask(_ waiter: Int, after time: Duration? = nil) -> [String] {
+    /// `serverDate`: noted before.
+    mutating func ask(_ waiter: Int, after time: Duration? = nil, serverDate: Date? = nil) -> [String] {
         wait(time)
+        if let serverDate { _ = send(.serverDateNoted(serverDate)) }
         return send(.requested(.token, WaiterID(number: waiter)))
     }
 
@@ -127,7 +126,6 @@ struct MachineScript {
         send(.waiterCancelled(WaiterID(number: waiter)))
     }
 
-    /// `isStored`: whether its write succeeds at once; `nil`: it is under way.
     mutating func signIn(
         _ waiter: Int, as user: String, lifetime: Duration? = .seconds(3_600), refreshToken: String? = nil,
         isStored: Bool? = nil
@@ -313,7 +311,7 @@ struct MachineScript {
     // MARK: Time
 
     /// Time passes on both clocks; timers that are due fire in order.
-    mutating func pass(_ duration: Duration) -> [String] {
+    mutating func pass(_ duration: Duration, isStored: Bool? = nil) -> [String] {
         let end = uptime + duration
         var texts: [String] = []
         while let next = timers.filter({ $0.value <= end }).min(by: { $0.value < $1.value }) {
@@ -322,7 +320,13 @@ struct MachineScript {
             texts += send(.timerFired(next.key))
         }
         move(to: end)
-        return texts
+        return texts + wrote(isStored)
+    }
+
+    /// Nothing happens for some time, and then, within some more, what is returned.
+    mutating func pass(_ quiet: Duration, then rest: Duration) -> [String] {
+        #expect(pass(quiet) == [])
+        return pass(rest)
     }
 
     /// Time passes until the token in use is refreshed in the background.

@@ -59,14 +59,12 @@ import Testing
     private func overtaken(isShared: Bool) -> (script: MachineScript, end: StoreContent?) {
         var script = MachineScript.calling(for: .refresh, isShared: isShared)
         let first = script.call
-        _ = script.pass(.seconds(200))
-        _ = script.wrote()
+        _ = script.pass(.seconds(200), isStored: true)
         #expect(script.refresh(2) == [isShared ? "lease" : "call g0"])
         if isShared { #expect(script.leased(reading: .stored("ada", 0)) == ["call g0"]) }
         #expect(script.rejected() == ["delete"])
         let end = script.lastContent
-        #expect(script.respond(call: first) == [])
-        #expect(script.wrote() == ["save ada g1"])
+        #expect(script.respond(call: first, isStored: true) == ["save ada g1"])
         return (script, end)
     }
 

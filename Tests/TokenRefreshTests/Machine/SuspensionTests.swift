@@ -32,8 +32,7 @@ import Testing
 
     @Test func `Rule 4: the intent of a call under way is marked before the lease goes, and the response is kept`() {
         var script = MachineScript.suspended(for: .refresh)
-        #expect(script.respond() == ["save ada g1"])
-        #expect(script.wrote() == ["1: signed in ada"])
+        #expect(script.respond(isStored: true) == ["save ada g1", "1: signed in ada"])
     }
 
     @Test func `Rule 4: the intent of a needless call is not marked while new tokens are being stored`() {
@@ -57,8 +56,7 @@ import Testing
     @Test func `G8: a call that is abandoned near a suspension ends with the late response of an earlier call`() {
         var script = MachineScript.refreshing(for: .refresh)
         let abandoned = script.call
-        _ = script.pass(.seconds(130))
-        _ = script.wrote()
+        _ = script.pass(.seconds(130), isStored: true)
         #expect(script.refresh(2) == ["call g0"])
         _ = script.pass(.seconds(125))
         #expect(script.send(.suspensionNear) == ["mark ada g0"])
@@ -85,32 +83,22 @@ import Testing
         return script
     }
 
-    @Test func `Rule 4: a lost lease is released once its call has ended and the response is stored`() {
+    @Test func `Rule 4: a lost lease is released once its call has ended, and its tokens or its mark are stored`() {
         var script = withoutLease()
+        var (abandoned, signedOut, unsaved) = (script, script, script)
         #expect(script.pass(.seconds(30)) == ["1: refreshUnavailable"])
-        #expect(script.respond() == ["save ada g1"])
-        #expect(script.wrote() == ["release"])
-    }
+        #expect(script.respond(isStored: true) == ["save ada g1", "release"])
 
-    @Test func `Rule 4: a lost lease is released once its call is abandoned and the intent marked`() {
-        var script = withoutLease()
-        #expect(script.pass(.seconds(120)) == ["1: refreshUnavailable", "cancel call"])
-        #expect(script.pass(.seconds(10)) == ["mark ada g0"])
-        #expect(script.wrote() == ["release"])
-    }
+        #expect(abandoned.pass(.seconds(120)) == ["1: refreshUnavailable", "cancel call"])
+        #expect(abandoned.pass(.seconds(10), isStored: true) == ["mark ada g0", "release"])
 
-    @Test func `Rule 4: a lost lease is released once the call of a session that was signed out has ended`() {
-        var script = withoutLease()
-        _ = script.signOut(2)
-        #expect(!script.storeFails().contains("release"), "the tokens are still in the store")
-        #expect(script.respond(.unavailable).contains("release"))
-    }
+        _ = signedOut.signOut(2)
+        #expect(!signedOut.storeFails().contains("release"), "the tokens are still in the store")
+        #expect(signedOut.respond(.unavailable).contains("release"))
 
-    @Test func `Rule 4: an attempt after a lost lease requests another one, though the tokens are not stored yet`() {
-        var script = withoutLease()
-        _ = script.respond()
-        #expect(script.storeFails() == ["1: signed in ada"])
-        #expect(script.refresh(2) == ["lease"])
+        // The next attempt requests a lease of its own, though the tokens are not stored yet.
+        #expect(unsaved.respond(isStored: false) == ["save ada g1", "1: signed in ada"])
+        #expect(unsaved.refresh(2) == ["lease"])
     }
 
     @Test func `Rule 4: a call whose lease was lost is not replayed at once`() {
@@ -138,5 +126,88 @@ import Testing
         _ = script.refresh(2)
         _ = script.leased()
         #expect(script.send(Self.ends[1]) == [])
+    }
+}
+
+/// G8: a process that slept, or was stopped, during a call reads the response before a limit ends the call.
+@Suite struct SleepTests {
+    /// A process that has made a call.
+    private func calling(_ change: (inout TokenRefreshPolicy) -> Void = { _ in }) -> MachineScript {
+        .calling(isShared: false, policy: .with(change))
+    }
+
+    @Test func `G8: a call whose limit passes in a sleep is not cancelled at the wake, and its response is kept`() {
+        var script = calling()
+        #expect(script.sleep(.seconds(135)) == ["1: refreshUnavailable"])
+        #expect(script.pass(.seconds(4)) == [])
+        #expect(script.respond() == ["save ada g1"])
+    }
+
+    @Test(arguments: [false, true])
+    func `G8: a call without a response is cancelled when the process has run for some seconds`(isShared: Bool) {
+        var script = MachineScript.calling(isShared: isShared)
+        _ = script.sleep(.seconds(135))
+        #expect(script.pass(.milliseconds(4_999), then: .milliseconds(1)) == ["cancel call"])
+        #expect(script.pass(.milliseconds(9_999), then: .milliseconds(1)) == ["mark ada g0"])
+    }
+
+    @Test func `G8: a process that wakes just before a limit has the same time`() {
+        var script = calling()
+        _ = script.sleep(.milliseconds(119_900))
+        #expect(script.pass(.milliseconds(4_999), then: .milliseconds(1)) == ["cancel call"])
+    }
+
+    @Test func `G8: a cancelled call is not abandoned at the wake, and is when it does not end`() {
+        var script = calling()
+        _ = script.pass(.seconds(121))
+        #expect(script.sleep(.seconds(60)) == [])
+        var hanging = script
+        #expect(script.respond() == ["save ada g1"])
+        #expect(hanging.pass(.milliseconds(4_999), then: .milliseconds(1)) == ["mark ada g0"])
+    }
+
+    @Test(arguments: [100, 700, 1_500, 4_900])
+    func `G8: sleep after sleep, a call is cancelled in the end, and never as the process wakes`(awake: Int) {
+        var script = calling()
+        var wakes = 0
+        var running: [String] = []
+        while wakes < CallLimit.maximumSleeps - 1, running.isEmpty {
+            let asleep = script.sleep(.seconds(wakes == 0 ? 135 : 3))
+            #expect(!asleep.contains("cancel call"), "wake \(wakes)")
+            running = script.pass(.milliseconds(awake))
+            wakes += 1
+        }
+        // One whose wakes are all too short for a slice ends at the last of them.
+        #expect(running == ["cancel call"] || (awake < 1_000 && script.sleep(.seconds(3)) == ["cancel call"]))
+        #expect(awake < 1_000 || wakes <= CallLimit.slices)
+    }
+
+    @Test func `G8: a limit that is short has its own time, and the grace counts after a sleep all the same`() {
+        var script = calling { ($0.deadline, $0.callLimit) = (.seconds(2), .seconds(3)) }
+        var sleeper = script
+        #expect(script.pass(.milliseconds(2_999)) == ["1: refreshUnavailable"])
+        #expect(script.pass(.milliseconds(1)) == ["cancel call"])
+        #expect(sleeper.sleep(.seconds(8)) == ["1: refreshUnavailable"])
+        #expect(sleeper.pass(.milliseconds(4_999), then: .milliseconds(1)) == ["cancel call"])
+        var graceless = calling { $0.wakeGrace = .zero }
+        #expect(graceless.sleep(.seconds(135)).last == "cancel call", "as the process wakes")
+    }
+
+    @Test
+    func `G9: the call of a session that was signed out is not cancelled at the wake, and its tokens are revoked`() {
+        var script = calling()
+        _ = script.signOut(2, isStored: true)
+        #expect(script.sleep(.seconds(135)) == [])
+        #expect(script.respond() == ["revoke ada g1"])
+        #expect(script.pass(.seconds(200)) == [], "no limit is left")
+    }
+
+    @Test func `Rule 3: tokens that another process stored during a sleep stay`() {
+        var script = MachineScript.suspended()
+        _ = script.sleep(.seconds(300))
+        #expect(script.respond() == ["save ada g1"])
+        let other = TokenBundle.stored("ada", 1, accessToken: "access-other", refreshToken: "refresh-other")
+        _ = script.wrote(.superseded(by: .active(other)))
+        #expect(script.machine.current?.bundle.accessToken == "access-other")
     }
 }
