@@ -50,10 +50,6 @@ import Testing
         #expect(script.ask(21) == ["21: ada g1"], "others go on using it")
         #expect(script.refused(22, generation: 1, after: .seconds(9)) == ["22: unauthorized"])
         #expect(script.refused(23, generation: 1, after: .seconds(1)) == ["call g1"])
-        _ = script.finish()
-        #expect(script.refused(3, generation: 2) == ["3: unauthorized"], "the next token, too: the pause doubles")
-        #expect(script.refused(4, generation: 2, after: .seconds(19)) == ["4: unauthorized"])
-        #expect(script.refused(5, generation: 2, after: .seconds(1)) == ["call g2"])
     }
 
     @Test func `G10: a token that is not fresh, or is of a sign-in, is refreshed when it is refused`() {

@@ -33,19 +33,6 @@ import Testing
         for waiter in 2...20 { #expect(script.refused(waiter, generation: 1) == ["\(waiter): unauthorized"]) }
     }
 
-    @Test func `A server that refuses everything causes one refresh a cool-down, for any number of endpoints`() {
-        var script = MachineScript.refreshedOnce()
-        var calls = 0
-        for number in 1...200 {
-            let generation = script.machine.current?.bundle.generation ?? 0
-            let actions = script.refused(number, refusal(script, generation, by: "GET /\(number)"))
-            guard actions.contains(where: { $0.hasPrefix("call") }) else { continue }
-            calls += 1
-            _ = script.finish()
-        }
-        #expect(calls == 1)
-    }
-
     @Test func `A replacement that is refused proves a loop, in any process`() {
         var script = MachineScript.refreshing(isShared: true)
         // Another process has refreshed, at a time that is not known here.

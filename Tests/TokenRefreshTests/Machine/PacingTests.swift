@@ -106,11 +106,6 @@ import Testing
         #expect(script.pass(.seconds(1)) == ["call g0"])
     }
 
-    @Test func `G8: a call is never cancelled before the deadline of its waiters`() {
-        let policy = TokenRefreshPolicy.with { $0.callLimit = .seconds(5) }
-        #expect(policy.longestCall == policy.deadline)
-    }
-
     @Test func `G10: the cool-down of an endpoint doubles up to eight times its length, and starts again later`() {
         var loops = LoopBreaker()
         var uptime = Duration.seconds(1_000)

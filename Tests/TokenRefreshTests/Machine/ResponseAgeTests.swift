@@ -15,18 +15,13 @@ import Testing
 
     @Test func `G19: a token that came late is refreshed as early as one that came at once`() {
         var script = received(after: .seconds(20), lifetime: .seconds(100))
+        #expect(script.lastContent?.bundle?.expiresAt == script.date + 80, "the store has that, too")
+        #expect(script.lastContent?.bundle?.lifetime == .seconds(100))
         #expect(script.wrote() == ["1: ada g1"])
         #expect(script.ask(2, after: .seconds(54)) == ["2: ada g1"])
         // Between a quarter and a twentieth of its life each session starts at an age of its own (G33).
         _ = script.pass(.seconds(1) + RefreshSpread(of: .stored("ada", 1)).delay(within: .seconds(20)))
         #expect(script.ask(3) == ["3: ada g1", "call g1"])
-    }
-
-    @Test func `G19: the store has the expiry that counts from the sending`() throws {
-        let script = received(after: .seconds(20), lifetime: .seconds(100))
-        let stored = try #require(script.lastContent?.bundle)
-        #expect(stored.expiresAt == script.date + 80)
-        #expect(stored.lifetime == .seconds(100))
     }
 
     @Test(arguments: [true, false])
@@ -136,16 +131,11 @@ import Testing
         #expect(script.finish(lifetime: .seconds(lifetime)).contains("2: ada g1") != isOver)
     }
 
-    @Test func `G19: the token of a call after a lost response counts from the lost one`() {
-        var script = MachineScript.refreshing()
-        _ = script.respond(.unavailable)
-        #expect(script.refused(2, generation: 0, after: .seconds(100)) == ["call g0"])
-        #expect(script.finish(lifetime: .seconds(90)) == [])
-    }
-
-    @Test(arguments: [(503, true), (429, true), (400, true), (500, false), (502, false), (504, false)])
-    func `G19: after a response that says that nothing was exchanged, a token counts from the next call`(
-        status: Int, isNew: Bool
+    @Test(
+        arguments: [(nil, false), (503, true), (429, true), (400, true), (500, false), (502, false), (504, false)]
+            as [(Int?, Bool)])
+    func `G19: a token counts from a call whose response was lost, unless a status says that nothing was exchanged`(
+        status: Int?, isNew: Bool
     ) {
         var script = MachineScript.refreshing()
         _ = script.respond(TokenRefreshError(.unavailable, status: status))

@@ -71,6 +71,8 @@ import Testing
 
     @Test func `G22: without a refresh token there is a clear error at once, and no call`() {
         var script = MachineScript.signedIn(refreshToken: nil)
+        #expect(script.machine.readyToken(at: script.uptime + .seconds(3_599))?.generation == 0)
+        #expect(script.machine.readyToken(at: script.uptime + .seconds(3_600)) == nil, "not after its expiry")
         #expect(script.refused(1, generation: 0) == ["1: noRefreshToken"])
         #expect(script.refresh(4) == ["4: noRefreshToken"])
         _ = script.pass(.seconds(3_600))
@@ -88,12 +90,6 @@ import Testing
         refusal.requestID = "r-1"
         #expect(script.refused(2, refusal) == ["2: noRefreshToken", "delete", "signedOut expired"])
         #expect(script.ending?.status == 401 && script.ending?.requestID == "r-1")
-    }
-
-    @Test func `G22: a token without a refresh token is not ready after its expiry`() {
-        let script = MachineScript.signedIn(refreshToken: nil)
-        #expect(script.machine.readyToken(at: script.uptime + .seconds(3_599))?.generation == 0)
-        #expect(script.machine.readyToken(at: script.uptime + .seconds(3_600)) == nil)
     }
 
     @Test func `G22: a wrong local clock alone ends no session without a refresh token`() {

@@ -55,8 +55,11 @@ import Testing
         #expect(script.wrote(version: end) == ["signedOut expired"])
     }
 
-    /// A session whose end was stored while an earlier call brought tokens, which are being stored. `end`: its end.
-    private func overtaken(isShared: Bool) -> (script: MachineScript, end: StoreContent?) {
+    /// Another process may have signed out meanwhile, and found the tombstone: its sign-out must hold.
+    @Test(arguments: [false, true])
+    func `G9, G13: tokens that a late call brings while the end is stored are kept, or revoked in a shared store`(
+        isShared: Bool
+    ) throws {
         var script = MachineScript.calling(for: .refresh, isShared: isShared)
         let first = script.call
         _ = script.pass(.seconds(200), isStored: true)
@@ -64,18 +67,12 @@ import Testing
         if isShared { #expect(script.leased(reading: .stored("ada", 0)) == ["call g0"]) }
         #expect(script.rejected() == ["delete"])
         let end = script.lastContent
-        #expect(script.respond(call: first, isStored: true) == ["save ada g1"])
-        return (script, end)
-    }
-
-    @Test func `G13: tokens that a late call has brought since are kept, and decide with their own write`() {
-        var script = overtaken(isShared: false).script
-        #expect(script.wrote() == ["2: signed in ada"])
-    }
-
-    /// Another process may have signed out meanwhile, and found the tombstone: its sign-out must hold.
-    @Test func `G9: in a shared store such tokens do not replace the end that is stored, and are revoked`() throws {
-        var (script, end) = overtaken(isShared: true)
+        #expect(script.respond(call: first) == [])
+        #expect(script.wrote() == ["save ada g1"], "they decide with their own write")
+        guard isShared else {
+            #expect(script.wrote() == ["2: signed in ada"])
+            return
+        }
         let tombstone = try #require(end?.replacement(for: .success(.active(.stored("ada", 0)))))
         #expect(!script.replaces(tombstone))
         let texts = script.wrote(.superseded(by: tombstone))

@@ -83,6 +83,9 @@ import Testing
         #expect(script.machine.status.lastFailure?.status == 429)
         #expect(script.refresh(2, after: .seconds(17)) == ["2: refreshUnavailable"])
         #expect(script.refresh(3, after: .seconds(3)) == ["lease"])
+        // Where it is over, a living owner whose call has failed is not waited for.
+        let over = TokenBundle.failed(.seconds(1), 1, at: script.date)
+        #expect(script.leased(reading: over, ownerMayCall: true) == ["call g0"])
     }
 
     @Test func `G6: a check shows the pause of another process, and requests that were sent before share it`() {
@@ -90,12 +93,6 @@ import Testing
         let refusal = TokenRefusal(of: script.token(0))
         #expect(script.changed(to: .active(.failed(.seconds(20), at: script.date))) == [])
         #expect(script.refused(1, refusal) == ["1: refreshUnavailable"])
-    }
-
-    @Test func `Rule 7: a living owner whose call has failed is not waited for`() {
-        var script = MachineScript.refreshing(isShared: true)
-        let failed = TokenBundle.failed(.seconds(1), 1, at: script.date)
-        #expect(script.leased(reading: failed, ownerMayCall: true) == ["call g0"])
     }
 
     @Test(arguments: [Duration.seconds(86_400), .seconds(Int64.max)])

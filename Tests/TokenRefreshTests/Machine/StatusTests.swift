@@ -159,16 +159,6 @@ extension MachineScript {
         #expect(script.refused(5, generation: 3, of: "job", after: .seconds(60)) == ["call g3"])
     }
 
-    @Test func `G12: a call whose response was lost is repeated with the same key`() {
-        var script = started(isShared: true)
-        #expect(script.leased(reading: job) == ["call g0"])
-        let key = script.key
-        #expect(script.respond(.unavailable) == ["call g0"])
-        #expect(script.key == key)
-        _ = script.respond(token(1))
-        #expect(script.wrote() == ["1: job g1", "release"])
-    }
-
     @Test func `G6: a refused client ends nothing, and its pause is stored, with the server's code, before any token`()
         throws
     {
@@ -180,13 +170,6 @@ extension MachineScript {
         var next = started(with: marked)
         #expect(next.lastRequest == nil && next.machine.status.lastFailure?.serverCode == "invalid_client")
         #expect(next.ask(2, after: .seconds(300)) == ["call g0"])
-    }
-
-    @Test func `G13: the token of another process is used, and no call is made`() {
-        var script = started(isShared: true)
-        let stored = TokenBundle.stored(
-            "job", 1, refreshToken: "", expiresAt: script.date + 3_600, receivedAt: script.date)
-        #expect(script.leased(reading: stored) == ["1: job g1", "release"])
     }
 
     @Test func `after a sign-out requests fail, and restore finds the session that has begun in the store`() {
