@@ -2,21 +2,19 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The context of the rules beside the session: the moment, the callers, the pending write, the lease, and the effects
-/// so far.
-struct MachineContext: Sendable {
-    var moment: Moment
+/// What the rules use beside the session: the clock, the callers, the pending write, the check of the store, the lease,
+/// and the effects of the event so far. A rule of the session gets it as a parameter.
+struct Context: Sendable {
+    var clock: MachineClock
     var store = PendingWrite()
-    var room = WaitingRoom()
+    var check = StoreCheck()
+    var callers = Callers()
     var lease = Lease()
     var order = SignInOrder()
     /// The attempt whose read of the store has not ended. One is under way at most, however long the store hangs (G26).
     private var attemptRead: AttemptID?
     /// The limits of calls whose timers are set.
     private var callLimits: [RefreshTimer: CallLimit] = [:]
-    /// The event says that the content of the store may have changed: a read under way may have seen older content.
-    /// Always `false` between two events.
-    var storeMayHaveChanged = false
     private var random: RandomSource
     private var actions: [RefreshAction] = []
     /// How the session ends with this event. Always `nil` between two events.
@@ -24,15 +22,23 @@ struct MachineContext: Sendable {
     private var attempts = 0
 
     init(settings: MachineSettings, random: RandomSource) {
-        moment = Moment(settings: settings)
+        clock = MachineClock(settings: settings)
         self.random = random
     }
 
-    var now: Instant { moment.now }
-    var policy: TokenRefreshPolicy { moment.policy }
-    var settings: MachineSettings { moment.settings }
+    var now: Instant { clock.now }
+    var uptime: Duration { clock.now.uptime }
+    var policy: TokenRefreshPolicy { clock.settings.policy }
+    var settings: MachineSettings { clock.settings }
+
+    func canRefresh(_ bundle: TokenBundle) -> Bool { clock.settings.canRefresh(bundle) }
 
     mutating func emit(_ action: RefreshAction) { actions.append(action) }
+
+    /// Fails a caller.
+    mutating func refuse(_ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil) {
+        emit(.respond(waiter.id, .failed(AuthenticationError(code, retryAfter: retryAfter))))
+    }
 
     /// Returns the actions of one event. The next event gets a new buffer, so that a burst of responses leaves
     /// no large buffer behind.
@@ -75,7 +81,7 @@ struct MachineContext: Sendable {
 
     /// Lets the caller of a sign-in or a sign-out wait for the newest content.
     mutating func letWait(_ waiter: Waiter, isSignIn: Bool = false) {
-        room.add(waiter, to: .write(version: store.version, isSignIn: isSignIn))
+        callers.add(waiter, to: .write(version: store.version, isSignIn: isSignIn))
     }
 
     /// Sets the content for the store, and writes it as soon as no other write is under way.
@@ -87,7 +93,7 @@ struct MachineContext: Sendable {
 
     mutating func beginWriting() {
         if store.mustTime() {
-            emit(.startTimer(.writeDeadline(version: store.version), at: now.uptime + policy.storeLimit))
+            emit(.startTimer(.writeDeadline(version: store.version), at: uptime + policy.storeLimit))
         }
         guard let write = store.next() else { return }
         emit(.stopTimer(.storeRetry))
@@ -103,7 +109,7 @@ struct MachineContext: Sendable {
     /// Drops the content that is not stored yet.
     mutating func forgetWrites() {
         // A read under way may have seen the content before the write under way.
-        if store.isWriting { storeMayHaveChanged = true }
+        if store.isWriting { check.storeMayHaveChanged() }
         store.settle()
         emit(.stopTimer(.storeRetry))
     }
@@ -124,17 +130,23 @@ struct MachineContext: Sendable {
 
     /// Starts the timer of a limit of a call.
     mutating func limitCall(_ timer: RefreshTimer, at end: Duration) {
-        let limit = CallLimit(at: end, now: now.uptime, grace: policy.wakeGrace)
+        let limit = CallLimit(at: end, now: uptime, grace: policy.wakeGrace)
         callLimits[timer] = limit
         emit(.startTimer(timer, at: limit.due))
+    }
+
+    /// Cancels a call. It has `abandonAfter` to end.
+    mutating func cancelCall(_ id: AttemptID) {
+        emit(.cancelCall(id))
+        limitCall(.abandonment(id), at: uptime + policy.abandonAfter)
     }
 
     /// Whether what a timer limits has come to its end. A call in a process that slept gets time to read its response
     /// (G8).
     mutating func hasPassed(_ timer: RefreshTimer) -> Bool {
         guard var limit = callLimits.removeValue(forKey: timer) else { return true }
-        let hasPassed = limit.sliceEnded(at: now.uptime)
-        if limit.hasJustSlept { moment.noteWake() }
+        let hasPassed = limit.sliceEnded(at: uptime)
+        if limit.hasJustSlept { clock.noteWake() }
         guard !hasPassed else { return true }
         callLimits[timer] = limit
         emit(.startTimer(timer, at: limit.due))
@@ -169,9 +181,9 @@ struct MachineContext: Sendable {
     mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> TokenLifetime
     {
         var tokens = tokens
-        tokens.serverDate = tokens.serverDate.map { moment.serverClock.record($0, sentAt: sent, at: now) }
+        tokens.serverDate = tokens.serverDate.map { clock.serverClock.record($0, sentAt: sent, at: now) }
         let lifetime = TokenLifetime(
-            of: tokens, sentAt: moment.serverClock.date(at: sent), isServerTime: moment.serverClock.isKnown,
+            of: tokens, sentAt: clock.serverClock.date(at: sent), isServerTime: clock.serverClock.isKnown,
             limit: policy.maximumLifetime)
         if let expiry = lifetime.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
         return lifetime
@@ -181,22 +193,23 @@ struct MachineContext: Sendable {
 /// Two contexts are equal when the same event has the same effect in both. The effects are empty between two events.
 /// The hash leaves out the random source, which only names keys and stretches
 /// pauses.
-extension MachineContext: Hashable {
-    static func == (first: MachineContext, second: MachineContext) -> Bool {
-        first.moment == second.moment && first.store == second.store && first.room == second.room
+extension Context: Hashable {
+    static func == (first: Context, second: Context) -> Bool {
+        first.clock == second.clock && first.store == second.store && first.callers == second.callers
             && first.lease == second.lease && first.attempts == second.attempts
             && first.attemptRead == second.attemptRead && first.callLimits == second.callLimits
-            && first.order == second.order && first.random == second.random
+            && first.order == second.order && first.check == second.check && first.random == second.random
     }
 
     func hash(into hasher: inout Hasher) {
-        hasher.combine(moment)
+        hasher.combine(clock)
         hasher.combine(store)
-        hasher.combine(room)
+        hasher.combine(callers)
         hasher.combine(lease)
         hasher.combine(attemptRead)
         hasher.combine(callLimits)
         hasher.combine(attempts)
         hasher.combine(order)
+        hasher.combine(check)
     }
 }

@@ -3,8 +3,8 @@ import Testing
 @testable import TokenRefresh
 
 /// Each caller gets exactly one response: it waits in one queue, and is taken out once.
-@Suite struct WaitingRoomTests {
-    private let queues: [WaitingRoom.Queue] = [
+@Suite struct CallersTests {
+    private let queues: [Callers.Queue] = [
         .load, .publication, .settle, .check, .nextCheck, .write(version: 1, isSignIn: true),
         .write(version: 1, isSignIn: false), .attempt, .pause,
     ]
@@ -16,8 +16,8 @@ import Testing
     private func numbers(_ waiters: [Waiter]) -> [Int] { waiters.map(\.id.number) }
 
     /// A room with three callers in each queue, who came in turns.
-    private func full() -> WaitingRoom {
-        var room = WaitingRoom()
+    private func full() -> Callers {
+        var room = Callers()
         for number in 0..<3 * queues.count { room.add(waiter(number), to: queues[number % queues.count]) }
         return room
     }
@@ -31,7 +31,7 @@ import Testing
             #expect(room.take(queue) == [])
             #expect(expected.map { room.remove(WaiterID(number: $0)) } == [false, false, false])
             for other in queues where other != queue { #expect(room.take(other).count == 3) }
-            #expect(room == WaitingRoom())
+            #expect(room == Callers())
         }
     }
 
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test func `those who have waited for too long are taken out, and the others stay`() {
-        var room = WaitingRoom()
+        var room = Callers()
         for number in 1...5 { room.add(waiter(number, since: number), to: .attempt) }
         room.add(waiter(6, since: 1), to: .pause)
         #expect(room.earliest(at: .attempt) == .seconds(1) && room.earliest(at: .load) == nil)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func `the write of a version serves those who wait for it or for an older one`() {
-        var room = WaitingRoom()
+        var room = Callers()
         room.add(waiter(1), to: .write(version: 1, isSignIn: true))
         room.add(waiter(2), to: .write(version: 3, isSignIn: false))
         room.add(waiter(3), to: .write(version: 2, isSignIn: false))
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func `the order in which callers came makes no difference between two rooms`() {
-        var (one, other) = (WaitingRoom(), WaitingRoom())
+        var (one, other) = (Callers(), Callers())
         for number in 1...20 { one.add(waiter(number), to: .attempt) }
         for number in (1...20).reversed() { other.add(waiter(number), to: .attempt) }
         #expect(one == other && one.hashValue == other.hashValue)
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test func `a caller that comes again, or late, is served in its turn`() {
-        var room = WaitingRoom()
+        var room = Callers()
         for number in 1...40 { room.add(waiter(number), to: number % 2 == 0 ? .pause : .attempt) }
         let even = room.take(.pause)
         for waiter in even.reversed() { room.add(waiter, to: .attempt) }
@@ -107,7 +107,7 @@ import Testing
         #expect(room.take(.load).count == 41)
         room.add(waiter(100), to: .attempt)
         #expect(numbers(room.take(.attempt)) == [1, 2] + Array(5...40) + [45, 100])
-        #expect(room == WaitingRoom())
+        #expect(room == Callers())
         for number in 5...8 { room.add(waiter(number), to: .pause) }
         #expect([5, 6].map { room.remove(WaiterID(number: $0)) } == [true, true])
         room.add(waiter(6), to: .pause)
@@ -116,7 +116,7 @@ import Testing
 
     @Test func `a caller does not wait twice`() async {
         await #expect(processExitsWith: .failure) {
-            var room = WaitingRoom()
+            var room = Callers()
             let waiter = Waiter(id: WaiterID(number: 1), request: .token, since: .zero)
             room.add(waiter, to: .load)
             room.add(waiter, to: .attempt)
