@@ -1,7 +1,7 @@
 import ConcurrencyPrimitives
 
 /// The source of jitter and keys: the system, or a seed that makes a run repeatable.
-enum RandomSource: RandomNumberGenerator, Equatable, Sendable {
+enum RandomSource: RandomNumberGenerator, Hashable, Sendable {
     case system
     case seeded(SplitMix64)
 
