@@ -15,4 +15,7 @@ enum RandomSource: RandomNumberGenerator, Hashable, Sendable {
             return generator.next()
         }
     }
+
+    /// It names keys and stretches pauses, and nothing else: states that differ in it alone are walked once.
+    func hash(into hasher: inout Hasher) {}
 }
