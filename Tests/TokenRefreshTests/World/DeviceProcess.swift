@@ -320,8 +320,6 @@ struct Call {
     let startBefore: Int
     /// The newest token that its process had a complaint of when it was made.
     var complained: TokenBundle?
-    /// The calls with the same refresh token that were under way when it was written.
-    var rivals: [Int] = []
     var phase = Phase.made
     /// It takes longer than its deadline.
     var isHung = false
