@@ -138,8 +138,8 @@ import Testing
 }
 
 /// Each caller gets exactly one response: it waits in one queue, and is taken out once.
-@Suite struct WaitingRoomTests {
-    private let queues: [WaitingRoom.Queue] = [
+@Suite struct CallersTests {
+    private let queues: [Callers.Queue] = [
         .load, .publication, .settle, .check, .nextCheck, .write(version: 1, isSignIn: true),
         .write(version: 1, isSignIn: false), .attempt, .pause,
     ]
@@ -151,8 +151,8 @@ import Testing
     private func numbers(_ waiters: [Waiter]) -> [Int] { waiters.map(\.id.number) }
 
     /// A room with three callers in each queue, who came in turns.
-    private func full() -> WaitingRoom {
-        var room = WaitingRoom()
+    private func full() -> Callers {
+        var room = Callers()
         for number in 0..<3 * queues.count { room.add(waiter(number), to: queues[number % queues.count]) }
         return room
     }
@@ -165,7 +165,7 @@ import Testing
             #expect(room.isEmpty(queue) && room.take(queue) == [])
             #expect(expected.map { room.remove(WaiterID(number: $0)) } == [false, false, false])
             for other in queues where other != queue { #expect(room.take(other).count == 3) }
-            #expect(room == WaitingRoom())
+            #expect(room == Callers())
             room = full()
             for number in expected {
                 #expect(!room.isEmpty(queue))
@@ -183,7 +183,7 @@ import Testing
     }
 
     @Test func `those who have waited for too long are taken out, and the others stay`() {
-        var room = WaitingRoom()
+        var room = Callers()
         for number in 1...5 { room.add(waiter(number, since: number), to: .attempt) }
         room.add(waiter(6, since: 1), to: .pause)
         #expect(room.earliest(at: .attempt) == .seconds(1) && room.earliest(at: .load) == nil)
@@ -193,7 +193,7 @@ import Testing
     }
 
     @Test func `the write of a version serves those who wait for it or for an older one`() {
-        var room = WaitingRoom()
+        var room = Callers()
         for (number, version, isSignIn) in [(1, 1, true), (2, 3, false), (3, 2, false)] {
             room.add(waiter(number), to: .write(version: version, isSignIn: isSignIn))
         }
@@ -216,7 +216,7 @@ import Testing
 
     @Test func `a caller does not wait twice`() async {
         await #expect(processExitsWith: .failure) {
-            var room = WaitingRoom()
+            var room = Callers()
             let waiter = Waiter(id: WaiterID(number: 1), request: .token, since: .zero)
             room.add(waiter, to: .load)
             room.add(waiter, to: .attempt)

@@ -107,7 +107,7 @@ extension World {
         let slept = now - processes[process].suspendedAt
         if plan.showsSleep {
             if store.fault != .sleepsAreNotShown { processes[process].asleep += slept }
-            let isSleep = processes[process].isUsed && slept >= Moment.shortestSleep.milliseconds
+            let isSleep = processes[process].isUsed && slept >= MachineClock.shortestSleep.milliseconds
             if isSleep { processes[process].notes.wokeAt = now }
         }
         let isNoticed = slept > Self.noticedSleep

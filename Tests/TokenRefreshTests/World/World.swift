@@ -155,7 +155,7 @@ struct World {
     mutating func send(_ process: Int, _ event: RefreshEvent) {
         guard processes[process].runs else { return }
         // No lease is lost before the process has it.
-        if case .leased = event {} else if plan.noticesLosses { noticeLosses(process) }
+        if case .lease(.taken) = event {} else if plan.noticesLosses { noticeLosses(process) }
         handle(event, process)
         checkWork(process)
     }

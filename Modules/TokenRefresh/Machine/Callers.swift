@@ -10,7 +10,7 @@ struct Waiter: Hashable, Sendable {
 ///
 /// A caller enters once. It leaves when it is taken out, with its response or its cancellation, or to wait in another
 /// queue: so no caller gets two responses. Their numbers rise, and they are served in that order.
-struct WaitingRoom: Hashable, Sendable {
+struct Callers: Hashable, Sendable {
     /// What a caller waits for.
     enum Queue: Hashable, Sendable {
         /// The first read.
@@ -41,7 +41,7 @@ struct WaitingRoom: Hashable, Sendable {
     /// - Complexity: O(n), with the callers in the queue.
     func earliest(at queue: Queue) -> Duration? { callers[queue]?.values.lazy.map(\.since).min() }
 
-    /// Lets a caller wait that is not in the room.
+    /// Lets a caller wait that does not wait yet.
     mutating func add(_ waiter: Waiter, to queue: Queue) {
         precondition(callers.values.allSatisfy { $0[waiter.id] == nil }, "\(waiter.id) waits already")
         callers[queue, default: [:]][waiter.id] = waiter

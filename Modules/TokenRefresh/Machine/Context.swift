@@ -2,51 +2,58 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The context of the rules beside the session: the moment, the callers, the pending write, the lease, and the effects
-/// so far.
-struct MachineContext: Sendable {
-    var moment: Moment
+/// What the rules use beside the session: the clock, the callers, the pending write, the check of the store, the lease,
+/// and the effects of the event so far. A rule of the session gets it as a parameter.
+struct Context: Hashable, Sendable {
+    var clock: MachineClock
     var store = PendingWrite()
-    var room = WaitingRoom()
+    var check = StoreCheck()
+    var callers = Callers()
     var lease = Lease()
     var order = SignInOrder()
     /// The attempt whose read of the store has not ended. One is under way at most, however long the store hangs (G26).
     private var attemptRead: AttemptID?
     /// The limits of calls whose timers are set.
     private var callLimits: [RefreshTimer: CallLimit] = [:]
-    /// The event says that the content of the store may have changed: a read under way may have seen older content.
-    /// Always `false` between two events.
-    var storeMayHaveChanged = false
     private var random: RandomSource
-    private var actions: [RefreshAction] = []
-    /// How the session ends with this event. Always `nil` between two events.
-    private(set) var outcome: SessionOutcome?
+    private var effects = Effects()
     private var attempts = 0
 
     init(settings: MachineSettings, random: RandomSource) {
-        moment = Moment(settings: settings)
+        clock = MachineClock(settings: settings)
         self.random = random
     }
 
-    var now: Instant { moment.now }
-    var policy: TokenRefreshPolicy { moment.policy }
-    var settings: MachineSettings { moment.settings }
+    var now: Instant { clock.now }
+    var uptime: Duration { clock.now.uptime }
+    var policy: TokenRefreshPolicy { clock.settings.policy }
+    var settings: MachineSettings { clock.settings }
 
-    mutating func emit(_ action: RefreshAction) { actions.append(action) }
+    func canRefresh(_ bundle: TokenBundle) -> Bool { clock.settings.canRefresh(bundle) }
+
+    mutating func emit(_ action: RefreshAction) { effects.actions.append(action) }
+
+    /// Fails a caller.
+    mutating func refuse(_ waiter: Waiter, _ code: AuthenticationError.Code, retryAfter: Duration? = nil) {
+        emit(.respond(waiter.id, .failed(AuthenticationError(code, retryAfter: retryAfter))))
+    }
 
     /// Returns the actions of one event. The next event gets a new buffer, so that a burst of responses leaves
     /// no large buffer behind.
     mutating func takeActions() -> [RefreshAction] {
-        defer { actions = [] }
-        return actions
+        defer { effects.actions = [] }
+        return effects.actions
     }
 
+    /// How the session ends with this event.
+    var outcome: SessionOutcome? { effects.outcome }
+
     /// The session ends. Its rules do nothing after it.
-    mutating func conclude(_ outcome: SessionOutcome) { self.outcome = outcome }
+    mutating func conclude(_ outcome: SessionOutcome) { effects.outcome = outcome }
 
     mutating func takeOutcome() -> SessionOutcome? {
-        defer { outcome = nil }
-        return outcome
+        defer { effects.outcome = nil }
+        return effects.outcome
     }
 
     mutating func nextAttempt() -> AttemptID {
@@ -75,7 +82,7 @@ struct MachineContext: Sendable {
 
     /// Lets the caller of a sign-in or a sign-out wait for the newest content.
     mutating func letWait(_ waiter: Waiter, isSignIn: Bool = false) {
-        room.add(waiter, to: .write(version: store.version, isSignIn: isSignIn))
+        callers.add(waiter, to: .write(version: store.version, isSignIn: isSignIn))
     }
 
     /// Sets the content for the store, and writes it as soon as no other write is under way.
@@ -87,7 +94,7 @@ struct MachineContext: Sendable {
 
     mutating func beginWriting() {
         if store.mustTime() {
-            emit(.startTimer(.writeDeadline(version: store.version), at: now.uptime + policy.storeLimit))
+            emit(.startTimer(.writeDeadline(version: store.version), at: uptime + policy.storeLimit))
         }
         guard let write = store.next() else { return }
         emit(.stopTimer(.storeRetry))
@@ -103,7 +110,7 @@ struct MachineContext: Sendable {
     /// Drops the content that is not stored yet.
     mutating func forgetWrites() {
         // A read under way may have seen the content before the write under way.
-        if store.isWriting { storeMayHaveChanged = true }
+        if store.isWriting { check.storeMayHaveChanged() }
         store.settle()
         emit(.stopTimer(.storeRetry))
     }
@@ -124,17 +131,23 @@ struct MachineContext: Sendable {
 
     /// Starts the timer of a limit of a call.
     mutating func limitCall(_ timer: RefreshTimer, at end: Duration) {
-        let limit = CallLimit(at: end, now: now.uptime, grace: policy.wakeGrace)
+        let limit = CallLimit(at: end, now: uptime, grace: policy.wakeGrace)
         callLimits[timer] = limit
         emit(.startTimer(timer, at: limit.due))
+    }
+
+    /// Cancels a call. It has `abandonAfter` to end.
+    mutating func cancelCall(_ id: AttemptID) {
+        emit(.cancelCall(id))
+        limitCall(.abandonment(id), at: uptime + policy.abandonAfter)
     }
 
     /// Whether what a timer limits has come to its end. A call in a process that slept gets time to read its response
     /// (G8).
     mutating func hasPassed(_ timer: RefreshTimer) -> Bool {
         guard var limit = callLimits.removeValue(forKey: timer) else { return true }
-        let hasPassed = limit.sliceEnded(at: now.uptime)
-        if limit.hasJustSlept { moment.noteWake() }
+        let hasPassed = limit.sliceEnded(at: uptime)
+        if limit.hasJustSlept { clock.noteWake() }
         guard !hasPassed else { return true }
         callLimits[timer] = limit
         emit(.startTimer(timer, at: limit.due))
@@ -169,34 +182,22 @@ struct MachineContext: Sendable {
     mutating func lifetime(of tokens: TokenRefreshResult, for session: SessionID, sentAt sent: Instant) -> TokenLifetime
     {
         var tokens = tokens
-        tokens.serverDate = tokens.serverDate.map { moment.serverClock.record($0, sentAt: sent, at: now) }
+        tokens.serverDate = tokens.serverDate.map { clock.serverClock.record($0, sentAt: sent, at: now) }
         let lifetime = TokenLifetime(
-            of: tokens, sentAt: moment.serverClock.date(at: sent), isServerTime: moment.serverClock.isKnown,
+            of: tokens, sentAt: clock.serverClock.date(at: sent), isServerTime: clock.serverClock.isKnown,
             limit: policy.maximumLifetime)
         if let expiry = lifetime.unreadExpiry { emit(.report(.expiryIgnored(session: session, expiry: expiry))) }
         return lifetime
     }
 }
 
-/// Two contexts are equal when the same event has the same effect in both. The effects are empty between two events.
-/// The hash leaves out the random source, which only names keys and stretches
-/// pauses.
-extension MachineContext: Hashable {
-    static func == (first: MachineContext, second: MachineContext) -> Bool {
-        first.moment == second.moment && first.store == second.store && first.room == second.room
-            && first.lease == second.lease && first.attempts == second.attempts
-            && first.attemptRead == second.attemptRead && first.callLimits == second.callLimits
-            && first.order == second.order && first.random == second.random
-    }
+/// What the rules of one event have brought about beside the state. Between two events there is nothing in it: two
+/// states with other effects are equal.
+private struct Effects: Hashable, Sendable {
+    var actions: [RefreshAction] = []
+    var outcome: SessionOutcome?
 
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(moment)
-        hasher.combine(store)
-        hasher.combine(room)
-        hasher.combine(lease)
-        hasher.combine(attemptRead)
-        hasher.combine(callLimits)
-        hasher.combine(attempts)
-        hasher.combine(order)
-    }
+    static func == (first: Effects, second: Effects) -> Bool { true }
+
+    func hash(into hasher: inout Hasher) {}
 }

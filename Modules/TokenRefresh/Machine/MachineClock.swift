@@ -2,22 +2,8 @@ import AuthInterface
 import ConcurrencyPrimitives
 import Foundation
 
-/// The constants of a machine.
-struct MachineSettings: Equatable, Sendable {
-    let policy: TokenRefreshPolicy
-    let isShared: Bool
-    /// This process, as an intent names it.
-    let owner: ProcessIdentity
-    let tolerance: ReplayTolerance
-    var needsRefreshToken = true
-    var hasJournal = false
-
-    /// Whether there is a way to newer tokens than these (G22).
-    func canRefresh(_ bundle: TokenBundle) -> Bool { !needsRefreshToken || bundle.refreshToken?.isEmpty == false }
-}
-
-/// What a rule reads of an event's instant: the two clocks, what is known of them, and the constants of the machine.
-struct Moment: Sendable {
+/// The instant of an event on the two clocks, what is known of both, and the constants of the machine.
+struct MachineClock: Sendable {
     let settings: MachineSettings
     private(set) var now = Instant(uptime: .zero, date: Date(timeIntervalSince1970: 0))
     /// Since this instant the wall clock has not been set: it has advanced with the monotonic clock.
@@ -92,9 +78,9 @@ struct Moment: Sendable {
     }
 }
 
-/// Two moments are equal when rules find the same in both: `now` is set by each event.
-extension Moment: Hashable {
-    static func == (first: Moment, second: Moment) -> Bool {
+/// Two clocks are equal when rules find the same in both: `now` is set by each event.
+extension MachineClock: Hashable {
+    static func == (first: MachineClock, second: MachineClock) -> Bool {
         first.settings == second.settings && first.steadySince == second.steadySince
             && first.wasClockSet == second.wasClockSet && first.serverClock == second.serverClock
             && first.quietUntil == second.quietUntil
