@@ -39,8 +39,7 @@ struct StoredOrdinalTests: TemporaryStoreTests {
             #""bundle":{"accessToken":"access-1","clockSkew":0,"generation":0,"ordinal":\#(ordinal),"session":"1"}"#,
             #""ended":{"date":0,"ordinal":\#(ordinal),"reason":"byUser","session":"1"}"#,
         ] {
-            let body = Data(#"\#(content),"format":"latchkey-tokens","version":2}"#.utf8)
-            try store.file.writePrivately(body.afterChecksum)
+            try store.file.writePrivately(.envelope(content))
             #expect(await storeError { _ = try await store.read() }?.code == code)
         }
     }
@@ -79,9 +78,4 @@ private enum BuildWithoutOrdinals {
             generation += 1
         }
     }
-}
-
-extension Data {
-    /// A file with this after its checksum.
-    fileprivate var afterChecksum: Data { Data("{\"checksum\":\"\(CRC64.text(of: self))\",".utf8) + self }
 }

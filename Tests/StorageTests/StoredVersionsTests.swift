@@ -182,14 +182,6 @@ private enum FirstBuild {
     }
 }
 
-extension Data {
-    /// A file of version 2 with a checksum, and the given content.
-    fileprivate static func envelope(_ content: String?) -> Data {
-        let body = Data("\(content.map { $0 + "," } ?? "")\"format\":\"latchkey-tokens\",\"version\":2}".utf8)
-        return Data("{\"checksum\":\"\(CRC64.text(of: body))\",".utf8) + body
-    }
-}
-
 extension SessionID {
     fileprivate static let one = SessionID(rawValue: "session-1")
 }

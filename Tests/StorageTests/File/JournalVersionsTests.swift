@@ -28,6 +28,14 @@ struct JournalVersionsTests {
         try file.writePrivately(Data("\(CRC64.text(of: Data(text.utf8)))\n\(text)".utf8))
     }
 
+    @Test func `G36: a file of a later version is left alone`() async throws {
+        try await put(#"{"entry":{"seen":7},"format":"latchkey-journal","version":3}"#)
+        let later = try Data(contentsOf: file)
+        let error = await storeError { try await journal.update { _ in SessionJournalEntry(seen: .one) } }
+        #expect(error?.code == .unsupportedVersion)
+        #expect(try Data(contentsOf: file) == later)
+    }
+
     private static let seen =
         #""seen":{"date":790000000.5,"ordinal":1768307200500,"session":"session-1","store":"the Keychain"}"#
 
