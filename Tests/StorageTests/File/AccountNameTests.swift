@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Accounts in one folder")
 struct AccountNameTests {
-    @Test func `deleting one account leaves the others, and a name that is too long for a file has a file, too`()
+    @Test func `each account has tokens and a lease of its own, also one whose name is too long for a file`()
         async throws
     {
         let temporary = TemporaryFolder()
@@ -16,10 +16,12 @@ struct AccountNameTests {
         let tooLong = [long, long + "a", long + "b", String(repeating: "\u{e9}", count: 5_000)]
         let accounts = ["default", "", "Ada", "ada", "../ada", "ada/lovelace", ".", "ada.json", "e\u{301}", "\u{e9}"]
         let stores = (accounts + tooLong).map { FileTokenStore(folder: folder, account: $0) }
+        var leases: [any TokenStoreLease] = []
         for (number, store) in stores.enumerated() {
             try await store.save(.numbered(number))
-            await (try await store.lease(waitingAtMost: .zero)).release()
+            leases.append(try await store.lease(waitingAtMost: .zero))
         }
+        for lease in leases { await lease.release() }
         #expect(try folder.names.count { $0.hasPrefix("%-") && $0.hasSuffix(".json") } == tooLong.count)
         for (number, store) in stores.enumerated() {
             #expect(try await store.load() == .numbered(number))

@@ -67,21 +67,6 @@ struct FileTokenStoreWritingTests: TemporaryStoreTests {
         #expect(try await store.load() == .numbered(1))
     }
 
-    @Test func `a save that waits for another process is busy after a limit, and loads do not wait`() async throws {
-        try await store.save(.numbered(1))
-        let lock = try #require(try PrivateFolder.existing(folder).tryLock("ada.json.lock"), "the lock is not free")
-        let tokens = TokenFile(folder: .test(folder.path), name: "ada.json", writeLimit: .milliseconds(5))
-        let save = #expect(throws: TokenStoreError.self) { try tokens.update { _ in .active(.numbered(2)) } }
-        let delete = #expect(throws: TokenStoreError.self) { try tokens.delete() }
-        #expect([save?.code, delete?.code] == [.busy, .busy])
-        #expect(save?.reason.contains("has held the lock on \(folder.path)/ada.json.lock for 5 ms") == true)
-        let longer = Task { try await store.save(.numbered(2)) }
-        #expect(try await store.load() == .numbered(1))
-        lock.release()
-        try await longer.value
-        #expect(try await store.load() == .numbered(2))
-    }
-
     @Test func `a lock on a file that was removed does not count as the lock`() async throws {
         try await store.save(.numbered(1))
         let first = try await store.lease(waitingAtMost: .zero)
