@@ -3,6 +3,7 @@ import Testing
 
 @testable import Storage
 
+/// The rules of the model that no test of the store would miss: it fails where others do not hold.
 @Suite("The model Keychain behaves as the Keychain is documented")
 struct ModelKeychainTests {
     private let model = ModelKeychain()
@@ -20,12 +21,6 @@ struct ModelKeychainTests {
         #expect(model.status(of: .add, at: location) == expected, "\(name)")
     }
 
-    @Test func `an item that iCloud synchronizes is another item, and is not found`() {
-        model.insert(.init(location: .own.inGroup("own.group"), isSynchronizable: true, data: .two))
-        #expect(model.status(of: .copyMatching) == .itemNotFound)
-        #expect(model.status(of: .add) == nil && model.items.count == 2)
-    }
-
     @Test(arguments: KeychainCall.allCases)
     func `a missing item can only be added, and a group and the data-protection Keychain need an entitlement`(
         call: KeychainCall
@@ -33,18 +28,6 @@ struct ModelKeychainTests {
         #expect(model.status(of: call) == (call == .add ? nil : .itemNotFound))
         #expect(model.status(of: call, at: .own.inGroup("foreign.group")) == .missingEntitlement)
         #expect(ModelKeychain(groups: []).status(of: call) == .missingEntitlement)
-    }
-
-    @Test func `an item is added to the first group, and found, updated and deleted in all`() throws {
-        for location in [KeychainLocation.own, .own.inGroup("shared.group")] {
-            #expect(model.status(of: .add, at: location) == nil)
-        }
-        let found = try model.copyMatching(KeychainQuery(location: .own, limit: .all))
-        #expect(found.map(\.accessGroup) == ["own.group", "shared.group"])
-        #expect(try model.copyMatching(KeychainQuery(location: .own, limit: .one)).count == 1)
-        try model.update(KeychainQuery(location: .own), to: KeychainValues(data: .one, accessibility: nil))
-        #expect(model.items.allSatisfy { $0.data == .one && $0.accessibility == .afterFirstUnlockThisDeviceOnly })
-        #expect(model.status(of: .delete) == nil && model.items.isEmpty)
     }
 
     @Test func `the file-based Keychain deletes the first item that matches, and knows no groups and no lock`() throws {
@@ -58,53 +41,6 @@ struct ModelKeychainTests {
         #expect(model.status(of: .delete, at: .fileBased) == .itemNotFound)
     }
 
-    typealias Statuses = [KeychainCall: KeychainStatus]
-
-    /// The calls that fail for an item that may be read after the first unlock, and for one of an unlocked device.
-    private static let protections: [(ModelKeychain.Protection, afterFirstUnlock: Statuses, whenUnlocked: Statuses)] = {
-        let closed = Statuses(uniqueKeysWithValues: KeychainCall.allCases.map { ($0, .interactionNotAllowed) })
-        var hidden = closed.mapValues { _ in KeychainStatus.itemNotFound }
-        hidden[.add] = .interactionNotAllowed
-        return [
-            (.unlocked, [:], [:]), (.beforeFirstUnlock, closed, closed), (.beforeFirstUnlockAndHidden, hidden, hidden),
-            (.locked, [:], [.copyMatching: .interactionNotAllowed, .update: .interactionNotAllowed]),
-        ]
-    }()
-
-    @Test(arguments: protections)
-    func `calls succeed when the accessibility of the item allows`(
-        row: (ModelKeychain.Protection, afterFirstUnlock: Statuses, whenUnlocked: Statuses)
-    ) throws {
-        for (accessibility, expected) in [
-            (KeychainAccessibility.afterFirstUnlockThisDeviceOnly, row.afterFirstUnlock),
-            (.whenUnlockedThisDeviceOnly, row.whenUnlocked),
-        ] {
-            for call in KeychainCall.allCases {
-                let (model, values) = (ModelKeychain(), KeychainValues(data: .one, accessibility: accessibility))
-                try model.add(KeychainQuery(location: .own), values)
-                model.set(row.0)
-                let location = call == .add ? KeychainLocation.older : .own
-                #expect(model.status(of: call, at: location) == expected[call], "\(call)")
-            }
-        }
-    }
-
-    @Test func `attributes are found where data cannot be read`() throws {
-        let location = KeychainLocation.own.inGroup("own.group")
-        model.insert(.init(location: location, accessibility: .whenUnlockedThisDeviceOnly, data: .one))
-        model.set(.locked)
-        let found = try model.copyMatching(KeychainQuery(location: .own, limit: .all))
-        #expect(found == [KeychainItem(accessGroup: "own.group", data: nil)])
-    }
-
-    @Test func `a Mac has two Keychains, and every other device one`() {
-        for (model, isShared) in [(ModelKeychain(hasFileBasedKeychain: true), false), (ModelKeychain(), true)] {
-            #expect(model.status(of: .add, at: .fileBased) == nil)
-            #expect(model.status(of: .copyMatching, at: .fileBased) == nil)
-            #expect((model.status(of: .copyMatching) == nil) == isShared)
-        }
-    }
-
     @Test func `only a search may have a limit, and an older Keychain does not return the data of all items`() {
         let model = ModelKeychain(hasFileBasedKeychain: true)
         for call in KeychainCall.allCases where call != .copyMatching {
@@ -113,14 +49,6 @@ struct ModelKeychainTests {
         }
         let all = KeychainQuery(location: .fileBased, returnsData: true, limit: .all)
         #expect(model.status(of: .copyMatching, all) == .invalidParameter)
-    }
-
-    @Test func `an item that cannot be decrypted can be replaced`() {
-        model.insert(.one, at: .own)
-        model.damage(.own.inGroup("own.group"))
-        #expect(model.status(of: .copyMatching) == .decodingFailed)
-        #expect(model.status(of: .update) == nil)
-        #expect(model.status(of: .copyMatching) == nil)
     }
 }
 
