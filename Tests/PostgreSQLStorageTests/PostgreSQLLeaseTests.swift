@@ -14,7 +14,7 @@ import Testing
     "G13: the lease of a fleet has one holder, and survives its connections", .needsPostgreSQL,
     .timeLimit(.minutes(10)))
 struct PostgreSQLLeaseTests {
-    private let other = ProcessIdentity(host: "other-host", process: "4711-other")
+    private let other = ProcessIdentity.other
     private let server: PostgreSQLServer
 
     init() async throws {
@@ -23,18 +23,9 @@ struct PostgreSQLLeaseTests {
 
     @Test func `a holder keeps its lease when all its connections are cut`() async throws {
         let mine = try await server.named().holding(.fleet(1))
-        let lease = try #require(try await mine.lease(waitingAtMost: .zero) as? PostgreSQLTokenStoreLease)
+        let lease = try await mine.lease(waitingAtMost: .zero)
         try await server.cutConnections(of: mine.account)
-
-        let theirs = server.store(mine.account).owned(by: other)
-        #expect(await storeFailure { _ = try await theirs.lease(waitingAtMost: .zero) }?.code == .busy)
-        try await mine.save(.fleet(2))
-        #expect(!lease.isLost)
-        await lease.release()
-        let next = try await theirs.lease(waitingAtMost: .zero)
-        #expect(!next.mayStillCall(.fleet(under: lease)), "the holder has released the lease itself")
-        #expect(try await theirs.load() == .fleet(2))
-        await next.release()
+        try await lease.expectKept(by: mine, before: server.store(mine.account).owned(by: other))
     }
 
     @Test func `a lease holds no connection, and neither does a waiter`() async throws {
@@ -47,9 +38,7 @@ struct PostgreSQLLeaseTests {
         }
         for store in stores { try await store.save(.fleet(1)) }
         let connections = try await server.run(
-            "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1",
-            [.text(first.account)]
-        )
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1", [.text(first.account)])
         #expect((connections.integer(0) ?? 9) <= 2, "one connection serves 20 leases and 20 waiters; one listens")
         for lease in leases { await lease.release() }
         for waiter in waiters { try await waiter.value }
@@ -248,14 +237,6 @@ struct PostgreSQLLeaseTests {
         await (try await waiting.value).release()
         // The feed and the limits sleep a few times more.
         #expect(Double(pauses) <= elapsed / pause + 6)
-    }
-
-    @Test func `one account's lease does not delay another's`() async throws {
-        let first = server.store()
-        let lease = try await first.lease(waitingAtMost: .zero)
-        let second = try await first.store(for: first.account + "/other").lease(waitingAtMost: .zero)
-        await second.release()
-        await lease.release()
     }
 }
 

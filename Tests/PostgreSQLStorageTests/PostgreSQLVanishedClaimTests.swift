@@ -56,7 +56,7 @@ struct PostgreSQLVanishedClaimTests {
 
     static let changes =
         Change.allCases.map { (change: $0, process: ProcessIdentity.current) }
-        + [(.claimLapsed, ProcessIdentity(host: "other-host", process: "4711-other"))]
+        + [(.claimLapsed, ProcessIdentity.other)]
 
     @Test(arguments: changes)
     func `G8, G13: no other engine spends the refresh token until the call has ended`(
@@ -237,14 +237,6 @@ struct PostgreSQLVanishedClaimTests {
             WHERE account = $1
             """, store.account)
         await (try await store.lease(waitingAtMost: .seconds(3_600))).release()
-    }
-}
-
-extension RefreshIntent {
-    /// An intent of another engine under a lease.
-    static func fleet(under lease: (any TokenStoreLease)?) -> RefreshIntent {
-        let date = Date(timeIntervalSinceReferenceDate: 8e8)
-        return RefreshIntent(idempotencyKey: "key", owner: .newEngine(), date: date, lease: lease?.identity)
     }
 }
 
