@@ -46,9 +46,8 @@ struct PostgreSQLTokenStoreTests {
         let store = server.store(table: table)
         try await store.prepare()
         try await store.save(.fleet(1))
-        let lease = try await store.lease(waitingAtMost: .zero)
+        await (try await store.lease(waitingAtMost: .zero)).release()
         #expect(try await store.load() == .fleet(1))
-        await lease.release()
     }
 
     @Test(arguments: ["", "zero\0byte", String(repeating: "x", count: 64)])
