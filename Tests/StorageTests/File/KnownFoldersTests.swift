@@ -28,7 +28,9 @@ struct KnownFoldersTests {
         FileTokenStore(folder: folder, anchor: nil, known: known ?? self.known)
     }
 
-    @Test func `a folder on another device gets a private marker and a private note`() throws {
+    @Test func `a folder on another device gets a private marker and note, and is unavailable without the marker`()
+        throws
+    {
         known.record(try otherDisk())
         for file in [note, folder.appendingPathComponent(KnownFolders.markerName)] {
             #expect(try file.permissions == "600")
@@ -39,10 +41,7 @@ struct KnownFoldersTests {
         #expect(known.recognizes(folder.path, marker: marker))
         #expect(!known.recognizes(folder.path, marker: nil))
         #expect(!known.recognizes(folder.path + "/other", marker: marker))
-    }
 
-    @Test func `a folder without its marker is unavailable, and the error names both remedies`() throws {
-        known.record(try otherDisk())
         for marker in [nil, "another"] {
             let error = #expect(throws: TokenStoreError.self) { try known.check(folder.path, marker: marker) }
             #expect(error?.code == .unavailable)
