@@ -152,7 +152,7 @@ struct TokenFolderTests: TemporaryStoreTests {
     @Test func `processes that sign in at once create one folder, lose no session, and read none or a session`()
         async throws
     {
-        for _ in 1...50 {
+        for _ in 1...30 {
             let folder = temporary.fresh()
             // A single fsync of another writer may take the 5 s after which ext4 commits its journal.
             @Sendable func store(_ account: Int) -> FileTokenStore {
