@@ -28,10 +28,5 @@ import Testing
         _ = AsyncHTTPClientTransport { hasTracer = $0.tracing.tracer != nil }
         #expect(!hasTracer)
     }
-
-    @Test func `a pin that is no digest is refused`() {
-        #expect(throws: HTTPTransportError.self) { try PublicKeyPins(["api.example.com": ["YWJj"]]) }
-        #expect(throws: HTTPTransportError.self) { try PublicKeyPins(["api.example.com": []]) }
-    }
 }
 #endif
