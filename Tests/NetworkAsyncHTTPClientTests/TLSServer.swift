@@ -38,37 +38,21 @@ enum ChannelServer {
 struct TLSServer {
     let identity: TestIdentity
     let url: URL
-    private let counts: Counts
+    private let seen: Seen
 
-    final class Counts: Sendable {
-        let requests = Locked(0)
+    private struct Seen: Sendable {
         let connections = Locked(0)
+        /// The names of the fields of each request, in lower case.
         let fields = Locked<[Set<String>]>([])
-        let behaviour = Locked(Behaviour.echo)
     }
-
-    /// How the server responds to a request.
-    enum Behaviour: Sendable {
-        /// It sends each part back.
-        case echo
-        /// It responds to the head, and is done.
-        case early
-        case earlyThenResetsStream
-        case earlyThenClosesConnection
-    }
-
-    /// Changes how the server responds.
-    func respond(_ behaviour: Behaviour) { counts.behaviour.withLock { $0 = behaviour } }
 
     static func run(
         identity: TestIdentity? = nil, protocols: [String] = ["h2", "http/1.1"],
         _ body: (TLSServer) async throws -> Void
     ) async throws {
-        try await run(identity: identity ?? TestIdentity(), protocols: protocols, body: body) { channel, counts in
+        try await run(identity: identity ?? TestIdentity(), protocols: protocols, body: body) { channel, seen in
             channel.configureCommonHTTPServerPipeline { stream in
-                stream.eventLoop.makeCompletedFuture {
-                    try stream.pipeline.syncOperations.addHandler(Echo(counts))
-                }
+                stream.eventLoop.makeCompletedFuture { try stream.pipeline.syncOperations.addHandler(Echo(seen)) }
             }
         }
     }
@@ -81,10 +65,10 @@ struct TLSServer {
         let rest = Locked(scripts)
         try await run(identity: TestIdentity(), protocols: ["h2"]) { server in
             try await body(server.transport(), server)
-        } configure: { channel, counts in
+        } configure: { channel, seen in
             channel.eventLoop.makeCompletedFuture {
                 let script = rest.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] }
-                let speaker = FrameSpeaker(script) { counts.requests.withLock { $0 += 1 } }
+                let speaker = FrameSpeaker(script) { seen.fields.withLock { $0.append([]) } }
                 try channel.pipeline.syncOperations.addHandler(speaker)
             }
         }
@@ -92,22 +76,22 @@ struct TLSServer {
 
     private static func run(
         identity: TestIdentity, protocols: [String], body: (TLSServer) async throws -> Void,
-        configure: @escaping @Sendable (any Channel, Counts) -> EventLoopFuture<Void>
+        configure: @escaping @Sendable (any Channel, Seen) -> EventLoopFuture<Void>
     ) async throws {
-        let counts = Counts()
+        let seen = Seen()
         let context = try NIOSSLContext(configuration: identity.serverConfiguration(protocols: protocols))
         try await ChannelServer.run(tls: context) { channel in
-            configure(channel, counts).map { counts.connections.withLock { $0 += 1 } }
+            configure(channel, seen).map { seen.connections.withLock { $0 += 1 } }
         } body: { port in
             let url = try #require(URL(string: "https://127.0.0.1:\(port)/"))
-            try await body(TLSServer(identity: identity, url: url, counts: counts))
+            try await body(TLSServer(identity: identity, url: url, seen: seen))
         }
     }
 
-    var requests: Int { counts.requests.withLock { $0 } }
-    var connections: Int { counts.connections.withLock { $0 } }
-    /// The names of the fields of each request, in lower case.
-    var fields: [Set<String>] { counts.fields.withLock { $0 } }
+    var requests: Int { fields.count }
+    var connections: Int { seen.connections.withLock { $0 } }
+    /// The names of the fields of each request, in lower case. Of a request to a script there are none.
+    var fields: [Set<String>] { seen.fields.withLock { $0 } }
 
     func request(
         _ purpose: HTTPTransportRequest.Purpose = .call, body: HTTPBody = .none, idleTimeout: Duration = .seconds(300),
@@ -128,24 +112,19 @@ struct TLSServer {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
 
-        private let counts: Counts
+        private let seen: Seen
         private var received = 0
-        private var isDone = false
 
-        init(_ counts: Counts) { self.counts = counts }
+        init(_ seen: Seen) { self.seen = seen }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {
             case .head(let head):
-                counts.requests.withLock { $0 += 1 }
-                counts.fields.withLock { $0.append(Set(head.headers.map { $0.name.lowercased() })) }
+                seen.fields.withLock { $0.append(Set(head.headers.map { $0.name.lowercased() })) }
                 received = 0
-                let behaviour = counts.behaviour.withLock { $0 }
-                guard behaviour == .echo else { return respondEarly(context, behaviour) }
                 let fields: NIOHTTP1.HTTPHeaders = ["trailer": "x-received", "transfer-encoding": "chunked"]
                 let head = NIOHTTP1.HTTPResponseHead(version: .http1_1, status: .ok, headers: fields)
                 context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
-            case .body where isDone, .end where isDone: break
             case .body(let part):
                 received += part.readableBytes
                 context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(part))), promise: nil)
@@ -153,17 +132,6 @@ struct TLSServer {
                 var trailers = sent ?? [:]
                 trailers.add(name: "x-received", value: "\(received)")
                 context.writeAndFlush(wrapOutboundOut(.end(trailers)), promise: nil)
-            }
-        }
-
-        private func respondEarly(_ context: ChannelHandlerContext, _ behaviour: Behaviour) {
-            isDone = true
-            let head = NIOHTTP1.HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "0"])
-            context.write(wrapOutboundOut(.head(head)), promise: nil)
-            let stream = context.channel
-            context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
-                if behaviour == .earlyThenResetsStream { stream.close(promise: nil) }
-                if behaviour == .earlyThenClosesConnection { stream.parent?.close(promise: nil) }
             }
         }
 

@@ -85,39 +85,27 @@ import Testing
     }
     #endif
 
-    @Test(arguments: [TLSServer.Behaviour.early, .earlyThenResetsStream, .earlyThenClosesConnection])
-    func `a response of HTTP/2 may end before its request`(_ behaviour: TLSServer.Behaviour) async throws {
-        try await TLSServer.run(protocols: ["h2"]) { server in
-            let transport = try server.transport()
-            server.respond(behaviour)
+    @Test(arguments: [
+        FrameScript(opening: [.settings([(3, 100)])], response: [.status("200", ends: true)]),
+        FrameScript(response: [.status("200", ends: true), .reset(8)]),
+        FrameScript(response: [.status("200", ends: true)], closes: true),
+    ])
+    func `a response of HTTP/2 may end before its request`(_ script: FrameScript) async throws {
+        try await TLSServer.run([script]) { transport, server in
+            var ended = 0
             // More than the streams that a connection may have at a time.
-            for _ in 0..<(behaviour == .early ? 130 : 10) {
+            while ended < (script.closes ? 10 : 130) {
                 let pieces = AsyncStream<Data>.makeStream()
                 pieces.continuation.yield(Data("first".utf8))
-                let body = HTTPBody(once: pieces.stream)
-                #expect(try await self.body(of: body, from: server, transport, behaviour)?.isEmpty != false)
+                do {
+                    let response = try await transport.perform(server.request(body: HTTPBody(once: pieces.stream)))
+                    #expect(try await response.body.collect(upTo: 10).isEmpty)
+                    ended += 1
+                } catch let error as HTTPTransportError where script.closes && error.code == .connectionFailed {
+                    // It has met the connection that the server was about to close.
+                }
                 pieces.continuation.finish()
             }
-            server.respond(.echo)
-            var echo: Data?
-            while echo == nil {
-                echo = try await self.body(of: HTTPBody(Data("ok".utf8)), from: server, transport, behaviour)
-            }
-            #expect(echo == Data("ok".utf8))
-        }
-    }
-
-    /// The body of the response; `nil` when the request has met the connection that the server was about to close.
-    private func body(
-        of request: HTTPBody, from server: TLSServer, _ transport: AsyncHTTPClientTransport,
-        _ behaviour: TLSServer.Behaviour
-    ) async throws -> Data? {
-        do {
-            return try await transport.perform(server.request(body: request)).body.collect(upTo: 10)
-        } catch let error as HTTPTransportError
-            where behaviour == .earlyThenClosesConnection && error.code == .connectionFailed
-        {
-            return nil
         }
     }
 
