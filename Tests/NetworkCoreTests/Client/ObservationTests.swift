@@ -12,16 +12,14 @@ struct ObservationTests {
 
     func client(_ stubs: Stub...) -> NetworkClient {
         NetworkClient(
-            baseURL: baseURL, transport: StubTransport(stubs), interceptors: [RetryPolicy(random: 0.5)],
-            observers: [observer], clock: clock)
+            StubTransport(stubs), interceptors: [RetryPolicy(random: 0.5)], observers: [observer], clock: clock)
     }
 
     @Test func `observers receive every event of a call in order`() async throws {
         let client = client(
             .get("articles/7") ~> .status(503),
             .get("articles/7") ~> .status(302, headers: ["Location": "/api/v2/articles/7"]),
-            .get("v2/articles/7") ~> .json(Article(id: 7, title: "x"))
-        )
+            .get("v2/articles/7") ~> .article)
         let task = Task { try await client.send(.article(7)) }
         try await clock.advance(toTimerIn: .milliseconds(250))
         _ = try await task.value
@@ -34,8 +32,7 @@ struct ObservationTests {
                 .retrying(after: .milliseconds(250), because: .unacceptableStatus, status: 503),
                 .sent, .responded(status: 302), .redirected(status: 302, to: moved),
                 .sent, .responded(status: 200),
-            ]
-        )
+            ])
         let last = try #require(kinds.last)
         #expect(last.name == .succeeded && last.status == 200 && (last.bytes ?? 0) > 0)
         #expect(Set(observer.values.map(\.id)).count == 1)
@@ -45,7 +42,7 @@ struct ObservationTests {
     }
 
     @Test func `a failure is the last event`() async throws {
-        await #expect(throws: NetworkError.self) { _ = try await client(.any ~> .status(404)).send(.article(7)) }
+        await networkError { try await client(.any ~> .status(404)).send(.article(7)) }
         #expect(observer.values.last?.kind == .failed(.unacceptableStatus, status: 404))
     }
 }

@@ -9,15 +9,6 @@ import Testing
 struct RequestOptionsTests {
     let clock = ManualTimeSource()
 
-    func client(
-        _ transport: any HTTPTransport,
-        interceptors: [any RequestInterceptor] = [],
-        observers: [any NetworkObserver] = []
-    ) -> NetworkClient {
-        NetworkClient(
-            baseURL: baseURL, transport: transport, interceptors: interceptors, observers: observers, clock: clock)
-    }
-
     struct Mark: RequestInterceptor {
         let name: String
 
@@ -27,8 +18,8 @@ struct RequestOptionsTests {
     }
 
     @Test func `interceptors of a call follow those of the client`() async throws {
-        let transport = StubTransport(.any ~> .status(204), .any ~> .status(204))
-        let client = client(transport, interceptors: [Mark(name: "a")])
+        let transport = StubTransport(responding: .status(204), .status(204))
+        let client = NetworkClient(transport, interceptors: [Mark(name: "a")], clock: clock)
         var options = RequestOptions()
         options.interceptors = [Mark(name: "b")]
         try await client.send(Endpoint<Void>.get("x"), options: options)
@@ -41,27 +32,28 @@ struct RequestOptionsTests {
         let observer = Recorder<NetworkEvent>()
         var options = RequestOptions()
         options.tags = ["screen": "list"]
-        try await client(transport, observers: [observer]).send(Endpoint<Void>.get("x"), options: options)
+        try await NetworkClient(transport, observers: [observer]).send(Endpoint<Void>.get("x"), options: options)
         #expect(transport.requests.map(\.context.tags) == [["screen": "list"]])
         #expect(observer.values.allSatisfy { $0.tags == ["screen": "list"] })
     }
 
     @Test func `the deadline is the caller's, else the endpoint's, else the client's`() async throws {
         let transport = StubTransport(Array(repeating: .any ~> .status(204), count: 4))
-        let client = client(transport)
+        let client = NetworkClient(transport)
         let call = Endpoint<Void>.get("x")
         try await client.send(call)
         try await client.send(call.timeout(.seconds(120)))
         try await client.send(call.deadline(.seconds(5)))
         try await client.send(call.deadline(.seconds(5)), deadline: .seconds(2))
         #expect(transport.requests.map(\.timeToHead) == [60, 120, 5, 2].map { .seconds($0) })
+        #expect(transport.requests.map(\.idleTimeout) == [30, 120, 30, 30].map { .seconds($0) })
     }
 
     @Test func `attempts share one deadline, and a pause that would outlast it is not made`() async throws {
         let transport = StubTransport(Array(repeating: .any ~> .status(503), count: 2))
         var retry = RetryPolicy(attempts: 9, random: 0.5)
         retry.baseDelay = .seconds(8)
-        let client = client(transport, interceptors: [retry])
+        let client = NetworkClient(transport, interceptors: [retry], clock: clock)
         let call = Task { try await client.send(Endpoint<Void>.get("x"), deadline: .seconds(10)) }
         try await clock.advance(toTimerIn: .seconds(4))
         let error = try await #require(throws: NetworkError.self) { try await call.value }

@@ -82,14 +82,6 @@ import Testing
         #expect("\(error)".contains("204 decodingFailed: the response has no body"))
     }
 
-    @Test func `an invalid endpoint is named by its own path`() async throws {
-        let client = NetworkClient(baseURL: baseURL, transport: StubTransport())
-        let empty = ""
-        let error = await networkError { try await client.send(Endpoint<Article>.get("articles/\(empty)/comments")) }
-        #expect(error?.code == .invalidRequest)
-        #expect(error?.request?.url == "https://api.example.com/api/v1/articles//comments")
-    }
-
     @Test func `a body cut short, a reset in a body and a response that is not HTTP have their own codes`() async throws
     {
         let server = try servers.start { request in
