@@ -87,8 +87,7 @@ import Testing
         (.responds("HTTP/1.1 403 No\r\nContent-Length: 2\r\n\r\nno"), .connectionFailed, "did not make", 2),
         (.responds("HTTP/1.1 502 No\r\nContent-Length: 0\r\n\r\n"), .connectionFailed, "did not make", 2),
         (.responds("SSH-2.0-OpenSSH_9.2\r\n"), .timedOut, "in time", nil),
-        (.closes, .connectionFailed, "closed the connection", 2),
-        (.hangs, .timedOut, "in time", nil),
+        (.closes, .connectionFailed, "closed the connection", 2), (.hangs, .timedOut, "in time", nil),
     ]
 
     @Test(arguments: 0..<refusals.count)

@@ -23,24 +23,20 @@ struct MultipartFormTests {
         #expect(form.contentType == "multipart/form-data; boundary=line")
     }
 
-    @Test(
-        arguments: [
-            (#"a"b"#, "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\\b", "a\\b"), ("é😀", "é😀"), ("a%22b", "a%22b"),
-            (#"x"; filename="evil"#, "x%22; filename=%22evil"), ("a\nX-Injected: 1", "a%0AX-Injected: 1"),
-        ]
-    )
+    @Test(arguments: [
+        (#"a"b"#, "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\\b", "a\\b"), ("é😀", "é😀"), ("a%22b", "a%22b"),
+        (#"x"; filename="evil"#, "x%22; filename=%22evil"), ("a\nX-Injected: 1", "a%0AX-Injected: 1"),
+    ])
     func `names of files are quoted as browsers quote them`(name: String, quoted: String) throws {
         var form = MultipartForm(boundary: "line")
         form.append("a", data: Data(), filename: name, contentType: "text/plain")
         #expect(try text(form).contains("form-data; name=\"a\"; filename=\"\(quoted)\"\r\n"))
     }
 
-    @Test(
-        arguments: [
-            (#"a"b"#, "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\nb", "a%0D%0Ab"), ("a\rb", "a%0D%0Ab"),
-            ("\n\r\r\n", "%0D%0A%0D%0A%0D%0A"), ("é😀", "é😀"), ("a\nX-Injected: 1", "a%0D%0AX-Injected: 1"),
-        ]
-    )
+    @Test(arguments: [
+        (#"a"b"#, "a%22b"), ("a\r\nb", "a%0D%0Ab"), ("a\nb", "a%0D%0Ab"), ("a\rb", "a%0D%0Ab"),
+        ("\n\r\r\n", "%0D%0A%0D%0A%0D%0A"), ("é😀", "é😀"), ("a\nX-Injected: 1", "a%0D%0AX-Injected: 1"),
+    ])
     func `names of fields have their line ends normalized, and are quoted`(name: String, quoted: String) throws {
         var form = MultipartForm(boundary: "line")
         form.append(name, "1")

@@ -249,8 +249,7 @@ struct NetworkClientTests {
 
     @Test func `two lengths and two locations in a response are an error`() async throws {
         let responses: [(Int, HTTPHeaders)] = [
-            (200, HTTPHeaders([("Content-Length", "1"), ("Content-Length", "2")])),
-            (200, ["Content-Length": "1, 2"]),
+            (200, HTTPHeaders([("Content-Length", "1"), ("Content-Length", "2")])), (200, ["Content-Length": "1, 2"]),
             (302, HTTPHeaders([("Location", "/a"), ("Location", "/b")])), (302, ["Location": "/a, /b"]),
         ]
         for (status, headers) in responses {

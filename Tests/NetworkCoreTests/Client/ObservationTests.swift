@@ -30,8 +30,7 @@ struct ObservationTests {
             kinds.dropLast() == [
                 .started, .sent, .responded(status: 503),
                 .retrying(after: .milliseconds(250), because: .unacceptableStatus, status: 503),
-                .sent, .responded(status: 302), .redirected(status: 302, to: moved),
-                .sent, .responded(status: 200),
+                .sent, .responded(status: 302), .redirected(status: 302, to: moved), .sent, .responded(status: 200),
             ])
         let last = try #require(kinds.last)
         #expect(last.name == .succeeded && last.status == 200 && (last.bytes ?? 0) > 0)

@@ -12,25 +12,12 @@ struct EndpointPathTests {
         return try NetworkConfiguration(baseURL: baseURL).request(for: endpoint).url.absoluteString
     }
 
-    @Test(
-        arguments: [
-            ("7", "7"),
-            ("a b", "a%20b"),
-            ("a/b", "a%2Fb"),
-            ("../admin", "..%2Fadmin"),
-            ("a?b=c", "a%3Fb%3Dc"),
-            ("a#b", "a%23b"),
-            ("100%", "100%25"),
-            ("%2e%2e", "%252e%252e"),
-            ("é", "%C3%A9"),
-            ("😀", "%F0%9F%98%80"),
-            ("a\r\nb", "a%0D%0Ab"),
-            ("a;b:c@d&e=f+g", "a%3Bb%3Ac%40d%26e%3Df%2Bg"),
-            ("-._~", "-._~"),
-            ("...", "..."),
-            ("\u{0}", "%00"),
-        ]
-    )
+    @Test(arguments: [
+        ("7", "7"), ("a b", "a%20b"), ("a/b", "a%2Fb"), ("../admin", "..%2Fadmin"), ("a?b=c", "a%3Fb%3Dc"),
+        ("a#b", "a%23b"), ("100%", "100%25"), ("%2e%2e", "%252e%252e"), ("é", "%C3%A9"), ("😀", "%F0%9F%98%80"),
+        ("a\r\nb", "a%0D%0Ab"), ("a;b:c@d&e=f+g", "a%3Bb%3Ac%40d%26e%3Df%2Bg"), ("-._~", "-._~"), ("...", "..."),
+        ("\u{0}", "%00"),
+    ])
     func `an interpolated value is one segment`(value: String, segment: String) throws {
         #expect(try Self.sentURL(of: "articles/\(value)") == "https://api.example.com/api/v1/articles/\(segment)")
         #expect(
@@ -91,11 +78,9 @@ struct QueryItemsTests {
         #expect(try EndpointPathTests.sentURL(of: "x", query: none)?.hasSuffix("/x") == true)
     }
 
-    @Test(
-        arguments: [
-            ("a b", "a%20b"), ("a+b", "a%2Bb"), ("a&b=c", "a%26b%3Dc"), ("é", "%C3%A9"), ("", ""), ("#?/", "%23%3F%2F"),
-        ]
-    )
+    @Test(arguments: [
+        ("a b", "a%20b"), ("a+b", "a%2Bb"), ("a&b=c", "a%26b%3Dc"), ("é", "%C3%A9"), ("", ""), ("#?/", "%23%3F%2F"),
+    ])
     func `characters that would end a value are encoded`(value: String, encoded: String) throws {
         #expect(try EndpointPathTests.sentURL(of: "x", query: ["q": value])?.hasSuffix("/x?q=\(encoded)") == true)
     }

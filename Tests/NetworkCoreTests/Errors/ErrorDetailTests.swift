@@ -96,8 +96,7 @@ import Testing
         for (path, code, text) in [
             ("cut", NetworkError.Code.connectionFailed, "before the end of the response"),
             ("chunk", .connectionFailed, "before the end of the response"),
-            ("close", .connectionFailed, "before the response"),
-            ("ssh", .invalidResponse, "not HTTP"),
+            ("close", .connectionFailed, "before the response"), ("ssh", .invalidResponse, "not HTTP"),
         ] {
             let error = try await #require(throws: NetworkError.self) {
                 _ = try await client.send(Endpoint<Data>.get(EndpointPath(path)))

@@ -26,29 +26,27 @@ struct NetworkErrorTests {
         )
     }
 
-    @Test(
-        arguments: [
-            (
-                NetworkError(.timedOut, cause: HTTPTransportError(.timedOut, reason: "nothing arrived")),
-                "timedOut: nothing arrived"
-            ),
-            (
-                NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 502)),
-                "502"
-            ),
-            (
-                NetworkError(.decodingFailed, response: HTTPResponseHead(status: 200), cause: URLError(.badURL)),
-                "200 decodingFailed: URLError"
-            ),
-            (
-                NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 503), retryAfter: .seconds(30)),
-                "503 (retry after 30 s)"
-            ),
-            (NetworkError(.invalidRequest, reason: "no"), "invalidRequest: no"),
-            (NetworkError(.timedOut, attempt: 1), "timedOut"),
-            (NetworkError(.timedOut, attempt: 2), "timedOut (attempt 2)"),
-        ]
-    )
+    @Test(arguments: [
+        (
+            NetworkError(.timedOut, cause: HTTPTransportError(.timedOut, reason: "nothing arrived")),
+            "timedOut: nothing arrived"
+        ),
+        (
+            NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 502)),
+            "502"
+        ),
+        (
+            NetworkError(.decodingFailed, response: HTTPResponseHead(status: 200), cause: URLError(.badURL)),
+            "200 decodingFailed: URLError"
+        ),
+        (
+            NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 503), retryAfter: .seconds(30)),
+            "503 (retry after 30 s)"
+        ),
+        (NetworkError(.invalidRequest, reason: "no"), "invalidRequest: no"),
+        (NetworkError(.timedOut, attempt: 1), "timedOut"),
+        (NetworkError(.timedOut, attempt: 2), "timedOut (attempt 2)"),
+    ])
     func `the description contains what is known`(error: NetworkError, text: String) {
         #expect("\(error)" == text)
         #expect(String(reflecting: error) == text)
@@ -72,19 +70,16 @@ struct NetworkErrorTests {
         #expect(text.count < 500)
     }
 
-    @Test(
-        arguments: [
-            ("https://x.net/a?token=canary", "https://x.net/a?token=redacted"),
-            ("https://x.net/a?access_token=canary&page=2", "https://x.net/a?access_token=redacted&page=2"),
-            ("https://x.net/a?apiKey=canary", "https://x.net/a?apiKey=redacted"),
-            ("https://x.net/a?code=canary&state=1", "https://x.net/a?code=redacted&state=redacted"),
-            ("https://x.net/a?X-Amz-Signature=canary", "https://x.net/a?X-Amz-Signature=redacted"),
-            ("https://user:canary@x.net/a", "https://x.net/a"),
-            ("https://x.net/a#access_token=canary", "https://x.net/a"),
-            ("https://x.net/a?postcode=1&limit=20", "https://x.net/a?postcode=redacted&limit=20"),
-            ("https://x.net/a%2Fb?q=%26", "https://x.net/a%2Fb?q=%26"),
-        ]
-    )
+    @Test(arguments: [
+        ("https://x.net/a?token=canary", "https://x.net/a?token=redacted"),
+        ("https://x.net/a?access_token=canary&page=2", "https://x.net/a?access_token=redacted&page=2"),
+        ("https://x.net/a?apiKey=canary", "https://x.net/a?apiKey=redacted"),
+        ("https://x.net/a?code=canary&state=1", "https://x.net/a?code=redacted&state=redacted"),
+        ("https://x.net/a?X-Amz-Signature=canary", "https://x.net/a?X-Amz-Signature=redacted"),
+        ("https://user:canary@x.net/a", "https://x.net/a"), ("https://x.net/a#access_token=canary", "https://x.net/a"),
+        ("https://x.net/a?postcode=1&limit=20", "https://x.net/a?postcode=redacted&limit=20"),
+        ("https://x.net/a%2Fb?q=%26", "https://x.net/a%2Fb?q=%26"),
+    ])
     func `URLs are redacted`(text: String, shown: String) {
         #expect(RequestSummary(method: .get, url: url(text)).url == shown)
     }

@@ -39,8 +39,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("access-token-canary", Endpoint<Article>.article(7)),
-        ("refresh-token-canary", .article(7)),
+        ("access-token-canary", Endpoint<Article>.article(7)), ("refresh-token-canary", .article(7)),
         ("canary-of-a-body", .post("x", json: ["auth": ["provider_token": "canary-of-a-body"]])),
         ("canary-of-a-form", .post("x", body: .form(["client_secret": "canary-of-a-form"]))),
         ("canary-of-a-part", .post("x", body: multipart)),

@@ -103,8 +103,7 @@ import Testing
         (#"data: {"token":"abc"}"#, #"data: {"token":"redacted"}"#),
         (#"5" of {"pin":"1234"}"#, #"5" of {"pin":"redacted"}"#),
         (#"{"code":"NOT_FOUND","code":404,"author":"x","#, #"{"code":"NOT_FOUND","code":404,"author":"x","#),
-        (#"""#, #"""#),
-        (#"{"token":null,"token":[],"token":"#, #"{"token":null,"token":[],"token":"#),
+        (#"""#, #"""#), (#"{"token":null,"token":[],"token":"#, #"{"token":null,"token":[],"token":"#),
         (#"{"tokens":["abc", "d\"e", 12],"n":3,"#, #"{"tokens":["redacted", "redacted", redacted],"n":3,"#),
         (
             #"{"token":{"a":"x","b":[1,{"c" : "y"}]},"n":3,"#,

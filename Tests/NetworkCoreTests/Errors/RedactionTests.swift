@@ -40,8 +40,7 @@ struct RedactionTests {
         let file = url("file:///tmp/\(canary)")
         return [
             .data(Data(canary.utf8)), .json(["password": canary]), .form(["password": canary]), .multipart(form),
-            .file(file), .sequence { Data(canary.utf8).pieces },
-            .oneShot(Data(canary.utf8).pieces),
+            .file(file), .sequence { Data(canary.utf8).pieces }, .oneShot(Data(canary.utf8).pieces),
         ]
     }
 
@@ -100,20 +99,18 @@ struct RedactionTests {
     }
 
     /// Calls whose every field is a canary, with each kind of response.
-    @Test(
-        arguments: [
-            StubResponse.status(
-                200, headers: ["Set-Cookie": canary], body: Data(#"{"id":"\#(canary)"}"#.utf8)),
-            .status(200, body: Data(canary.utf8)),
-            .status(500, headers: ["X-Secret": canary], body: Data(#"{"accessToken":"\#(canary)"}"#.utf8)),
-            .error(400, code: "BAD"), .status(401), .failure(.connectionFailed),
-            .status(302, headers: ["Location": "https://x.net/?token=\(canary)"]),
-            .status(307, headers: ["Location": "https://evil.net/?token=\(canary)"]),
-            StubResponse { _ in
-                throw URLError(.badURL, userInfo: ["NSErrorFailingURLKey": "https://x.net/?token=\(canary)"])
-            },
-        ]
-    )
+    @Test(arguments: [
+        StubResponse.status(
+            200, headers: ["Set-Cookie": canary], body: Data(#"{"id":"\#(canary)"}"#.utf8)),
+        .status(200, body: Data(canary.utf8)),
+        .status(500, headers: ["X-Secret": canary], body: Data(#"{"accessToken":"\#(canary)"}"#.utf8)),
+        .error(400, code: "BAD"), .status(401), .failure(.connectionFailed),
+        .status(302, headers: ["Location": "https://x.net/?token=\(canary)"]),
+        .status(307, headers: ["Location": "https://evil.net/?token=\(canary)"]),
+        StubResponse { _ in
+            throw URLError(.badURL, userInfo: ["NSErrorFailingURLKey": "https://x.net/?token=\(canary)"])
+        },
+    ])
     func `errors and events show no secret`(response: StubResponse) async throws {
         let observer = Recorder<NetworkEvent>()
         let client = NetworkClient(

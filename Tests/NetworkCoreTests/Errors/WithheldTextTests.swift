@@ -168,8 +168,7 @@ struct WithheldTextTests {
                 hex.map { "\\U000000\($0)" }.joined(),
                 hex.map { "%\($0)" }.joined(), hex.map { "%25\($0)" }.joined(), hex.map { "%2525\($0)" }.joined(),
                 hex.map { "%u00\($0)" }.joined(), hex.map { "=\($0.uppercased())" }.joined(),
-                hex.map { "&#x\($0);" }.joined(),
-                bytes.map { "&#0\($0);" }.joined(),
+                hex.map { "&#x\($0);" }.joined(), bytes.map { "&#0\($0);" }.joined(),
             ]
     }()
 

@@ -100,12 +100,10 @@ struct RetryPolicyTests {
         #expect(try await policy.retry(NetworkError(code), context: RequestContext()) != .doNotRetry)
     }
 
-    @Test(
-        arguments: [
-            NetworkError.Code.invalidRequest, .encodingFailed, .cleartextRefused, .decodingFailed, .tlsFailed,
-            .redirectRefused, .tooManyRedirects, .responseTooLarge, .sessionEnded, .refreshUnavailable, .unsuccessful,
-        ]
-    )
+    @Test(arguments: [
+        NetworkError.Code.invalidRequest, .encodingFailed, .cleartextRefused, .decodingFailed, .tlsFailed,
+        .redirectRefused, .tooManyRedirects, .responseTooLarge, .sessionEnded, .refreshUnavailable, .unsuccessful,
+    ])
     func `a failure that would recur is not retried`(code: NetworkError.Code) async throws {
         #expect(try await policy.retry(NetworkError(code), context: RequestContext()) == .doNotRetry)
     }

@@ -48,40 +48,33 @@ struct RedirectPolicyTests {
         #expect(decide(status, to: "/b") == .none && decide(302, to: nil) == .none)
     }
 
-    @Test(
-        arguments: [
-            (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT"),
-            (302, "GET", "GET"), (302, "HEAD", "HEAD"), (302, "POST", "GET"), (302, "DELETE", "DELETE"),
-            (303, "GET", "GET"), (303, "HEAD", "HEAD"), (303, "POST", "GET"), (303, "PUT", "GET"),
-            (307, "POST", "POST"), (307, "PATCH", "PATCH"), (308, "POST", "POST"), (308, "GET", "GET"),
-        ]
-    )
+    @Test(arguments: [
+        (301, "GET", "GET"), (301, "HEAD", "HEAD"), (301, "POST", "GET"), (301, "PUT", "PUT"),
+        (302, "GET", "GET"), (302, "HEAD", "HEAD"), (302, "POST", "GET"), (302, "DELETE", "DELETE"),
+        (303, "GET", "GET"), (303, "HEAD", "HEAD"), (303, "POST", "GET"), (303, "PUT", "GET"),
+        (307, "POST", "POST"), (307, "PATCH", "PATCH"), (308, "POST", "POST"), (308, "GET", "GET"),
+    ])
     func `the method is chosen as browsers choose it`(status: Int, method: String, next: String) throws {
         #expect(try followed(decide(status, to: "/b", method: method)).request.method.rawValue == next)
     }
 
-    @Test(
-        arguments: [
-            ("/b", "https://api.example.com/b"), ("b", "https://api.example.com/b"),
-            ("?x=1", "https://api.example.com/a?x=1"),
-            ("https://api.example.com:443/c", "https://api.example.com:443/c"),
-            ("//cdn.example.net/d", "https://cdn.example.net/d"),
-        ]
-    )
+    @Test(arguments: [
+        ("/b", "https://api.example.com/b"), ("b", "https://api.example.com/b"),
+        ("?x=1", "https://api.example.com/a?x=1"), ("https://api.example.com:443/c", "https://api.example.com:443/c"),
+        ("//cdn.example.net/d", "https://cdn.example.net/d"),
+    ])
     func `a location is relative to the URL of the request`(location: String, target: String) throws {
         #expect(try followed(decide(302, to: location)).request.url.absoluteString == target)
     }
 
-    @Test(
-        arguments: [
-            ("/files/a%20b/ü.pdf?sig=abc%2Fdef", "https://api.example.com/files/a%20b/%C3%BC.pdf?sig=abc%2Fdef"),
-            ("https://cdn.example.net/x%2Fy z?b=100%", "https://cdn.example.net/x%2Fy%20z?b=100%25"),
-            ("//cdn.example.net/ä%20", "https://cdn.example.net/%C3%A4%20"),
-            ("https://[::1]:8443/ü%20?a[]=1%2C2", "https://[::1]:8443/%C3%BC%20?a%5B%5D=1%2C2"),
-            ("?q=caf%C3%A9 été&x=%zz", "https://api.example.com/a?q=caf%C3%A9%20%C3%A9t%C3%A9&x=%25zz"),
-            ("/b%2525?x=a%2bb", "https://api.example.com/b%2525?x=a%2bb"),
-        ]
-    )
+    @Test(arguments: [
+        ("/files/a%20b/ü.pdf?sig=abc%2Fdef", "https://api.example.com/files/a%20b/%C3%BC.pdf?sig=abc%2Fdef"),
+        ("https://cdn.example.net/x%2Fy z?b=100%", "https://cdn.example.net/x%2Fy%20z?b=100%25"),
+        ("//cdn.example.net/ä%20", "https://cdn.example.net/%C3%A4%20"),
+        ("https://[::1]:8443/ü%20?a[]=1%2C2", "https://[::1]:8443/%C3%BC%20?a%5B%5D=1%2C2"),
+        ("?q=caf%C3%A9 été&x=%zz", "https://api.example.com/a?q=caf%C3%A9%20%C3%A9t%C3%A9&x=%25zz"),
+        ("/b%2525?x=a%2bb", "https://api.example.com/b%2525?x=a%2bb"),
+    ])
     func `a location is encoded where it has to be, and never twice`(location: String, target: String) throws {
         #expect(try followed(decide(302, to: location)).request.url.absoluteString == target)
     }
@@ -172,13 +165,11 @@ struct RedirectPolicyTests {
         refused(decide(307, to: "/b", method: "POST", hasBody: true, isReplayable: false), .bodyNotReplayable)
     }
 
-    @Test(
-        arguments: [
-            "http://api.example.com/b", "http://evil.net/b", "ftp://api.example.com/b", "file:///etc/passwd",
-            "javascript:alert(1)", "data:text/plain,x", "https://user@api.example.com/b",
-            "https://api.example.com@evil.net/b", "https:///b",
-        ]
-    )
+    @Test(arguments: [
+        "http://api.example.com/b", "http://evil.net/b", "ftp://api.example.com/b", "file:///etc/passwd",
+        "javascript:alert(1)", "data:text/plain,x", "https://user@api.example.com/b",
+        "https://api.example.com@evil.net/b", "https:///b",
+    ])
     func `an unsafe location is refused`(location: String) {
         refused(decide(302, to: location))
     }
