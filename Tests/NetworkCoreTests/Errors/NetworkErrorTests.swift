@@ -9,32 +9,22 @@ import Testing
 
 @Suite("NetworkError")
 struct NetworkErrorTests {
-    let request = RequestSummary(method: .get, url: url("https://api.example.com/api/v1/articles/7"))
-
-    @Test func `the description is one line`() {
-        let error = NetworkError(
-            .unacceptableStatus,
-            request: request,
-            response: HTTPResponseHead(status: 404),
-            serverError: ServerError(code: "NOT_FOUND", message: "No such article", requestId: "5f0c1234-5678"),
-            attempt: 1,
-            elapsed: .milliseconds(42)
-        )
-        #expect(
-            "\(error)" == "GET https://api.example.com/api/v1/articles/7 → 404 NOT_FOUND \"No such article\" "
+    static let descriptions: [(error: NetworkError, text: String)] = [
+        (
+            NetworkError(
+                .unacceptableStatus,
+                request: RequestSummary(method: .get, url: url("https://api.example.com/api/v1/articles/7")),
+                response: HTTPResponseHead(status: 404),
+                serverError: ServerError(code: "NOT_FOUND", message: "No such article", requestId: "5f0c1234-5678"),
+                attempt: 1, elapsed: .milliseconds(42)),
+            "GET https://api.example.com/api/v1/articles/7 → 404 NOT_FOUND \"No such article\" "
                 + "(request 5f0c1234…, 42 ms)"
-        )
-    }
-
-    @Test(arguments: [
+        ),
         (
             NetworkError(.timedOut, cause: HTTPTransportError(.timedOut, reason: "nothing arrived")),
             "timedOut: nothing arrived"
         ),
-        (
-            NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 502)),
-            "502"
-        ),
+        (NetworkError(.unacceptableStatus, response: HTTPResponseHead(status: 502)), "502"),
         (
             NetworkError(.decodingFailed, response: HTTPResponseHead(status: 200), cause: URLError(.badURL)),
             "200 decodingFailed: URLError"
@@ -46,16 +36,17 @@ struct NetworkErrorTests {
         (NetworkError(.invalidRequest, reason: "no"), "invalidRequest: no"),
         (NetworkError(.timedOut, attempt: 1), "timedOut"),
         (NetworkError(.timedOut, attempt: 2), "timedOut (attempt 2)"),
-    ])
-    func `the description contains what is known`(error: NetworkError, text: String) {
-        #expect("\(error)" == text)
-        #expect(String(reflecting: error) == text)
+    ]
+
+    @Test(arguments: descriptions)
+    func `the description is one line with what is known`(error: NetworkError, text: String) {
+        #expect("\(error)" == text && String(reflecting: error) == text)
     }
 
     @Test func `the code and the pause of the token provider's error are shown once`() async throws {
         let provider = ScriptedTokenProvider()
         provider.set(.failure(AuthenticationError(.refreshUnavailable, retryAfter: .seconds(30))))
-        let client = NetworkClient(baseURL: baseURL, transport: StubTransport()).authenticated(by: provider)
+        let client = NetworkClient(StubTransport()).authenticated(by: provider)
         let error = try await #require(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
         #expect("\(error)".components(separatedBy: "refreshUnavailable").count == 2)
         #expect("\(error)".components(separatedBy: "retry after 30 s").count == 2)
@@ -65,9 +56,7 @@ struct NetworkErrorTests {
     @Test func `a server's text cannot forge or fill a line of a log`() {
         let error = ServerError(code: "X\r\nlevel=info", message: String(repeating: "a\u{1B}[2J\n", count: 1_000))
         let text = "\(NetworkError(.unacceptableStatus, serverError: error))"
-        #expect(!text.contains { $0.isNewline })
-        #expect(!text.contains("\u{1B}"))
-        #expect(text.count < 500)
+        #expect(!text.contains { $0.isNewline } && !text.contains("\u{1B}") && text.count < 500)
     }
 
     @Test(arguments: [
