@@ -84,31 +84,20 @@ struct MultipartFormTests {
         #expect(error?.code == .encodingFailed)
     }
 
-    @Test func `the length is the number of bytes written`() throws {
-        let file = try TemporaryFile(Data(repeating: 7, count: 200_000))
-        var form = MultipartForm()
-        form.append("é", "ü")
-        form.append("file", file: file.url, contentType: "application/octet-stream")
-        let encoder = try MultipartEncoder(form)
-        #expect(try encoder.data().count == Int(encoder.length))
-    }
-
     @Test func `a length that is no number is an error`() throws {
         #expect(try MultipartEncoder.sum([1, .max - 1]) == .max)
         let error = #expect(throws: HTTPBodyError.self) { try MultipartEncoder.sum([2, .max - 1]) }
         #expect(error?.code == .tooLong)
     }
 
-    @Test func `each form has a boundary of its own`() {
-        #expect(MultipartForm().contentType != MultipartForm().contentType)
-    }
-
     @Test func `a small form is encoded in memory and a large one is read in pieces with its length`() async throws {
         var small = MultipartForm()
         small.append("name", "Ada")
+        #expect(small.contentType != MultipartForm().contentType, "each form has a boundary of its own")
         #expect(try RequestBody.multipart(small).encoded(by: .standard).data != nil)
         let part = try TemporaryFile(Data(repeating: 7, count: Int(MultipartForm.memoryLimit)), named: "big.bin")
         var large = small
+        large.append("é", "ü")
         large.append("file", file: part.url, contentType: "application/octet-stream")
         let body = try RequestBody.multipart(large).encoded(by: .standard)
         #expect(body.data == nil && body.isReplayable)
@@ -122,7 +111,7 @@ struct MultipartFormTests {
             }
             #expect(written == encoded)
         }
-        #expect(String(decoding: encoded.prefix(400), as: UTF8.self).contains(#"filename="big.bin""#))
+        #expect(String(decoding: encoded.prefix(1_000), as: UTF8.self).contains(#"filename="big.bin""#))
     }
 
     @Test func `a missing file fails before anything is sent`() {

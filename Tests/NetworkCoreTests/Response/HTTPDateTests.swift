@@ -44,9 +44,7 @@ struct HTTPDateTests {
     ])
     func `Retry-After counts from the Date of the response`(text: String, pause: Duration?) {
         let head = HTTPResponseHead(
-            status: 503,
-            headers: ["Retry-After": text, "Date": "Sun, 06 Nov 1994 08:49:37 GMT"]
-        )
+            status: 503, headers: ["Retry-After": text, "Date": "Sun, 06 Nov 1994 08:49:37 GMT"])
         #expect(head.retryAfter(now: Date()) == pause)
     }
 
