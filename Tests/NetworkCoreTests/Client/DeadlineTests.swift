@@ -203,18 +203,17 @@ import Testing
     }
 
     @Test func `a call that is cancelled in a step of the client sends nothing`() async throws {
+        /// Cancels the task that notifies it.
+        struct CancellingObserver: NetworkObserver {
+            func receive(_ event: NetworkEvent) {
+                if event.kind == .sent { withUnsafeCurrentTask { $0?.cancel() } }
+            }
+        }
         let transport = StubTransport()
         let client = NetworkClient(transport, observers: [CancellingObserver()])
         let call = Task { try await client.send(.article(7)) }
         await #expect(throws: CancellationError.self) { try await call.value }
         #expect(transport.requests.isEmpty)
-    }
-
-    /// Cancels the task that notifies it.
-    struct CancellingObserver: NetworkObserver {
-        func receive(_ event: NetworkEvent) {
-            if event.kind == .sent { withUnsafeCurrentTask { $0?.cancel() } }
-        }
     }
 
     @Test func `a deadline may be as far away as a caller likes`() async throws {

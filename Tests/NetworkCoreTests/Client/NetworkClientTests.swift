@@ -144,11 +144,10 @@ struct NetworkClientTests {
 
     @Test func `a response that is too large is not kept`() async throws {
         let big = Data(repeating: 7, count: 1_001)
-        let stubs: [Stub] = [
-            .any ~> .status(200, body: big), .any ~> .status(200, headers: ["Content-Length": "1001"], body: big),
-            .any ~> .status(500, body: big), .any ~> .status(200, body: big.dropLast()),
-        ]
-        let client = NetworkClient(StubTransport(stubs)) { $0.maximumResponseSize = 1_000 }
+        let transport = StubTransport(
+            responding: .status(200, body: big), .status(200, headers: ["Content-Length": "1001"], body: big),
+            .status(500, body: big), .status(200, body: big.dropLast()))
+        let client = NetworkClient(transport) { $0.maximumResponseSize = 1_000 }
         let call = Endpoint<Data>.get("x")
         #expect(try await failure(of: call, through: client).code == .responseTooLarge)
         #expect(try await failure(of: call, through: client).code == .responseTooLarge)

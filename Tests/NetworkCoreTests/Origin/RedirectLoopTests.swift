@@ -9,7 +9,7 @@ import Testing
 struct RedirectLoopTests {
     func client(_ transport: StubTransport) -> NetworkClient { NetworkClient(transport) { $0.maximumRedirects = 3 } }
 
-    @Test func `redirects are followed up to the limit`() async throws {
+    @Test func `redirects are followed up to the limit, and a loop of them ends the call`() async throws {
         let redirects = (1...3).map { StubRequest.any ~> .redirect(to: "/\($0)") }
         let arriving = StubTransport(redirects + [.any ~> .status(204)])
         try await client(arriving).send(Endpoint<Void>.get("x"))
@@ -18,12 +18,10 @@ struct RedirectLoopTests {
         let lost = StubTransport(redirects + [.any ~> .redirect(to: "/4")])
         #expect(await networkError { try await client(lost).send(Endpoint<Void>.get("x")) }?.code == .tooManyRedirects)
         #expect(lost.requests.count == 4)
-    }
 
-    @Test func `a loop of redirects ends the call`() async throws {
-        let transport = StubTransport(responding: .redirect(to: "/b"), .redirect(to: "/api/v1/x"))
-        let error = await networkError { try await client(transport).send(Endpoint<Void>.get("x")) }
-        #expect(error?.code == .tooManyRedirects && transport.requests.count == 2)
+        let loop = StubTransport(responding: .redirect(to: "/b"), .redirect(to: "/api/v1/x"))
+        #expect(await networkError { try await client(loop).send(Endpoint<Void>.get("x")) }?.code == .tooManyRedirects)
+        #expect(loop.requests.count == 2)
     }
 
     @Test func `a POST may be redirected by 303 to its own URL`() async throws {
@@ -32,22 +30,14 @@ struct RedirectLoopTests {
         #expect(transport.requests.map(\.body) == [Data("\"body\"".utf8), nil])
     }
 
-    @Test(arguments: ["data", "file", "stream"])
-    func `a body is sent again within the origin only`(kind: String) async throws {
-        let content = Data(repeating: 7, count: 100_000)
-        let file = try TemporaryFile(content)
-        let body: RequestBody =
-            switch kind {
-            case "data": .data(content)
-            case "file": .file(file.url)
-            default: .sequence { content.pieces }
-            }
+    @Test func `a body is sent again within the origin only`() async throws {
+        let call = Endpoint<Void>.post("x", body: .data(Data("again".utf8)))
         let within = StubTransport(.post("x") ~> .redirect(307, to: "/y"), .post("y") ~> .status(204))
-        try await client(within).send(Endpoint<Void>.post("x", body: body))
-        #expect(within.requests.map(\.body) == [content, content])
+        try await client(within).send(call)
+        #expect(within.requests.map(\.body) == [Data("again".utf8), Data("again".utf8)])
 
         let beyond = StubTransport(.post("x") ~> .redirect(307, to: "https://evil.net/y"))
-        let error = await networkError { try await client(beyond).send(Endpoint<Void>.post("x", body: body)) }
+        let error = await networkError { try await client(beyond).send(call) }
         #expect(error?.code == .redirectRefused && error?.status == 307 && beyond.requests.count == 1)
         #expect("\(error as Any)".contains("https://evil.net"))
     }
