@@ -11,33 +11,20 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ProvedRequestTests {
     /// Numbers the proofs, and keeps for which request each one is, and the nonces that it is told.
     private final class NumberedProof: RequestProof {
-        private struct State {
-            var made: [String] = []
-            var nonces: [String?] = []
-            var dates: [Date?] = []
-            var failure: (any Error)?
-        }
+        let (made, nonces, dates) = (Recorder<String>(), Recorder<String?>(), Recorder<Date?>())
+        private let failure = Locked<(any Error)?>(nil)
 
-        private let state = Locked(State())
-
-        var made: [String] { state.withLock { $0.made } }
-        var nonces: [String?] { state.withLock { $0.nonces } }
-        var dates: [Date?] { state.withLock { $0.dates } }
-        func fail(with error: any Error) { state.withLock { $0.failure = error } }
+        func fail(with error: any Error) { failure.withLock { $0 = error } }
 
         func fields(method: String, url: URL, token: SessionToken) async throws -> [String: String] {
-            try state.withLock { state in
-                if let failure = state.failure { throw failure }
-                state.made.append("\(method) \(url.path) \(token.value)")
-                return ["DPoP": "proof-\(state.made.count)"]
-            }
+            if let failure = failure.withLock({ $0 }) { throw failure }
+            made.record("\(method) \(url.path) \(token.value)")
+            return ["DPoP": "proof-\(made.values.count)"]
         }
 
         func received(nonce: String?, serverDate: Date?, from url: URL, for token: SessionToken) {
-            state.withLock {
-                $0.nonces.append(nonce)
-                $0.dates.append(serverDate)
-            }
+            nonces.record(nonce)
+            dates.record(serverDate)
         }
     }
 
@@ -74,7 +61,7 @@ import Testing
         _ = try await network.send(.article(7))
         #expect(transport.sent("DPoP") == ["proof-1", "proof-2"])
         #expect(transport.sent("Authorization") == ["DPoP access-0", "DPoP access-0"])
-        #expect(proof.nonces == ["n1", nil] && provider.refused == [])
+        #expect(proof.nonces.values == ["n1", nil] && provider.refused == [])
     }
 
     @Test func `G19: a proof with the wrong time is repeated once with the server's, beside one for a nonce`()
@@ -83,8 +70,8 @@ import Testing
         transport.respond(refusal(at: Self.date), challenge("n1"), .article)
         _ = try await network.send(.article(7))
         #expect(transport.sent("DPoP") == ["proof-1", "proof-2", "proof-3"])
-        #expect(proof.dates.first == Date(timeIntervalSince1970: 1_793_527_200))
-        #expect(proof.nonces == [nil, "n1", nil] && provider.refused == [])
+        #expect(proof.dates.values.first == Date(timeIntervalSince1970: 1_793_527_200))
+        #expect(proof.nonces.values == [nil, "n1", nil] && provider.refused == [])
     }
 
     @Test func `what the server refuses again, or for a time that it does not tell, fails, and the token stays`()
@@ -115,7 +102,7 @@ import Testing
         transport.respond(.redirect(to: "/api/v2/articles/7"), .article)
         _ = try await network.send(.article(7))
         #expect(transport.sent("DPoP") == ["proof-1", "proof-2"])
-        #expect(proof.made.last?.contains("/api/v2/articles/7") == true)
+        #expect(proof.made.values.last?.contains("/api/v2/articles/7") == true)
     }
 
     @Test func `a bound token is not sent without a proof, and one of no key is a bearer token without one`()

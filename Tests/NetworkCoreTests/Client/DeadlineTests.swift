@@ -119,28 +119,14 @@ import Testing
         let clock = ManualTimeSource()
         let asked = Recorder<String>()
         let client = NetworkClient(
-            StubTransport(responding: Self.drip(clock, status: 503)), interceptors: [AskedInterceptor(asked: asked)],
-            clock: clock)
+            StubTransport(responding: Self.drip(clock, status: 503)),
+            interceptors: [NetworkClientTests.AlwaysRetry(name: "a", log: asked)], clock: clock)
         let ticking = Self.tick(clock)
         defer { ticking.cancel() }
         let error = try await #require(throws: NetworkError.self) { _ = try await client.send(.article(7)) }
         #expect(error.status == 503 && error.body == nil)
         // The deadline has passed, so nothing can follow.
-        #expect(asked.values == ["adapt"])
-    }
-
-    struct AskedInterceptor: RequestInterceptor {
-        let asked: Recorder<String>
-
-        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
-            asked.record("adapt")
-            return request
-        }
-
-        func retry(_ failure: NetworkError, context: RequestContext) async throws -> RetryDecision {
-            asked.record("retry")
-            return .retry(after: .zero)
-        }
+        #expect(asked.values == ["a adapts 1"])
     }
 
     /// Where a call hangs in code of others.

@@ -131,15 +131,11 @@ struct NetworkClientTests {
     }
 
     @Test func `an interceptor that throws ends the call`() async throws {
-        struct Throwing: RequestInterceptor {
-            struct TestError: Error {}
-            func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
-                throw TestError()
-            }
-        }
+        struct TestError: Error {}
         let transport = StubTransport()
-        let error = try await failure(of: .article(7), through: NetworkClient(transport, interceptors: [Throwing()]))
-        #expect(error.code == .interceptorFailed && error.cause is Throwing.TestError && transport.requests.isEmpty)
+        let client = NetworkClient(transport, interceptors: [AdaptingInterceptor { _ in throw TestError() }])
+        let error = try await failure(of: .article(7), through: client)
+        #expect(error.code == .interceptorFailed && error.cause is TestError && transport.requests.isEmpty)
     }
 
     @Test func `a response that is too large is not kept`() async throws {
@@ -201,20 +197,13 @@ struct NetworkClientTests {
         try #require(DispatchQueue.getSpecific(key: mark) == true)
 
         let onMainQueue = Recorder<Bool>()
-        let witness = Witness { onMainQueue.record(DispatchQueue.getSpecific(key: mark) == true) }
+        let witness = AdaptingInterceptor { request in
+            onMainQueue.record(DispatchQueue.getSpecific(key: mark) == true)
+            return request
+        }
         let client = NetworkClient(StubTransport(responding: .status(204)), interceptors: [witness])
         try await client.send(Endpoint<Void>.get("x"))
         #expect(onMainQueue.values == [false])
-    }
-
-    /// Runs a closure in a call.
-    struct Witness: RequestInterceptor {
-        let look: @Sendable () -> Void
-
-        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
-            look()
-            return request
-        }
     }
 
     /// G16: the body of a login and its response contain secrets too, before any token is placed.
@@ -229,18 +218,13 @@ struct NetworkClientTests {
 
     @Test(arguments: [("X-A", "b\r\nX-Injected: 1"), ("X-A", "b\nc"), ("Content-Length", "3"), ("Host", "evil.net")])
     func `a field that an interceptor may not set fails the request`(name: String, value: String) async throws {
-        struct Setter: RequestInterceptor {
-            let name: String
-            let value: String
-
-            func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
-                var request = request
-                request.headers[name] = value
-                return request
-            }
-        }
         let transport = StubTransport()
-        let client = NetworkClient(transport, interceptors: [Setter(name: name, value: value)])
+        let setter = AdaptingInterceptor { request in
+            var request = request
+            request.headers[name] = value
+            return request
+        }
+        let client = NetworkClient(transport, interceptors: [setter])
         let error = try await failure(of: .article(7), through: client)
         #expect(error.code == .invalidRequest && "\(error)".contains(name) && !"\(error)".contains("Injected"))
         #expect(transport.requests.isEmpty)

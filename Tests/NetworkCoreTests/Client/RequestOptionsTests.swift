@@ -9,22 +9,18 @@ import Testing
 struct RequestOptionsTests {
     let clock = ManualTimeSource()
 
-    struct Mark: RequestInterceptor {
-        let name: String
-
-        func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
-            try request.setting("X-Mark", to: (request.headers["X-Mark"] ?? "") + name)
-        }
+    private func mark(_ name: String) -> AdaptingInterceptor {
+        AdaptingInterceptor { try $0.setting("X-Mark", to: ($0.headers["X-Mark"] ?? "") + name) }
     }
 
     @Test func `interceptors of a call follow those of the client`() async throws {
         let transport = StubTransport(responding: .status(204), .status(204))
-        let client = NetworkClient(transport, interceptors: [Mark(name: "a")], clock: clock)
+        let client = NetworkClient(transport, interceptors: [mark("a")], clock: clock)
         var options = RequestOptions()
-        options.interceptors = [Mark(name: "b")]
+        options.interceptors = [mark("b")]
         try await client.send(Endpoint<Void>.get("x"), options: options)
         try await client.send(Endpoint<Void>.get("x"))
-        #expect(transport.requests.map { $0.headers["X-Mark"] } == ["ab", "a"])
+        #expect(transport.sent("X-Mark") == ["ab", "a"])
     }
 
     @Test func `tags reach transports and observers`() async throws {

@@ -160,17 +160,13 @@ import Testing
     }
 
     @Test func `the fields that a redirect or an interceptor leaves out are secrets of the request too`() async throws {
-        struct Leaving: RequestInterceptor {
-            func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
-                try request.setting("X-API-Key", to: nil)
-            }
-        }
+        let leaving = AdaptingInterceptor { try $0.setting("X-API-Key", to: nil) }
         let elsewhere = StubResponse.redirect(to: "https://other.example/7")
         let redirected = Looking(next: StubTransport(responding: elsewhere, .status(204)))
         let adapted = Looking(next: StubTransport(responding: .status(204)))
         let call = Endpoint<Void>.get("x").header("X-API-Key", "api-key-1")
         try await NetworkClient(redirected).send(call)
-        try await NetworkClient(adapted, interceptors: [Leaving()]).send(call)
+        try await NetworkClient(adapted, interceptors: [leaving]).send(call)
         let sent = redirected.next.requests + adapted.next.requests
         #expect(sent.map { $0.headers["X-API-Key"] } == ["api-key-1", nil, nil])
         let seen = (redirected.seen.withLock(\.self) + adapted.seen.withLock(\.self)).map { $0.text("<api-key-1>") }

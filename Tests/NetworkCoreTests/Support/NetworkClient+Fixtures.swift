@@ -66,3 +66,14 @@ extension RetryPolicy {
         self.random = { random }
     }
 }
+
+/// Changes, looks at or refuses each request.
+struct AdaptingInterceptor: RequestInterceptor {
+    private let change: @Sendable (HTTPRequestHead) throws -> HTTPRequestHead
+
+    init(_ change: @escaping @Sendable (HTTPRequestHead) throws -> HTTPRequestHead) { self.change = change }
+
+    func adapt(_ request: HTTPRequestHead, context: RequestContext) async throws -> HTTPRequestHead {
+        try change(request)
+    }
+}
