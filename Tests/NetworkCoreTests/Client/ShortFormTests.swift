@@ -48,9 +48,8 @@ struct ShortFormTests {
 
     @Test func `a value comes with the head of its response`() async throws {
         let body = Data(#"{"id":7,"title":"x"}"#.utf8)
-        let transport = StubTransport(.any ~> .status(203, headers: ["ETag": "\"1\""], body: body))
-        let client = NetworkClient(transport)
-        let response = try await client.response(to: .article(7))
+        let transport = StubTransport(responding: .status(203, headers: ["ETag": "\"1\""], body: body))
+        let response = try await NetworkClient(transport).response(to: .article(7))
         #expect(response.value == Article(id: 7, title: "x"))
         #expect(response.status == 203 && response.headers["ETag"] == "\"1\"")
     }
@@ -59,9 +58,8 @@ struct ShortFormTests {
         ("articles/a%2Fb", "articles/a%2Fb"), ("/a%20b/%c3%a9", "a%20b/%c3%a9"), ("a;v=1/b:c@d", "a;v=1/b:c@d"),
     ])
     func `an encoded path is sent as it is`(path: String, sent: String) async throws {
-        let transport = StubTransport(.any ~> .status(204))
-        let client = NetworkClient(transport)
-        try await client.send(Endpoint<Void>.get(.encoded(path)))
+        let transport = StubTransport(responding: .status(204))
+        try await NetworkClient(transport).send(Endpoint<Void>.get(.encoded(path)))
         #expect(transport.requests.first?.url?.absoluteString == "https://api.example.com/api/v1/\(sent)")
     }
 
