@@ -36,18 +36,6 @@ import Testing
             body: HTTPBody(Data("x".utf8)), idleTimeout: .seconds(6_000))
     }
 
-    @Test func `calls go through while streams have all their connections`() async throws {
-        let server = try server()
-        let client = Self.client(server)
-        let get = try await client.stream(Endpoint<Data>.get("stream/a"))
-        let post = try await client.stream(Endpoint<Data>.post("stream/b", json: ["topic": "x"]))
-        for _ in 0..<3 {
-            _ = try await client.send(Endpoint<Data>.get("article"))
-            _ = try await client.send(Endpoint<Data>.post("article", json: ["title": "x"]))
-        }
-        withExtendedLifetime((get, post)) {}
-    }
-
     @Test func `a stream beyond the limit fails at its deadline, and has waited for a connection`() async throws {
         let server = try server()
         let client = Self.client(server)
