@@ -68,8 +68,7 @@ import Testing
                 "[::1]:\(port)", "articles.localhost:\(port)", "x.\(name):\(port)", "\(name):1", name, "",
             ]
             for host in others {
-                let reply = try await site.browser.send("GET", "/articles", ["Host": host])
-                #expect(reply.status == 403, "\(host)")
+                #expect(try await site.browser.send("GET", "/articles", ["Host": host]).status == 403, "\(host)")
             }
             #expect(try await site.browser.send("GET", "/articles", ["Host": nil]).status != 200)
             #expect(try await site.browser.open("/").status == 200)

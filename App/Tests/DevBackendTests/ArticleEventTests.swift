@@ -18,18 +18,13 @@ import Testing
         return connection
     }
 
-    private func create(_ client: TestClient, _ token: String) async throws -> Int {
-        let response = try await client.post("/articles", json: #"{"title": "A", "content": "B"}"#, token: token)
-        return try response.data(Received.Article.self).id
-    }
-
     @Test func `every change is an event, in order`() async throws {
         try await TestClient.withServer(Self.silence) { backend, client in
             let token = try await client.signIn().accessToken
             let stream = try await open(backend, token)
             let head = await stream.receive(until: "retry: 1000\n\n")
             #expect(head.contains("Content-Type: text/event-stream\r\n") && head.contains("id: 0\n"))
-            let id = try await create(client, token)
+            let id = try await client.create(token).data(Received.Article.self).id
             #expect(await stream.receive(until: "}\n\n").contains("id: 1\nevent: created\ndata: {\"id\":\(id)}\n\n"))
             _ = try await client.send(
                 "PATCH", "/articles/\(id)", token: token, headers: ["Content-Type": "application/json"],
@@ -46,7 +41,7 @@ import Testing
         defer { folder.remove() }
         let database = DevBackend.DatabaseLocation.file(folder.url.appendingPathComponent("db").path)
         let session = try await TestClient.withGuest({ $0.database = database }) { _, client, session in
-            for _ in 0..<150 { _ = try await create(client, session.accessToken) }
+            for _ in 0..<150 { _ = try await client.create(session.accessToken) }
             return session
         }
         try await TestClient.withServer({ $0.database = database }) { backend, _ in
@@ -66,8 +61,8 @@ import Testing
             // The last chunk of the response.
             _ = await stream.receive(until: "0\r\n\r\n")
             #expect(try await client.get("/articles/events", token: session.accessToken).status == 401)
-            let tokens = try await client.refresh(session.refreshToken).data(Received.TokenPair.self)
-            _ = try await create(client, tokens.accessToken)
+            let tokens = try await client.rotate(session.refreshToken)
+            _ = try await client.create(tokens.accessToken)
             let resumed = try await open(backend, tokens.accessToken, after: "0")
             #expect(await resumed.receive(until: "}\n\n").contains("id: 1\nevent: created\n"))
             try await resumed.close()

@@ -1,3 +1,4 @@
+import ContractTesting
 import Foundation
 import GRDB
 import Testing
@@ -9,10 +10,8 @@ import Testing
 
     @Test func `the same key returns the same tokens again`() async throws {
         try await TestClient.withGuest { backend, client, signedIn in
-            let first = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
-
-            let again = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
-
+            let first = try await client.rotate(signedIn.refreshToken, key: "k1")
+            let again = try await client.rotate(signedIn.refreshToken, key: "k1")
             #expect(again == first)
             #expect(try await client.get("/users/me", token: again.accessToken).status == 200)
             #expect(backend.statistics.refreshes == .init(received: 2, committed: 1, replayedByKey: 1))
@@ -24,12 +23,8 @@ import Testing
     func `a spent token with another key or none counts as reuse, and revokes its family`(key: String?) async throws {
         try await TestClient.withGuest { backend, client, signedIn in
             let bystander = try await client.signIn(name: "Grace")
-            let pair = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
-
-            let reuse = try await client.refresh(signedIn.refreshToken, key: key)
-
-            #expect(reuse.status == 401)
-            #expect(reuse.code == "REFRESH_TOKEN_REUSED")
+            let pair = try await client.rotate(signedIn.refreshToken, key: "k1")
+            #expect(try await client.refresh(signedIn.refreshToken, key: key).outcome == "401 REFRESH_TOKEN_REUSED")
             #expect(try await client.refresh(pair.refreshToken).code == "SESSION_REVOKED")
             #expect(try await client.get("/users/me", token: pair.accessToken).code == "SESSION_REVOKED")
             #expect(try await client.get("/users/me", token: bystander.accessToken).status == 200)
@@ -41,15 +36,12 @@ import Testing
 
     @Test func `an older token with its own key is refused without counting as reuse`() async throws {
         try await TestClient.withGuest { backend, client, signedIn in
-            let second = try await client.refresh(signedIn.refreshToken, key: "k1").data(Received.TokenPair.self)
-            let third = try await client.refresh(second.refreshToken, key: "k2").data(Received.TokenPair.self)
-
+            let second = try await client.rotate(signedIn.refreshToken, key: "k1")
+            let third = try await client.rotate(second.refreshToken, key: "k2")
             let old = try await client.refresh(signedIn.refreshToken, key: "k1")
-
-            #expect(old.status == 401)
-            #expect(old.code == "REFRESH_TOKEN_SUPERSEDED")
+            #expect(old.outcome == "401 REFRESH_TOKEN_SUPERSEDED")
             #expect(try await client.get("/users/me", token: third.accessToken).status == 200)
-            #expect(try await client.refresh(second.refreshToken, key: "k2").data(Received.TokenPair.self) == third)
+            #expect(try await client.rotate(second.refreshToken, key: "k2") == third)
             #expect(try await client.refresh(third.refreshToken, key: "k3").status == 200)
             #expect(
                 backend.statistics.refreshes
@@ -60,7 +52,7 @@ import Testing
 
     @Test func `the token endpoint repeats its result with the remaining lifetime`() async throws {
         // Not a whole second: the lifetime of a new token must not depend on the fraction.
-        let clock = ManualClock(Date(timeIntervalSince1970: 1_800_000_000.7))
+        let clock = ManualTimeSource(date: Date(timeIntervalSince1970: 1_800_000_000.7))
         try await TestClient.withGuest(
             at: clock, { $0.accessTokenLifetime = .seconds(90) }
         ) { backend, client, signedIn in
@@ -73,7 +65,6 @@ import Testing
             let second = try await refresh()
             clock.advance(by: .seconds(3600))
             let third = try await refresh()
-
             for again in [second, third] {
                 #expect(again.status == 200)
                 #expect(again.member("access_token") == first.member("access_token"))
@@ -88,7 +79,7 @@ import Testing
     func `an empty or too long key is rejected before the token is spent`(key: String) async throws {
         try await TestClient.withGuest { backend, client, signedIn in
             let response = try await client.refresh(signedIn.refreshToken, key: key)
-            #expect(response.status == 400 && response.code == "VALIDATION_FAILED")
+            #expect(response.outcome == "400 VALIDATION_FAILED")
             #expect(response.fields == ["Idempotency-Key"])
             #expect(backend.statistics.refreshes.committed == 0)
             #expect(try await client.refresh(signedIn.refreshToken).status == 200)
@@ -99,7 +90,7 @@ import Testing
         try await TestClient.withServer { backend, client in
             var token = try await client.signIn().refreshToken
             for number in 1...4 {
-                token = try await client.refresh(token, key: "key-\(number)").data(Received.TokenPair.self).refreshToken
+                token = try await client.rotate(token, key: "key-\(number)").refreshToken
             }
             let records = try await backend.database.writer.read { database in
                 try Stored.RefreshToken.order(Column("generation")).fetchAll(database)

@@ -4,18 +4,6 @@ import ProgramTesting
 import Testing
 
 @Suite(.hangLimit) struct LifecycleTests {
-    @Test func `a server chooses a free port`() async throws {
-        try await DevBackend.withServer { first in
-            try await DevBackend.withServer { second in
-                #expect(first.origin != second.origin)
-                #expect(first.baseURL.absoluteString == first.origin.absoluteString + "/api/v1")
-                let response = try await TestClient(second).get("/nowhere")
-                #expect(response.status == 404)
-                #expect(first.statistics.requests == 0)
-            }
-        }
-    }
-
     @Test func `the description of a server has its OAuth 2 client without the secret`() async throws {
         try await TestClient.withServer({ $0.accessTokenLifetime = .seconds(2) }) { backend, client in
             let description = backend.serverDescription

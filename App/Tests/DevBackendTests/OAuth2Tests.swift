@@ -9,9 +9,7 @@ import Testing
     @Test func `a refresh grant rotates the families of the REST endpoints`() async throws {
         try await TestClient.withGuest({ $0.accessTokenLifetime = .seconds(90) }) { backend, http, signedIn in
             let form = "grant_type=refresh_token&refresh_token=\(signedIn.refreshToken)"
-
             let response = try await http.post("/oauth2/token", form: form, headers: basic)
-
             #expect(response.status == 200)
             #expect(response.header("Cache-Control") == "no-store")
             #expect(response.member("token_type") == "Bearer")
@@ -19,7 +17,6 @@ import Testing
             #expect(response.member("success") == nil)
             let access = try #require(response.member("access_token"))
             #expect(try await http.get("/users/me", token: access).status == 200)
-
             let next = try #require(response.member("refresh_token"))
             let body = "grant_type=refresh_token&refresh_token=\(next)&\(client)"
             #expect(try await http.post("/oauth2/token", form: body).status == 200)
@@ -59,8 +56,7 @@ import Testing
             let response = try await http.post("/oauth2/token", form: form, headers: headers)
             #expect(response.status == (authorization == nil ? 400 : 401))
             #expect(response.member("error") == "invalid_client")
-            let challenge = response.header("WWW-Authenticate")
-            #expect(challenge?.hasPrefix("Basic ") == (authorization == nil ? nil : true))
+            #expect(response.header("WWW-Authenticate")?.hasPrefix("Basic ") == (authorization == nil ? nil : true))
         }
     }
 

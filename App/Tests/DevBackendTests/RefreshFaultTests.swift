@@ -14,7 +14,6 @@ import Testing
             await gate.arrivals(1)
             #expect(backend.statistics.refreshes == .init(received: 1, committed: 1))
             gate.open()
-
             let pair = try await late.data(Received.TokenPair.self)
             #expect(start.duration(to: .now) >= .milliseconds(50))
             #expect(try await client.get("/users/me", token: pair.accessToken).status == 200)
@@ -32,7 +31,6 @@ import Testing
         try await TestClient.withGuest { backend, client, signedIn in
             backend.faults = FaultPlan([FaultRule("POST", path, .gateway(gateway), times: 1)])
             let response = try await client.post(path, json: #"{"refreshToken": "\#(signedIn.refreshToken)"}"#)
-
             #expect(response.status == gateway.status)
             #expect(String(decoding: response.data, as: UTF8.self) == gateway.body)
             #expect(response.header("Content-Type") == gateway.contentType)
@@ -40,24 +38,6 @@ import Testing
             #expect(backend.statistics.refreshes == .init(received: 1))
             #expect(backend.statistics.count("POST", path, status: gateway.status) == 1)
             #expect(try await client.refresh(signedIn.refreshToken).status == 200)
-        }
-    }
-
-    // MARK: Gates
-
-    @Test(arguments: [(Gate.Position.beforeHandler, 0), (.beforeResponse, 1)])
-    func `a gate holds a request before its handler, or its response after the commit`(
-        position: Gate.Position, committed: Int
-    ) async throws {
-        try await TestClient.withGuest { backend, client, signedIn async throws in
-            let gate = backend.hold("POST", "/auth/refresh", at: position)
-            async let response = client.refresh(signedIn.refreshToken)
-            await gate.arrivals(1)
-            #expect(backend.statistics.refreshes == .init(received: 1, committed: committed))
-            if committed == 1 { #expect(backend.journal.last?.status == nil) }
-            gate.open()
-            #expect(try await response.status == 200)
-            #expect(backend.statistics.refreshes == .init(received: 1, committed: 1))
         }
     }
 
@@ -73,8 +53,7 @@ import Testing
                     }
                     await gate.arrivals(number)
                 }
-                let quick = try await TestClient(backend).get("/quick")
-                #expect(quick.status == 404)
+                #expect(try await TestClient(backend).get("/quick").status == 404)
                 for _ in 1...3 {
                     gate.release()
                     finished.append(try #require(try await group.next()))

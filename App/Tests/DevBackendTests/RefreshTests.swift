@@ -1,3 +1,4 @@
+import ContractTesting
 import DevBackend
 import Foundation
 import ProgramTesting
@@ -7,7 +8,6 @@ import Testing
     @Test func `a refresh returns two new tokens, and both work`() async throws {
         try await TestClient.withGuest { backend, client, signedIn in
             let response = try await client.refresh(signedIn.refreshToken)
-
             #expect(response.status == 200)
             #expect(response.header("Cache-Control") == "no-store")
             let pair = try response.data(Received.TokenPair.self)
@@ -22,33 +22,25 @@ import Testing
 
     @Test func `an unknown token and a missing one are different errors`() async throws {
         try await TestClient.withServer { backend, client in
-            let unknown = try await client.refresh("never-issued")
-            #expect(unknown.status == 401)
-            #expect(unknown.code == "REFRESH_TOKEN_INVALID")
-
+            #expect(try await client.refresh("never-issued").outcome == "401 REFRESH_TOKEN_INVALID")
             let missing = try await client.post("/auth/refresh", json: "{}")
-            #expect(missing.status == 400)
-            #expect(missing.code == "VALIDATION_FAILED")
+            #expect(missing.outcome == "400 VALIDATION_FAILED")
             #expect(missing.fields == ["refreshToken"])
             #expect(backend.statistics.refreshes == .init(received: 2, rejected: 2))
         }
     }
 
     @Test func `an expired token is refused, and each rotation starts a new lifetime`() async throws {
-        let clock = ManualClock()
+        let clock = ManualTimeSource()
         try await TestClient.withGuest(
             at: clock, { $0.refreshTokenLifetime = .seconds(100) }
         ) { _, client, signedIn in
             clock.advance(by: .seconds(99))
-            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
+            let pair = try await client.rotate(signedIn.refreshToken)
             clock.advance(by: .seconds(99))
-            let next = try await client.refresh(pair.refreshToken).data(Received.TokenPair.self)
+            let next = try await client.rotate(pair.refreshToken)
             clock.advance(by: .seconds(100))
-
-            let response = try await client.refresh(next.refreshToken)
-
-            #expect(response.status == 401)
-            #expect(response.code == "REFRESH_TOKEN_EXPIRED")
+            #expect(try await client.refresh(next.refreshToken).outcome == "401 REFRESH_TOKEN_EXPIRED")
         }
     }
 
@@ -86,7 +78,7 @@ import Testing
 }
 
 @Suite(.hangLimit) struct GraceWindowTests {
-    private let clock = ManualClock()
+    private let clock = ManualTimeSource()
 
     private func withGuest(_ body: (DevBackend, TestClient, Received.SignedIn) async throws -> Void) async throws {
         try await TestClient.withGuest(at: clock, { $0.rotationGrace = .seconds(10) }, body)
@@ -94,11 +86,9 @@ import Testing
 
     @Test func `within the window the predecessor returns the same successor again`() async throws {
         try await withGuest { backend, client, signedIn in
-            let first = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
+            let first = try await client.rotate(signedIn.refreshToken)
             clock.advance(by: .seconds(10))
-
-            let second = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
-
+            let second = try await client.rotate(signedIn.refreshToken)
             #expect(second.refreshToken == first.refreshToken)
             #expect(second.accessToken != first.accessToken)
             #expect(try await client.get("/users/me", token: second.accessToken).status == 200)
@@ -114,8 +104,8 @@ import Testing
             #expect(try await client.refresh(signedIn.refreshToken).code == "REFRESH_TOKEN_REUSED")
         }
         try await withGuest { _, client, signedIn in
-            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
-            let latest = try await client.refresh(pair.refreshToken).data(Received.TokenPair.self)
+            let pair = try await client.rotate(signedIn.refreshToken)
+            let latest = try await client.rotate(pair.refreshToken)
             #expect(try await client.refresh(signedIn.refreshToken).code == "REFRESH_TOKEN_REUSED")
             #expect(try await client.refresh(latest.refreshToken).code == "SESSION_REVOKED")
         }

@@ -9,7 +9,6 @@ import Testing
             for id in [1, 2, 999] { _ = try await client.get("/articles/\(id)", token: token) }
             _ = try await client.get("/nowhere")
             _ = try await client.get("/elsewhere")
-
             let statistics = backend.statistics
             #expect(statistics.requests == 6)
             #expect(statistics.count("GET", "/articles/{id}") == 3)
@@ -22,7 +21,7 @@ import Testing
 
     @Test func `the journal has the generation of every token that the server issued`() async throws {
         try await TestClient.withGuest { backend, client, signedIn in
-            let pair = try await client.refresh(signedIn.refreshToken).data(Received.TokenPair.self)
+            let pair = try await client.rotate(signedIn.refreshToken)
             _ = try await client.get("/articles", token: signedIn.accessToken)
             _ = try await client.get("/articles", token: pair.accessToken)
             try await backend.expireAccessTokens()
@@ -30,7 +29,6 @@ import Testing
             _ = try await client.get("/articles", token: "x")
             _ = try await client.refresh(pair.refreshToken)
             _ = try await client.refresh(signedIn.refreshToken)
-
             let journal = backend.journal
             #expect(journal.map(\.tokenGeneration) == [nil, 0, 0, 1, 1, nil, 1, 0])
             #expect(journal.map(\.status) == [201, 200, 200, 200, 401, 401, 200, 401])
