@@ -20,27 +20,25 @@ import Testing
             try await backend.expireAccessTokens()
             let created = try await api("POST", "articles", "--field", "title=A=B", "--field", "content=text")
             #expect(created.status == 0, "\(created.errors)")
-            let article = try #require(try created.object()["data"] as? [String: Any])
-            #expect(article["title"] as? String == "A=B")
+            #expect(try created.json("data", "title") as? String == "A=B")
             #expect(backend.statistics.refreshes.committed == 1)
-
             let file = try home.file("change.json", Data(#"{"title":"C"}"#.utf8))
-            let changed = try await api("patch", "/articles/\(try #require(article["id"]))", "--input", file)
-            #expect((try changed.object()["data"] as? [String: Any])?["title"] as? String == "C", "\(changed.errors)")
+            let id = try #require(try created.json("data", "id"))
+            let changed = try await api("patch", "/articles/\(id)", "--input", file)
+            #expect(try changed.json("data", "title") as? String == "C", "\(changed.errors)")
         }
     }
 
     @Test func `fields are the query or JSON values, and the body of an error response is printed`() async throws {
         try await withSignedIn { api, _ in
-            let page = try await api("GET", "articles?limit=99", "--field", "limit=5").object()
-            #expect(((page["data"] as? [String: Any])?["items"] as? [Any])?.count == 5)
+            let page = try await api("GET", "articles?limit=99", "--field", "limit=5")
+            #expect((try page.json("data", "items") as? [Any])?.count == 5)
             let number = try await api("POST", "articles", "--field", "title=7", "--field", "content=007")
             #expect(number.status == 1 && number.output.contains(#""field":"title""#), "\(number.output)")
             #expect(!number.output.contains(#""field":"content""#))
             let run = try await api("GET", "articles/9999")
-            #expect(run.status == 1)
-            #expect(try run.object()["code"] as? String == "NOT_FOUND")
-            #expect(run.errorLine?.hasPrefix("articles: ") == true)
+            run.expectError(1, "articles: ")
+            #expect(try run.json("code") as? String == "NOT_FOUND")
         }
     }
 
@@ -73,8 +71,6 @@ import Testing
         ["POST", "articles", "--field", "a=b", "--input", "-"],
     ])
     func `an unusable argument is an error before anything is sent`(_ arguments: [String]) async throws {
-        let run = try await home.run(["api"] + arguments)
-        #expect(run.status == 64, "\(run.allOutput)")
-        #expect(run.errorLine?.contains("see 'articles") == true, "\(run.errors)")
+        try await home.run(["api"] + arguments).expectError(64, "see 'articles")
     }
 }

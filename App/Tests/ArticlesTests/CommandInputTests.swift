@@ -17,7 +17,7 @@ import Testing
             let title = "a\u{1B}]0;title\u{7}\u{202E}b\u{9B}2Jc"
             let created = try await home.run(
                 ["create", "--title", title, "--body", "1\r\n2\u{1B}[31m\t3", "--json=id"] + base)
-            let id = try #require((try created.object()["article"] as? [String: Any])?["id"] as? String)
+            let id = try #require(try created.json("article", "id") as? String)
             let runs = [["show", id], ["list"], ["show", "\u{1B}[31m"], ["list", "--cursor", "\u{1B}[31m"]]
             for arguments in runs {
                 let run = try await home.run(arguments + base)
@@ -27,9 +27,7 @@ import Testing
             }
             #expect(try await home.run(["show", id] + base).output.hasSuffix("\n1\n2\u{FFFD}[31m\t3\n"))
             // JSON has it unchanged, escaped.
-            let object = try await home.run(["show", id, "--json"] + base).object()
-            #expect((object["article"] as? [String: Any])?["title"] as? String == title)
-
+            #expect(try await home.run(["show", id, "--json"] + base).json("article", "title") as? String == title)
             let hostile = "\u{1B}[2Jx\u{202E}"
             backend.faults = FaultPlan([FaultRule("GET", "/articles/*", .respond(status: 418, code: hostile))])
             let refused = try await home.run(["show", id] + base)
@@ -43,17 +41,16 @@ import Testing
         try await home.withSignedIn { base, backend in
             let requests = backend.statistics.requests
             let title = try await shell(#"exec "$0" create --body x --title "$(printf 'a\377b')" "$@""#, base)
-            #expect(title.status == 64 && title.errorLine?.contains("argument 5 is not valid UTF-8") == true)
+            title.expectError(64, "argument 5 is not valid UTF-8")
             let file = try await shell(#"cd "$HOME" && exec "$0" list --har "$(printf 'h\377.har')" "$@""#, base)
             #expect(file.status == 64)
             #expect(try home.files("h").isEmpty)
             for command in [["create", "--title", "x", "--body", "-"], ["edit", "1", "--body", "-"]] {
-                let run = try await shell(#"printf 'a\377b' | "$0" "$@""#, command + base)
-                #expect(run.status == 65, "\(run.errors)")
-                #expect(run.errorLine?.contains("standard input is not UTF-8") == true)
+                try await shell(#"printf 'a\377b' | "$0" "$@""#, command + base)
+                    .expectError(65, "standard input is not UTF-8")
             }
-            let closed = try await shell(#"exec "$0" "$@" <&-"#, ["create", "--title", "x", "--body", "-"] + base)
-            #expect(closed.status == 66 && closed.errorLine?.contains("standard input cannot be read") == true)
+            try await shell(#"exec "$0" "$@" <&-"#, ["create", "--title", "x", "--body", "-"] + base)
+                .expectError(66, "standard input cannot be read")
             #expect(backend.statistics.requests == requests)
             let run = try await shell(
                 #"printf 'a\000b' | "$0" "$@""#, ["create", "--title", "x", "--body", "-", "--json"] + base)
@@ -89,8 +86,8 @@ import Testing
             #expect(backend.statistics.refreshes.committed == 1)
             let fields = backend.journal.filter { $0.path.hasSuffix("/articles") }.map(\.credentialFields)
             #expect(fields.allSatisfy { $0 == ["accesstoken", "refreshtoken"] }, "\(fields)")
-            let bundle = try #require(try await home.tokenStore(of: backend).load())
-            #expect(!run.errors.contains(bundle.accessToken))
+            let accessToken = try await home.tokens(of: backend).accessToken
+            #expect(!run.errors.contains(accessToken))
             #expect(try await home.run(["doctor"] + base).output.contains("accepted by the server"))
             #expect(try await home.run(["logout"] + base).status == 0)
             #expect(backend.statistics.logouts == 1)
@@ -102,12 +99,10 @@ import Testing
 
     @Test func `pages that lead in a circle are an error`() async throws {
         try await home.withSignedIn { base, backend in
-            var page = GatewayResponse(status: 200)
-            page.contentType = "application/json"
-            page.body = #"{"data":{"items":[],"nextCursor":"a"}}"#
-            backend.faults = FaultPlan([FaultRule("GET", "/articles", .gateway(page))])
-            let list = try await home.run(["list", "--all"] + base)
-            #expect(list.status == 1 && list.errorLine?.contains("circle") == true, "\(list.errors)")
+            let page = #"{"data":{"items":[],"nextCursor":"a"}}"#
+            let response = GatewayResponse(status: 200, contentType: "application/json", body: page)
+            backend.faults = FaultPlan([FaultRule("GET", "/articles", .gateway(response))])
+            try await home.run(["list", "--all"] + base).expectError(1, "circle")
         }
     }
 }

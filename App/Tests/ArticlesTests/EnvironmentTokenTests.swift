@@ -11,9 +11,9 @@ import Testing
     /// Signs in, removes the stored session, and calls the body with its access token.
     private func withToken(_ body: (_ token: String, _ base: [String], DevBackend) async throws -> Void) async throws {
         try await home.withSignedIn { base, backend in
-            let bundle = try #require(try await home.tokenStore(of: backend).load())
+            let token = try await home.tokens(of: backend).accessToken
             try FileManager.default.removeItem(at: home.tokenFile())
-            try await body(bundle.accessToken, base, backend)
+            try await body(token, base, backend)
         }
     }
 
@@ -37,17 +37,12 @@ import Testing
         try await withToken { token, base, backend in
             let requests = backend.statistics.requests
             for command in [Home.login(as: "Grace"), ["logout"]] {
-                let run = try await home.run(command + base, ["ARTICLES_TOKEN": token])
-                #expect(run.status == 78)
-                #expect(run.errorLine?.contains("unset it first") == true, "\(run.errors)")
+                try await home.run(command + base, ["ARTICLES_TOKEN": token]).expectError(78, "unset it first")
             }
             #expect(backend.statistics.requests == requests)
-
             try await backend.expireAccessTokens()
-            let run = try await home.run(["list"] + base, ["ARTICLES_TOKEN": token])
-            #expect(run.status == 77)
-            #expect(
-                run.errorLine?.hasPrefix("articles: the server does not accept the token in ARTICLES_TOKEN") == true)
+            try await home.run(["list"] + base, ["ARTICLES_TOKEN": token])
+                .expectError(77, "articles: the server does not accept the token in ARTICLES_TOKEN")
             #expect(backend.statistics.refreshes.received == 0 && backend.statistics.logouts == 0)
         }
     }
@@ -55,8 +50,7 @@ import Testing
     @Test(arguments: ["fixture token", "fixture\nX-Injected: 1", "fixture\r", "f\u{EF}xture"])
     func `a token that no header field can carry is an error without the token`(_ token: String) async throws {
         let run = try await home.run(["list"], ["ARTICLES_TOKEN": token])
-        #expect(run.status == 78)
-        #expect(run.errorLine?.hasPrefix("articles: ARTICLES_TOKEN has a space") == true)
+        run.expectError(78, "articles: ARTICLES_TOKEN has a space")
         #expect(!run.allOutput.contains("xture"))
     }
 }

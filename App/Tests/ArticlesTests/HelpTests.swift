@@ -69,6 +69,8 @@ import Testing
             let connects = command.displayed.contains { $0.names?.contains { $0.name == "base-url" } == true }
             #expect(help.output.contains("see 'articles help connection'") == (connects && !isTopic))
         }
+        let root = try await home.run(["--help"])
+        #expect(root.status == 0 && root.errors.isEmpty && root.output.contains("SUBCOMMANDS"))
         let topic = try await home.run(["help", "connection"])
         #expect(topic.output.contains("--base-url <base-url>") && topic.output.contains("LATCHKEY_BASE_URL"))
         #expect(try await home.run(["connection"]).output == topic.output)

@@ -16,11 +16,11 @@ import Testing
         try await home.withSignedIn { base, backend in
             let title = #"<script>alert(1)</script>"'&\#u{202E}"#
             #expect(try await home.run(["create", "--title", title, "--body", "b"] + base).status == 0)
-            let bundle = try #require(try await home.tokenStore(of: backend).load())
+            let bundle = try await home.tokens(of: backend)
             try await backend.expireAccessTokens()
             let path = home.location("page.html")
             #expect(try await home.run(["list", "--report", path] + base).status == 0)
-            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+            #expect(try home.mode(of: path) == 0o600)
             let page = try String(contentsOfFile: path, encoding: .utf8)
             #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains("<h1>articles list</h1>"))
             #expect(page.contains(##"<a href="#call-2">refresh 2</a> served it"##))
@@ -29,8 +29,7 @@ import Testing
             #expect(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "the title is in a body, as text")
             #expect(!page.contains("alert(1)</script>") && !page.contains("\u{202E}"))
             #expect(page.components(separatedBy: "<script").count == 2, "the only script is the page's own")
-            let tokens = [bundle.accessToken, bundle.refreshToken ?? ""]
-            for token in tokens { #expect(!page.contains(token)) }
+            for token in [bundle.accessToken, bundle.refreshToken ?? ""] { #expect(!page.contains(token)) }
         }
     }
 

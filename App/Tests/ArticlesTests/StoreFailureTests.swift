@@ -20,13 +20,10 @@ import Testing
             let requests = backend.statistics.requests
             try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
             for command in [["list"], ["status"], ["logout"], Home.login(as: "Grace")] {
-                let run = try await home.run(command + base)
-                #expect(run.errorLine?.contains("run: chmod 600 ") == true, "\(command)")
-                #expect(run.status == 74)
+                try await home.run(command + base).expectError(74, "run: chmod 600 ")
             }
             #expect(try Data(contentsOf: file) == content)
             #expect(backend.statistics.requests == requests)
-
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
             #expect(try await home.run(["list"] + base).status == 0)
         }
@@ -38,12 +35,9 @@ import Testing
             try FileHandle(forWritingTo: file).truncate(atOffset: 0)
             try FileHandle(forWritingTo: file).write(contentsOf: broken)
             for command in ["list", "status"] {
-                let run = try await home.run([command] + base)
-                #expect(run.errorLine?.contains("is not a token file") == true)
-                #expect(run.status == 74)
+                try await home.run([command] + base).expectError(74, "is not a token file")
             }
             #expect(try Data(contentsOf: file) == broken)
-
             #expect(try await home.run(Home.login() + base).status == 0)
             // No copy remains that would keep tokens after a sign-out.
             let folder = file.deletingLastPathComponent()
@@ -58,15 +52,12 @@ import Testing
             try FileHandle(forWritingTo: file).truncate(atOffset: 3)
             let status = try await home.run(["status", "--json"] + base)
             #expect(status.status == 74)
-            let object = try status.object()
-            #expect(object["state"] as? String == "unknown")
-            let failure = try #require(object["storeFailure"] as? [String: Any])
-            #expect(failure["code"] as? String == "corrupt")
-            #expect((failure["reason"] as? String)?.contains("is not a token file") == true)
+            #expect(try status.json("state") as? String == "unknown")
+            #expect(try status.json("storeFailure", "code") as? String == "corrupt")
+            #expect((try status.json("storeFailure", "reason") as? String)?.contains("is not a token file") == true)
             #expect(try await home.run(["status"] + base).output.contains("problem\t\(file.path)"))
             let run = try await home.run(["logout"] + base)
-            #expect(run.status == 0)
-            #expect(run.output.contains("the tokens were not revoked at the server"))
+            #expect(run.status == 0 && run.output.contains("the tokens were not revoked at the server"))
             #expect(try await home.tokenStore(of: backend).load() == nil)
         }
     }

@@ -14,7 +14,7 @@ import Testing
         _ body: (_ base: [String], _ secrets: [String], DevBackend) async throws -> Void
     ) async throws {
         try await home.withSignedIn { base, backend in
-            let bundle = try #require(try await home.tokenStore(of: backend).load())
+            let bundle = try await home.tokens(of: backend)
             let tokens = [bundle.accessToken, try #require(bundle.refreshToken)]
             try await body(base, tokens + tokens[0].split(separator: ".").dropFirst().map(String.init), backend)
         }
@@ -26,9 +26,8 @@ import Testing
             try await backend.expireAccessTokens()
             let run = try await home.run(["list", "--json", "--verbose"] + base)
             #expect(run.output == plain)
-            let lines = run.errors.split(separator: "\n")
             for words in ["articles?limit=20 → 401", "auth/refresh → 200", "attempt 2", "first byte"] {
-                #expect(lines.contains { $0.contains(words) }, "\(run.errors)")
+                #expect(run.errors.contains(words), "\(run.errors)")
             }
             for secret in secrets { #expect(!run.allOutput.contains(secret)) }
         }
@@ -52,12 +51,12 @@ import Testing
             try await backend.expireAccessTokens()
             let path = try home.file("traffic.har", Data("of before".utf8))
             #expect(try await home.run(["list", "--har", path] + base).status == 0)
-            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+            #expect(try home.mode(of: path) == 0o600)
             let data = try Data(contentsOf: URL(fileURLWithPath: path))
             let archive = try JSONDecoder().decode(HTTPArchive.self, from: data)
             #expect(archive.log.entries.map(\.response.status) == [401, 200, 200])
             #expect(archive.log.entries[1].request.url.hasSuffix("/auth/refresh"))
-            let new = try #require(try await home.tokenStore(of: backend).load())
+            let new = try await home.tokens(of: backend)
             let text = String(decoding: data, as: UTF8.self)
             for secret in secrets + [new.accessToken, new.refreshToken ?? ""] { #expect(!text.contains(secret)) }
         }
@@ -68,12 +67,9 @@ import Testing
             let requests = backend.statistics.requests
             for option in ["--har", "--report"] {
                 for path in ["/", home.location("missing/file")] {
-                    let run = try await home.run(["list", option, path] + base)
-                    #expect(run.status == 73 && run.errorLine?.contains(path) == true, "\(run.errors)")
+                    try await home.run(["list", option, path] + base).expectError(73, path)
                 }
-                for path in ["", "-"] {
-                    #expect(try await home.run(["list", option, path] + base).status == 64)
-                }
+                for path in ["", "-"] { #expect(try await home.run(["list", option, path] + base).status == 64) }
             }
             #expect(try await home.run(["list", "--har", "a", "--report", "a"] + base).status == 64)
             #expect(backend.statistics.requests == requests)
