@@ -98,22 +98,15 @@ struct TestClient: Sendable {
 }
 
 extension TestClient {
-    /// Starts a server, runs the body with a client of it, and stops the server.
+    /// Starts a server, runs the body with a client of it, and stops the server: for a test whose server the trait
+    /// `server` cannot describe.
     static func withServer<Result>(
-        at clock: ManualTimeSource? = nil, _ configure: (inout DevBackend.Configuration) -> Void = { _ in },
-        _ body: (DevBackend, TestClient) async throws -> Result
+        at clock: ManualTimeSource? = nil, _ configure: (inout DevBackend.Configuration) -> Void,
+        _ body: (TestClient) async throws -> Result
     ) async throws -> Result {
         var configuration = DevBackend.Configuration()
         if let clock { configuration.now = { clock.date } }
         configure(&configuration)
-        return try await DevBackend.withServer(configuration) { try await body($0, TestClient($0)) }
-    }
-
-    /// Does the same, with a guest who has registered.
-    static func withGuest<Result>(
-        at clock: ManualTimeSource? = nil, _ configure: (inout DevBackend.Configuration) -> Void = { _ in },
-        _ body: (DevBackend, TestClient, Received.SignedIn) async throws -> Result
-    ) async throws -> Result {
-        try await withServer(at: clock, configure) { try await body($0, $1, $1.signIn()) }
+        return try await DevBackend.withServer(configuration) { try await body(TestClient($0)) }
     }
 }
