@@ -4,9 +4,7 @@ import ProgramTesting
 import Testing
 
 /// Each error is one line on standard error that says what to do, and an exit status.
-@Suite struct BadInputTests {
-    private let home = Home()
-
+@Suite(.home) struct BadInputTests {
     static let usageErrors: [(arguments: [String], status: Int32, words: String)] = [
         (["--bogus"], 64, "Unknown option '--bogus'; see 'articles --help'"),
         (["bogus"], 64, "see 'articles --help'"), (["login", "guest"], 64, "see 'articles login guest --help'"),
@@ -49,18 +47,18 @@ import Testing
         #expect(run.errorLine != nil)
     }
 
-    @Test(arguments: [
-        (Data("not a picture".utf8), "articles: The file is not a picture: choose a JPEG or a PNG."),
-        (Pictures.claimsTooMuch, "30000×20000"),
-    ])
+    @Test(
+        .server,
+        arguments: [
+            (Data("not a picture".utf8), "articles: The file is not a picture: choose a JPEG or a PNG."),
+            (Pictures.claimsTooMuch, "30000×20000"),
+        ])
     func `a file that is not a picture, or cannot be fitted, is not sent`(content: Data, words: String) async throws {
         let file = try home.file("photo", content)
-        try await DevBackend.withServer { backend in
-            let run = try await home.run(
-                ["login", "guest", "--name", "Ada", "--photo", file, "--base-url", backend.baseURL.absoluteString])
-            run.expectError(65, words)
-            #expect(backend.statistics.requests == 0)
-        }
+        let run = try await home.run(
+            ["login", "guest", "--name", "Ada", "--photo", file] + base)
+        run.expectError(65, words)
+        #expect(backend.statistics.requests == 0)
     }
 
     @Test func `an unreachable server is named`() async throws {

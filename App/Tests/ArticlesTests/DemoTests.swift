@@ -22,8 +22,7 @@ import Testing
         #expect(run.errors.isEmpty)
         #expect(run.outputLines.count == 1, "one object on one line")
         let report = try run.object()
-        let counts = ["requests", "refreshes", "failures", "signOuts"].map { report[$0] as? Int }
-        #expect(counts == [40, 1, 0, 0])
+        #expect(["requests", "refreshes", "failures", "signOuts"].map { report[$0] as? Int } == [40, 1, 0, 0])
         let claims = try #require(report["claims"] as? [[String: Any]])
         #expect(claims.compactMap { $0["name"] as? String } == Self.claims)
         #expect(claims.allSatisfy { $0["holds"] as? Bool == true && ($0["observed"] as? String)?.isEmpty == false })

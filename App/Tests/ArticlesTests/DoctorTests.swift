@@ -6,9 +6,7 @@ import Storage
 import Testing
 
 /// `articles doctor` finds what is wrong, says what to do, and changes nothing.
-@Suite(.timeLimit(.minutes(20))) struct DoctorTests {
-    private let home = Home()
-
+@Suite(.home, .timeLimit(.minutes(20))) struct DoctorTests {
     /// What the doctor has found.
     private struct Checkup {
         let status: Int32
@@ -41,24 +39,22 @@ import Testing
         try Checkup(await home.run(["doctor", "--json"] + arguments, environment))
     }
 
-    @Test func `with a session and a server every check is ok, and nothing changes`() async throws {
-        try await home.withSignedIn { base, backend in
-            let before = try Data(contentsOf: home.tokenFile())
-            let healthy = try await doctor(base)
-            #expect(healthy.status == 0)
-            #expect(Set(healthy.checks.keys) == ["store", "lease", "server", "tls", "clock", "token"])
-            #expect(healthy.checks.values.allSatisfy { $0.hasPrefix("ok: ") }, "\(healthy.checks)")
-            healthy.expect("token", "ok", "signed in, accepted by the server")
-            let text = try await home.run(["doctor"] + base)
-            #expect(text.outputLines.count == 6 && text.output.hasPrefix("ok\tstore\t"))
-            // A token that the server refuses is not refreshed.
-            try await backend.expireAccessTokens()
-            let refused = try await doctor(base)
-            #expect(refused.status == 0)
-            refused.expect("token", "warning", "the next command refreshes it")
-            #expect(try Data(contentsOf: home.tokenFile()) == before)
-            #expect(backend.statistics.refreshes.received == 0 && backend.statistics.logouts == 0)
-        }
+    @Test(.signedIn) func `with a session and a server every check is ok, and nothing changes`() async throws {
+        let before = try Data(contentsOf: home.tokenFile())
+        let healthy = try await doctor(base)
+        #expect(healthy.status == 0)
+        #expect(Set(healthy.checks.keys) == ["store", "lease", "server", "tls", "clock", "token"])
+        #expect(healthy.checks.values.allSatisfy { $0.hasPrefix("ok: ") }, "\(healthy.checks)")
+        healthy.expect("token", "ok", "signed in, accepted by the server")
+        let text = try await home.run(["doctor"] + base)
+        #expect(text.outputLines.count == 6 && text.output.hasPrefix("ok\tstore\t"))
+        // A token that the server refuses is not refreshed.
+        try await backend.expireAccessTokens()
+        let refused = try await doctor(base)
+        #expect(refused.status == 0)
+        refused.expect("token", "warning", "the next command refreshes it")
+        #expect(try Data(contentsOf: home.tokenFile()) == before)
+        #expect(backend.statistics.refreshes.received == 0 && backend.statistics.logouts == 0)
     }
 
     #if os(Linux)
@@ -96,33 +92,29 @@ import Testing
     }
     #endif
 
-    @Test func `a token that has expired on the server's clock is named, with what it needs`() async throws {
-        try await home.withSignedIn { base, backend in
-            let store = home.tokenStore(of: backend)
-            for (refreshToken, status, words) in [
-                ("fixture-refresh", "ok", "the next command refreshes it"), (nil, "failure", "sign in with"),
-            ] {
-                try await store.update { _ in
-                    .active(
-                        TokenBundle(
-                            accessToken: "fixture-access", refreshToken: refreshToken,
-                            expiresAt: Date(timeIntervalSinceNow: -60)))
-                }
-                let checkup = try await doctor(base)
-                checkup.expect("token", status, words)
-                #expect(checkup.status == (status == "ok" ? 0 : 1))
+    @Test(.signedIn) func `a token that has expired on the server's clock is named, with what it needs`() async throws {
+        let store = home.tokenStore(of: backend)
+        for (refreshToken, status, words) in [
+            ("fixture-refresh", "ok", "the next command refreshes it"), (nil, "failure", "sign in with"),
+        ] {
+            try await store.update { _ in
+                .active(
+                    TokenBundle(
+                        accessToken: "fixture-access", refreshToken: refreshToken,
+                        expiresAt: Date(timeIntervalSinceNow: -60)))
             }
+            let checkup = try await doctor(base)
+            checkup.expect("token", status, words)
+            #expect(checkup.status == (status == "ok" ? 0 : 1))
         }
     }
 
-    @Test func `the end of the last session is shown`() async throws {
-        try await home.withSignedIn { base, backend in
-            try await backend.revokeSessions(ofUser: 2)
-            #expect(try await home.run(["list"] + base).status == 77)
-            let checkup = try await doctor(base)
-            #expect(checkup.status == 0)
-            checkup.expect("token", "warning", "expired, HTTP 401, SESSION_REVOKED")
-        }
+    @Test(.signedIn) func `the end of the last session is shown`() async throws {
+        try await backend.revokeSessions(ofUser: 2)
+        #expect(try await home.run(["list"] + base).status == 77)
+        let checkup = try await doctor(base)
+        #expect(checkup.status == 0)
+        checkup.expect("token", "warning", "expired, HTTP 401, SESSION_REVOKED")
     }
 
     @Test func `without a server, a folder or a session there is a reason and an advice`() async throws {
@@ -135,57 +127,50 @@ import Testing
         #expect(checkup.checks["clock"] == nil && checkup.checks["tls"] == nil)
     }
 
-    @Test func `a store that others can read, or that is damaged, is a failure`() async throws {
-        try await home.withSignedIn { base, _ in
-            let file = try home.tokenFile()
-            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
-            let open = try await doctor(base)
-            #expect(open.status == 1)
-            open.expect("store", "failure", "run: chmod 600")
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-            try FileHandle(forWritingTo: file).truncate(atOffset: 9)
-            let damaged = try await doctor(base)
-            #expect(damaged.checks["store"]?.contains("is not a token file") == true)
-            #expect(damaged.checks["token"]?.hasPrefix("failure: ") == true)
-        }
+    @Test(.signedIn) func `a store that others can read, or that is damaged, is a failure`() async throws {
+        let file = try home.tokenFile()
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        let open = try await doctor(base)
+        #expect(open.status == 1)
+        open.expect("store", "failure", "run: chmod 600")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        try FileHandle(forWritingTo: file).truncate(atOffset: 9)
+        let damaged = try await doctor(base)
+        #expect(damaged.checks["store"]?.contains("is not a token file") == true)
+        #expect(damaged.checks["token"]?.hasPrefix("failure: ") == true)
     }
 
-    @Test func `another process's lease, and a server that is not this API or is down, are warnings`() async throws {
-        try await home.withSignedIn { base, backend in
-            let lease = try await home.tokenStore(of: backend).lease(waitingAtMost: .seconds(5))
-            let held = try await doctor(base)
-            #expect(held.status == 0)
-            held.expect("lease", "warning", "process \(getpid())-")
-            held.expect("lease", "warning", " of this host since 20")
-            await lease.release()
-            let other = try await doctor(["--base-url", backend.baseURL.absoluteString + "/elsewhere"])
-            #expect(other.checks["server"]?.contains("check the path of --base-url") == true)
-            backend.faults = FaultPlan([FaultRule("GET", "/articles", .respond(status: 503))])
-            try await doctor(base).expect("server", "warning", "HTTP 503")
-        }
+    @Test(.signedIn)
+    func `another process's lease, and a server that is not this API or is down, are warnings`() async throws {
+        let lease = try await home.tokenStore(of: backend).lease(waitingAtMost: .seconds(5))
+        let held = try await doctor(base)
+        #expect(held.status == 0)
+        held.expect("lease", "warning", "process \(getpid())-")
+        held.expect("lease", "warning", " of this host since 20")
+        await lease.release()
+        let other = try await doctor(["--base-url", backend.baseURL.absoluteString + "/elsewhere"])
+        #expect(other.checks["server"]?.contains("check the path of --base-url") == true)
+        backend.faults = FaultPlan([FaultRule("GET", "/articles", .respond(status: 503))])
+        try await doctor(base).expect("server", "warning", "HTTP 503")
     }
 
-    @Test(.enabled("the system has no user namespaces", Home.canForbidWatching))
+    @Test(.signedIn, .enabled("the system has no user namespaces", Home.canForbidWatching))
     func `a store that cannot be watched is named by doctor and status`() async throws {
-        try await home.withSignedIn { base, _ in
-            let doctor = try await home.runWithoutWatching(["doctor"] + base)
-            #expect(doctor.status == 0)
-            #expect(doctor.output.contains("warning\twatch\tthe store cannot report the changes"))
-            let status = try await home.runWithoutWatching(["status", "--json"] + base)
-            #expect(try status.json("storeIsWatched") as? Bool == false)
-            let table = try await home.runWithoutWatching(["status"] + base)
-            #expect(table.output.contains("watch\tthe store cannot report the changes"))
-            #expect(try await home.run(["status", "--json"] + base).json("storeIsWatched") as? Bool == true)
-        }
+        let doctor = try await home.runWithoutWatching(["doctor"] + base)
+        #expect(doctor.status == 0)
+        #expect(doctor.output.contains("warning\twatch\tthe store cannot report the changes"))
+        let status = try await home.runWithoutWatching(["status", "--json"] + base)
+        #expect(try status.json("storeIsWatched") as? Bool == false)
+        let table = try await home.runWithoutWatching(["status"] + base)
+        #expect(table.output.contains("watch\tthe store cannot report the changes"))
+        #expect(try await home.run(["status", "--json"] + base).json("storeIsWatched") as? Bool == true)
     }
 
-    @Test func `a token from the environment is checked in place of the store`() async throws {
-        try await home.withSignedIn { base, backend in
-            let valid = try await doctor(base, ["ARTICLES_TOKEN": home.tokens(of: backend).accessToken])
-            #expect(valid.status == 0 && valid.checks["token"]?.contains("accepted by the server") == true)
-            let other = try await doctor(base, ["ARTICLES_TOKEN": "fixture-token"])
-            #expect(other.status == 1)
-            #expect(other.checks["token"]?.contains("set another one in ARTICLES_TOKEN") == true)
-        }
+    @Test(.signedIn) func `a token from the environment is checked in place of the store`() async throws {
+        let valid = try await doctor(base, ["ARTICLES_TOKEN": home.tokens(of: backend).accessToken])
+        #expect(valid.status == 0 && valid.checks["token"]?.contains("accepted by the server") == true)
+        let other = try await doctor(base, ["ARTICLES_TOKEN": "fixture-token"])
+        #expect(other.status == 1)
+        #expect(other.checks["token"]?.contains("set another one in ARTICLES_TOKEN") == true)
     }
 }

@@ -3,7 +3,7 @@ import ProgramTesting
 import Testing
 
 /// The help of each command.
-@Suite struct HelpTests {
+@Suite(.home) struct HelpTests {
     /// A command, as ArgumentParser's `--experimental-dump-help` writes it.
     private struct Command: Decodable {
         struct Argument: Decodable {
@@ -33,8 +33,6 @@ import Testing
     }
 
     private struct Root: Decodable { let command: Command }
-
-    private let home = Home()
 
     /// All commands, without the demo.
     private func commands() async throws -> [Command] {

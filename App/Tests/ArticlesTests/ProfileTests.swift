@@ -4,9 +4,7 @@ import ProgramTesting
 import Testing
 
 /// Profiles: several servers and accounts, each with a session of its own.
-@Suite(.timeLimit(.minutes(20))) struct ProfileTests {
-    private let home = Home()
-
+@Suite(.home, .timeLimit(.minutes(20))) struct ProfileTests {
     /// Two servers, and two accounts at the first one.
     private func withProfiles(_ body: (DevBackend, DevBackend) async throws -> Void) async throws {
         try await DevBackend.withServer { first in

@@ -14,7 +14,6 @@ public typealias CFDictionary = [String: Any]
 public typealias CFTypeRef = AnyObject
 
 // Every call returns errSecUnimplemented.
-// Every call returns errSecUnimplemented.
 public let errSecSuccess: OSStatus = 0
 
 public let kSecClass: CFString = "class"

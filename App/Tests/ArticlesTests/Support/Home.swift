@@ -89,21 +89,6 @@ final class Home: Sendable {
         ["login", "social", "--provider", "apple", "--development-name", name]
     }
 
-    /// Starts a server, signs Ada in, and runs the body with the arguments that name the server, and the flags.
-    func withSignedIn<Value>(
-        _ configure: (inout DevBackend.Configuration) -> Void = { _ in }, _ flags: [String] = [],
-        _ body: (_ base: [String], DevBackend) async throws -> Value
-    ) async throws -> Value {
-        var configuration = DevBackend.Configuration()
-        configure(&configuration)
-        return try await DevBackend.withServer(configuration) { backend in
-            let base = ["--base-url", backend.baseURL.absoluteString] + flags
-            let login = try await run(Self.login() + base)
-            #expect(login.status == 0, "\(login.errors)")
-            return try await body(base, backend)
-        }
-    }
-
     /// Runs the program to its end.
     func run(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> SpawnedProgram.Result {
         try await start(arguments, environment).result
