@@ -28,10 +28,18 @@ import Testing
         #expect(claims.allSatisfy { $0["holds"] as? Bool == true && ($0["observed"] as? String)?.isEmpty == false })
     }
 
-    @Test func `for people the demo draws the calls, and it leaves no files`() async throws {
+    @Test func `for people the demo draws the calls, its page has the claims, and it leaves no other files`()
+        async throws
+    {
         let home = Home()
-        let run = try await home.run(["demo", "--requests", "40"], ["COLUMNS": "90", "NO_COLOR": "1"])
+        let report = home.location("demo.html")
+        let demo = ["demo", "--requests", "40", "--report", report]
+        let run = try await home.run(demo, ["COLUMNS": "90", "NO_COLOR": "1"])
         #expect(run.status == 0, "\(run.allOutput)")
+        let page = try String(contentsOfFile: report, encoding: .utf8)
+        #expect(page.components(separatedBy: #"<span class="mark yes">holds</span>"#).count == 8)
+        #expect(page.contains("it served 40 refused requests"))
+        #expect(!page.contains("eyJ"), "nothing looks like the start of a token")
         let lines = run.outputLines
         let verdict = try #require(lines.firstIndex { $0.hasPrefix("7 of 7 claims hold: 40 requests") })
         let legend = try #require(lines.firstIndex { $0.contains("attempt that fails") })

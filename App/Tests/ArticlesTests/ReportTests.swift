@@ -30,16 +30,6 @@ import Testing
         for token in [bundle.accessToken, bundle.refreshToken ?? ""] { #expect(!page.contains(token)) }
     }
 
-    @Test func `the demo's page has the claims`() async throws {
-        let path = home.location("demo.html")
-        let run = try await home.run(["demo", "--requests", "40", "--report", path])
-        #expect(run.status == 0, "\(run.allOutput)")
-        let page = try String(contentsOfFile: path, encoding: .utf8)
-        #expect(page.components(separatedBy: #"<span class="mark yes">holds</span>"#).count == 8)
-        #expect(page.contains("it served 40 refused requests"))
-        #expect(!page.contains("eyJ"), "nothing looks like the start of a token")
-    }
-
     @Test func `nothing is loaded, and no style is in an attribute`() {
         let page = Self.page(spans: []).html
         #expect(page.contains("default-src &#39;none&#39;; style-src &#39;sha256-"))
