@@ -27,8 +27,7 @@ import Testing
         (["login", "guest", "--name", "Ada", "--photo", "/nowhere.jpg"], 66, "/nowhere.jpg does not exist"),
         (["login", "guest", "--name", "Ada", "--photo", "/"], 66, "/ is a folder"),
         (["login", "social", "--provider", "apple"], 64, "--token-file"),
-        (["list"], 77, "not signed in; sign in with 'articles login guest"),
-        (["show", "1"], 77, "not signed in"),
+        (["list"], 77, "not signed in; sign in with 'articles login guest"), (["show", "1"], 77, "not signed in"),
         (["create", "--title", "a", "--body", "b"], 77, "not signed in"),
     ]
 
