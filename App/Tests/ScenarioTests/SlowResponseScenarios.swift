@@ -11,7 +11,7 @@ import TokenRefresh
 extension Scenarios {
     /// S13 and S15: refresh responses that come after the deadline, or late with a second process waiting. They advance
     /// the engines' clocks, and do not take the times in their names. S14: three processes share a store, each with an
-    /// engine of its own, and requests come at a constant rate. It alone takes real time: 18 seconds over each transport.
+    /// engine of its own, and requests come at a constant rate. It alone takes real time: 18 seconds a transport.
     @Suite struct SlowResponseScenarios {
         @Test func `S13: a response after the deadline is kept, and no second call is made`() async throws {
             let clock = ManualTimeSource()
