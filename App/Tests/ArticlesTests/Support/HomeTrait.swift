@@ -9,10 +9,11 @@ struct HomeTrait: SuiteTrait, TestTrait, TestScoping {
 
     var isRecursive: Bool { true }
 
+    func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? { testCase == nil ? nil : self }
+
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable @concurrent () async throws -> Void
     ) async throws {
-        guard testCase != nil else { return try await function() }
         try await Self.$current.withValue(Self.current ?? Home()) { try await function() }
     }
 }
