@@ -175,7 +175,7 @@ let tests: [Target] = [
     .testTarget(
         name: "DevBackendTests",
         dependencies: uses([
-            "DevBackend", "ProgramTesting", "GRDB", "HTTPTypes", "AsyncHTTPClient", "NIOConcurrencyHelpers", "NIOCore",
+            "DevBackend", "ProgramTesting", "ContractTesting", "GRDB", "HTTPTypes", "AsyncHTTPClient", "NIOCore",
             "NIOHTTP1",
         ])
     ),

@@ -24,6 +24,6 @@ import Testing
         #expect(login.status == 0, "\(login)")
         let result = try await home.start([String(url)], [:], sample).result
         #expect(result.status == 0, "\(result)")
-        #expect(result.output.split(separator: "\n").count >= 3, "\(result)")
+        #expect(result.outputLines.count >= 3, "\(result)")
     }
 }

@@ -76,8 +76,7 @@ import Testing
         ([.baseURL: "https://user:pass@example.com"], "without user"),
         ([.baseURL: "https://example.com?a=b"], "without user, query"),
         ([.baseURL: "http://example.com"], "is http to another machine"),
-        ([.store: "keychain"], "--store must be file or memory"),
-        ([.storePath: ""], "--store-path must name a folder"),
+        ([.store: "keychain"], "--store must be file or memory"), ([.storePath: ""], "--store-path must name a folder"),
         ([.refresh: "magic"], "--refresh must be rest or oauth2"),
         ([.replay: "0"], "--replay must be none, key, or the server's grace window in seconds"),
         ([.replay: "sometimes"], "--replay must be none, key"),
@@ -101,8 +100,7 @@ import Testing
 
     @Test(arguments: [
         (#"{"stor":"file"}"#, #"the key "stor""#), ("{", "is not a JSON object"),
-        (#"{"store":[]}"#, "is not a JSON object"),
-        (#"{"store":"nope"}"#, #""store" in"#),
+        (#"{"store":[]}"#, "is not a JSON object"), (#"{"store":"nope"}"#, #""store" in"#),
     ])
     func `an invalid configuration file is named in one line`(_ file: String, _ words: String) throws {
         let environment = try environment(file)
