@@ -71,7 +71,8 @@ import Testing
 
     @Test func `every source file that an article names exists`() throws {
         let folders = ["Modules", "App", "Examples", "Tests"]
-        let names = try Set(folders.flatMap { try SourceFile.all(in: $0) }.map { ($0.path as NSString).lastPathComponent })
+        let files = try folders.flatMap { try SourceFile.all(in: $0) }
+        let names = Set(files.map { ($0.path as NSString).lastPathComponent })
         for article in try Self.articles() {
             for match in article.text.matches(of: /`([A-Z][A-Za-z0-9]*(?:\+[A-Za-z0-9]+)?\.swift)`/) {
                 #expect(names.contains(String(match.1)), "\(article.path): \(match.1)")
