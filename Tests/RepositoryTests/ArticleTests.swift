@@ -54,15 +54,8 @@ import Testing
 
     @Test func `the first page leads to every module and to every article of the guide`() throws {
         let articles = try Self.articles()
-        func page(_ name: String) throws -> String {
-            try #require(articles.first { $0.path == "Documentation/Latchkey.docc/\(name).md" }).text
-        }
-        let first = try page("Latchkey")
-        let modules = try page("ModulesAndTraits")
-        for module in AllowTable.system.keys {
-            #expect(first.contains("\n- <doc:/\(module)>\n"), "\(module)")
-            #expect(modules.contains("\n| <doc:/\(module)> | "), "\(module)")
-        }
+        let first = try #require(articles.first { $0.path == "Documentation/Latchkey.docc/Latchkey.md" }).text
+        for module in AllowTable.system.keys { #expect(first.contains("\n- <doc:/\(module)>\n"), "\(module)") }
         for article in articles where article.path.hasPrefix("Documentation/") && article.text != first {
             let name = (article.path as NSString).lastPathComponent.dropLast(3)
             #expect(first.contains("\n- <doc:\(name)>\n"), "\(article.path)")

@@ -7,8 +7,8 @@ import Testing
     private let copy = TemporaryFolder()
 
     private static let changed = [
-        "Package.swift", "README.md", "Documentation/Latchkey.docc/Latchkey.md",
-        "Documentation/Latchkey.docc/ModulesAndTraits.md", ".spi.yml", "Tests/RepositoryTests/AllowTable.swift",
+        "Package.swift", "README.md", "Documentation/Latchkey.docc/Latchkey.md", ".spi.yml",
+        "Tests/RepositoryTests/AllowTable.swift",
     ]
 
     init() throws {
@@ -35,8 +35,6 @@ import Testing
         #expect(readme.contains("\n                          Orders\n"))
         let landing = try Self.text(of: "Documentation/Latchkey.docc/Latchkey.md", in: copy.url)
         #expect(landing.contains("\n- <doc:/Orders>\n"))
-        let modules = try Self.text(of: "Documentation/Latchkey.docc/ModulesAndTraits.md", in: copy.url)
-        #expect(modules.contains("\n| <doc:/Orders> |"))
         #expect(try Self.text(of: ".spi.yml", in: copy.url).contains("\n        - Orders\n"))
     }
 

@@ -90,8 +90,8 @@ import Testing
         }
     }
 
-    @Test func `every trait is in the page of modules and traits`() async throws {
-        let page = try Self.text(of: "Documentation/Latchkey.docc/ModulesAndTraits.md")
+    @Test func `every trait is in the page of traits`() async throws {
+        let page = try Self.text(of: "Documentation/Latchkey.docc/Traits.md")
         for trait in try await Manifest.root.value.traits {
             #expect(page.contains("| `\(trait.name)` |"), "\(trait.name)")
         }
