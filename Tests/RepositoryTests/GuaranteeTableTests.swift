@@ -14,7 +14,7 @@ import Testing
         let file = SourceFile.root.appendingPathComponent("Modules/TokenRefresh/TokenRefresh.docc/\(article).md")
         let text = try String(contentsOf: file, encoding: .utf8)
         return text.split(separator: "\n").compactMap { line in
-            guard let match = line.firstMatch(of: /^\| ([GS]?[0-9]+) \|/) else { return nil }
+            guard let match = line.firstMatch(of: /^\| ([GS]?[0-9]+(?:, [0-9]+)*) \|/) else { return nil }
             // The last column: a cause may quote a server.
             let proof = line.split(separator: "|").last ?? ""
             return Row(
