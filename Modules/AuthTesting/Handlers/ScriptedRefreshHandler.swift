@@ -52,9 +52,6 @@ public final class ScriptedRefreshHandler: TokenRefreshHandler {
     /// The largest number of concurrent calls. More than one breaks single flight.
     public var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
 
-    /// The number of scripted responses that are not used yet.
-    package var unusedResponses: Int { state.withLock { $0.responses.count } }
-
     /// Adds responses after those that are not used yet.
     public func enqueue(_ responses: Response...) { state.withLock { $0.responses += responses } }
 

@@ -30,31 +30,31 @@ struct ServerKey: Sendable {
 
     /// A key for an algorithm.
     static func of(_ algorithm: String, _ id: String?) throws -> ServerKey {
-        let (publicHalf, signature): (Members, @Sendable (Data) throws -> Data)
+        func make(_ half: Members, _ signature: @escaping @Sendable (Data) throws -> Data) -> ServerKey {
+            ServerKey(id: id, algorithm: algorithm, publicHalf: half, signature: signature)
+        }
         switch algorithm {
         case "ES256": return es256(id)
         case "ES384":
             let key = P384.Signing.PrivateKey()
-            publicHalf = .point(key.publicKey.rawRepresentation, of: "P-384")
-            signature = { try key.signature(for: $0).rawRepresentation }
+            return make(.point(key.publicKey.rawRepresentation, of: "P-384")) {
+                try key.signature(for: $0).rawRepresentation
+            }
         case "ES512":
             let key = P521.Signing.PrivateKey()
-            publicHalf = .point(key.publicKey.rawRepresentation, of: "P-521")
-            signature = { try key.signature(for: $0).rawRepresentation }
+            return make(.point(key.publicKey.rawRepresentation, of: "P-521")) {
+                try key.signature(for: $0).rawRepresentation
+            }
         case "EdDSA":
             let key = Curve25519.Signing.PrivateKey()
             let bytes = key.publicKey.rawRepresentation.base64URL
-            publicHalf = ["kty": #""OKP""#, "crv": #""Ed25519""#, "x": #""\#(bytes)""#]
-            signature = { try key.signature(for: $0) }
+            return make(["kty": #""OKP""#, "crv": #""Ed25519""#, "x": #""\#(bytes)""#]) { try key.signature(for: $0) }
         default:
             let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
             let numbers = try key.publicKey.getKeyPrimitives()
-            publicHalf = [
-                "kty": #""RSA""#, "n": #""\#(numbers.modulus.base64URL)""#,
-                "e": #""\#(numbers.publicExponent.base64URL)""#,
-            ]
+            let (modulus, exponent) = (numbers.modulus.base64URL, numbers.publicExponent.base64URL)
             let padding: _RSA.Signing.Padding = algorithm.hasPrefix("PS") ? .PSS : .insecurePKCS1v1_5
-            signature = { content in
+            return make(["kty": #""RSA""#, "n": #""\#(modulus)""#, "e": #""\#(exponent)""#]) { content in
                 let hash: any Digest =
                     switch algorithm.suffix(3) {
                     case "256": SHA256.hash(data: content)
@@ -64,7 +64,6 @@ struct ServerKey: Sendable {
                 return try key.signature(for: hash, padding: padding).rawRepresentation
             }
         }
-        return ServerKey(id: id, algorithm: algorithm, publicHalf: publicHalf, signature: signature)
     }
 
     /// The public half, as the server publishes it.
@@ -93,53 +92,19 @@ extension Members {
     var json: Data { Data("{\(sorted { $0.key < $1.key }.map { #""\#($0)":\#($1)"# }.joined(separator: ","))}".utf8) }
 }
 
-/// A server of OpenID Connect: publishes its keys at `/keys`, and issues tokens with an id token at `/token`.
-final class SigningServer: AuthorizationServer {
-    private struct State: Sendable {
-        var keys: LoopbackServer.Action = .respond(404)
-        var idToken: String?
-        var hasRefreshToken = true
-        var date: Date
-    }
-
-    private let state: Locked<State>
-    let provider: LoopbackProvider
-
-    /// Starts a server.
-    ///
-    /// - Parameters:
-    ///   - date: Its clock.
-    ///   - keys: The keys that it publishes.
-    ///   - onFetch: Is called when the keys are fetched, and may block.
-    /// - Throws: `POSIXError` when no port is available.
-    init(_ date: Date, _ keys: [ServerKey], onFetch: @escaping @Sendable () -> Void = {}) throws {
-        let state = Locked(State(date: date))
-        self.state = state
-        provider = try LoopbackProvider { call in
-            switch call.path {
-            case "/keys":
-                onFetch()
-                return state.withLock { $0.keys }
-            case "/token": return state.withLock { Self.tokens($0) }
-            case "/device": return nil
-            default: return .respond(404)
-            }
-        }
+// The server of OpenID Connect: it publishes keys, and issues id tokens beside its tokens.
+extension LoopbackProvider {
+    /// Starts a server that has a clock and publishes keys.
+    convenience init(
+        _ date: Date, _ keys: [ServerKey], _ script: @escaping @Sendable (Call) -> LoopbackServer.Action? = { _ in nil }
+    ) throws {
+        try self.init(script)
+        state.withLock { $0.date = date }
         publish(keys)
     }
 
-    private static func tokens(_ state: State) -> LoopbackServer.Action {
-        let id = state.idToken.map { #","id_token":"\#($0)""# } ?? ""
-        let refreshToken = state.hasRefreshToken ? #","refresh_token":"fixture-refresh""# : ""
-        return .json(
-            #"{"access_token":"fixture-access","token_type":"Bearer"\#(refreshToken)\#(id)}"#,
-            headers: ["Date": state.date.headerField])
-    }
-
-    var url: URL { provider.url }
-
     /// The number of times that the keys were fetched.
-    var fetches: Int { provider.calls(at: "/keys").count }
+    var fetches: Int { calls(at: "/keys").count }
 
     /// Publishes other keys.
     func publish(_ keys: [ServerKey]) {
@@ -183,7 +148,7 @@ final class SigningServer: AuthorizationServer {
 
     /// The claims of a token that is as it should be.
     var claims: Members {
-        let now = Int(state.withLock { $0.date }.timeIntervalSince1970)
+        let now = Int(state.withLock { $0.date }?.timeIntervalSince1970 ?? 0)
         return [
             "iss": #""\#(issuer)""#, "sub": #""fixture-user""#, "aud": #""\#(OAuth2Client.fixture.id)""#,
             "iat": "\(now)", "exp": "\(now + 300)", "nonce": #""fixture-nonce""#, "email": #""ada@example.com""#,
