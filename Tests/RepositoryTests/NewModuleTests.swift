@@ -33,7 +33,7 @@ import Testing
         #expect(rows == [Set(target.dependencies.map(\.name)), ["Foundation"]])
         #expect(try Self.text(of: "README.md", in: copy.url).contains("\n                          Orders\n"))
         let landing = try Self.text(of: "Documentation/Latchkey.docc/Latchkey.md", in: copy.url)
-        #expect(landing.contains("\n| <doc:/Orders> |"))
+        #expect(landing.contains("\n- <doc:/Orders>\n"))
         #expect(try Self.text(of: ".spi.yml", in: copy.url).contains("\n        - Orders\n"))
     }
 
